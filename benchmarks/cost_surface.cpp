@@ -12,7 +12,7 @@
 namespace foredraft::latency {
 namespace {
 
-const PassKind asked{.model = "llama-2-7b", .setting = {.dtype = "fp16"}};
+const ForwardPassKind asked{.model = "llama-2-7b", .setting = {.dtype = "fp16"}};
 
 /// A profile without rows: answered by `fits` or a data sheet's limits.
 Profile empty_profile(Source source) {
@@ -61,10 +61,10 @@ Profile with_table() {
 
 void ask(benchmark::State& state, const Profile& profile) {
   const CostSurface surface(profile, model_registry(), asked);
-  std::vector<PassPoint> points;
+  std::vector<ForwardPassPoint> points;
   for (std::int64_t i = 0; i < 4096; ++i) points.push_back({1 + i % 61, 1 + i % 31, 130 + i % 3900});
   for (auto _ : state) {
-    for (const PassPoint& point : points) benchmark::DoNotOptimize(surface.at(point));
+    for (const ForwardPassPoint& point : points) benchmark::DoNotOptimize(surface.at(point));
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(points.size()));
 }

@@ -8,11 +8,11 @@
 namespace foredraft {
 namespace {
 
-[[noreturn]] void refuse(std::string_view name, double value, std::string_view requirement) {
+[[noreturn]] void reject(std::string_view name, double value, std::string_view requirement) {
   throw DomainError(fmt::format("invalid {}={} ({})", name, value, requirement));
 }
 
-[[noreturn]] void refuse(std::string_view name, std::int64_t value, std::string_view requirement) {
+[[noreturn]] void reject(std::string_view name, std::int64_t value, std::string_view requirement) {
   throw DomainError(fmt::format("invalid {}={} ({})", name, value, requirement));
 }
 
@@ -21,31 +21,31 @@ bool is_probability(double value) { return value >= 0.0 && value <= 1.0; }
 }  // namespace
 
 void check_probability(std::string_view name, double value) {
-  if (!is_probability(value)) refuse(name, value, "must lie in [0, 1]");
+  if (!is_probability(value)) reject(name, value, "must lie in [0, 1]");
 }
 
 void check_nonnegative(std::string_view name, double value) {
-  if (!(value >= 0.0 && std::isfinite(value))) refuse(name, value, "must be finite and not negative");
+  if (!(value >= 0.0 && std::isfinite(value))) reject(name, value, "must be finite and not negative");
 }
 
 void check_positive(std::string_view name, double value) {
-  if (!(value > 0.0 && std::isfinite(value))) refuse(name, value, "must be finite and above 0");
+  if (!(value > 0.0 && std::isfinite(value))) reject(name, value, "must be finite and above 0");
 }
 
 void check_at_least(std::string_view name, std::int64_t value, std::int64_t minimum) {
-  if (value < minimum) refuse(name, value, fmt::format("must be at least {}", minimum));
+  if (value < minimum) reject(name, value, fmt::format("must be at least {}", minimum));
 }
 
 void check_range(std::string_view name, std::int64_t value, std::int64_t minimum, std::int64_t maximum) {
   if (value < minimum || value > maximum) {
-    refuse(name, value, fmt::format("must lie in {} to {}", minimum, maximum));
+    reject(name, value, fmt::format("must lie in {} to {}", minimum, maximum));
   }
 }
 
 void check_probabilities(std::string_view name, std::span<const double> values) {
   if (values.empty()) throw DomainError(fmt::format("invalid {} (must have at least one entry)", name));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_probability(values[i])) refuse(fmt::format("{}[{}]", name, i), values[i], "must lie in [0, 1]");
+    if (!is_probability(values[i])) reject(fmt::format("{}[{}]", name, i), values[i], "must lie in [0, 1]");
   }
 }
 
@@ -54,11 +54,11 @@ void check_distribution(std::string_view name, std::span<const double> values, d
   double total = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!(values[i] >= 0.0 && std::isfinite(values[i]))) {
-      refuse(fmt::format("{}[{}]", name, i), values[i], "must be finite and not negative");
+      reject(fmt::format("{}[{}]", name, i), values[i], "must be finite and not negative");
     }
     total += values[i];
   }
-  if (!(std::abs(total - 1.0) <= tolerance)) refuse(fmt::format("sum of {}", name), total, "must be 1");
+  if (!(std::abs(total - 1.0) <= tolerance)) reject(fmt::format("sum of {}", name), total, "must be 1");
 }
 
 namespace detail {

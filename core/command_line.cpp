@@ -136,7 +136,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     } else if (option.string_key == "help") {
       help_ = true;
     } else if (has(option.string_key) && !is_repeatable(command, option.string_key)) {
-      refuse(option.string_key, "given twice", "");
+      reject(option.string_key, "given twice", "");
     } else {
       given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
     }
@@ -186,13 +186,13 @@ std::optional<double> CommandLine::real(std::string_view name, double minimum, d
   if (value == nullptr) return std::nullopt;
   const auto number = parse_quantity(*value);
   if (!number) {
-    refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
+    reject(name, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
   } else if (*number >= minimum && *number <= maximum) {
     return *number == 0.0 ? 0.0 : *number;  // -0 is 0
   } else if (maximum == std::numeric_limits<double>::max()) {
-    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must be at least {}", minimum));
+    reject(name, fmt::format("invalid {}={}", name, *value), fmt::format("must be at least {}", minimum));
   } else {
-    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in [{}, {}]", minimum, maximum));
+    reject(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in [{}, {}]", minimum, maximum));
   }
   return std::nullopt;
 }
@@ -202,9 +202,9 @@ std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int
   if (value == nullptr) return std::nullopt;
   const auto number = parse_whole_quantity(*value);
   if (!number) {
-    refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a whole number");
+    reject(name, fmt::format("invalid value \"{}\"", *value), "must be a whole number");
   } else if (*number < minimum || *number > maximum) {
-    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in {} to {}", minimum, maximum));
+    reject(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in {} to {}", minimum, maximum));
   } else {
     return number;
   }
@@ -223,7 +223,7 @@ std::optional<std::vector<double>> CommandLine::probabilities(std::string_view n
   for (const std::string& entry : split_at_commas(*value)) {
     const auto number = parse_quantity(entry);
     if (!number || *number < 0.0 || *number > 1.0) {
-      refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry), "must be a number in [0, 1]",
+      reject(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry), "must be a number in [0, 1]",
              "separate entries by commas: 0.8,0.7,0.6");
       return std::nullopt;
     }
@@ -240,7 +240,7 @@ std::optional<std::vector<std::int64_t>> CommandLine::integers(std::string_view 
   for (const std::string& entry : split_at_commas(*value)) {
     const auto number = parse_whole_quantity(entry);
     if (!number || *number < minimum || *number > maximum) {
-      refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
+      reject(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
              fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,8,64");
       return std::nullopt;
     }
@@ -255,7 +255,7 @@ std::optional<std::string> CommandLine::word(std::string_view name, const std::v
   const std::string* value = find(name);
   if (value == nullptr) return std::nullopt;
   if (std::find(words.begin(), words.end(), *value) != words.end()) return *value;
-  refuse(name, fmt::format("unknown {} \"{}\"", name, *value), "", suggestion_for(*value, words));
+  reject(name, fmt::format("unknown {} \"{}\"", name, *value), "", suggestion_for(*value, words));
   return std::nullopt;
 }
 
@@ -263,9 +263,9 @@ void CommandLine::convert(std::string_view from, std::string_view to, double fac
   const std::string* value = find(from);
   if (value == nullptr) return;
   if (has(to))
-    return refuse(from, fmt::format("mutually exclusive with --{}", to), "one quantity in two units", "remove one");
+    return reject(from, fmt::format("mutually exclusive with --{}", to), "one quantity in two units", "remove one");
   const auto number = parse_quantity(*value);
-  if (!number) return refuse(from, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
+  if (!number) return reject(from, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
   given_.push_back({std::string(to), number_text(*number * factor)});
   std::erase_if(given_, [&](const Given& given) { return given.name == from; });
 }
@@ -276,14 +276,14 @@ void CommandLine::replace(std::string_view name, const std::string& value) {
   }
 }
 
-void CommandLine::refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {
+void CommandLine::reject(std::string_view name, std::string text, std::string why, std::string suggestion) {
   problems_.add({.key = fmt::format("--{}", name),
                  .text = std::move(text),
                  .why = std::move(why),
                  .suggestion = std::move(suggestion)});
 }
 
-void CommandLine::refuse_any(const std::vector<std::string_view>& names, std::string text, std::string why,
+void CommandLine::reject_any(const std::vector<std::string_view>& names, std::string text, std::string why,
                              std::string suggestion) {
   std::string given;
   for (const std::string_view name : names) {
@@ -295,7 +295,7 @@ void CommandLine::refuse_any(const std::vector<std::string_view>& names, std::st
 }
 
 void CommandLine::require(std::string_view name, std::string why, std::string suggestion) {
-  if (!has(name) && !unreadable_) refuse(name, "missing", std::move(why), std::move(suggestion));
+  if (!has(name) && !unreadable_) reject(name, "missing", std::move(why), std::move(suggestion));
 }
 
 }  // namespace foredraft

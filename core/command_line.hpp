@@ -93,9 +93,9 @@ class CommandLine {
   void replace(std::string_view name, const std::string& value);
 
   /// Adds a problem with an option.
-  void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
+  void reject(std::string_view name, std::string text, std::string why, std::string suggestion = {});
   /// Adds one problem for those of `names` that were given.
-  void refuse_any(const std::vector<std::string_view>& names, std::string text, std::string why,
+  void reject_any(const std::vector<std::string_view>& names, std::string text, std::string why,
                   std::string suggestion = {});
   /// Adds a problem if the option is absent, unless an option could not be read: it may have been this one.
   void require(std::string_view name, std::string why, std::string suggestion = {});

@@ -69,10 +69,10 @@ std::string escape_of(const CodePoint& point) {
                                              : fmt::format("\\x{:02x}", point.value);
 }
 
-/// Number of shown characters of a text, counted up to `most` + 1.
-std::size_t characters_shown(std::string_view text, std::size_t most) {
+/// Number of shown characters of a text, counted up to `maximum` + 1.
+std::size_t characters_shown(std::string_view text, std::size_t maximum) {
   std::size_t characters = 0;
-  while (!text.empty() && characters <= most) {
+  while (!text.empty() && characters <= maximum) {
     const CodePoint point = first_of(text);
     characters += std::max<std::size_t>(1, escape_of(point).size());
     text.remove_prefix(point.bytes);
@@ -100,14 +100,14 @@ std::string readable_line(std::string_view line) {
 
 }  // namespace
 
-std::string readable(std::string_view text, std::size_t most) {
+std::string readable(std::string_view text, std::size_t maximum) {
   std::string shown;
   std::size_t characters = 0;
   while (!text.empty()) {
     const CodePoint point = first_of(text);
     const std::string escape = escape_of(point);
     characters += std::max<std::size_t>(1, escape.size());
-    if (characters > most) return shown.append(ellipsis);
+    if (characters > maximum) return shown.append(ellipsis);
     shown += escape.empty() ? text.substr(0, point.bytes) : escape;
     text.remove_prefix(point.bytes);
   }

@@ -19,10 +19,10 @@ inline constexpr std::size_t text_columns = 100;
 /// Maximum length of a quoted value, in shown characters.
 inline constexpr std::size_t max_quoted_characters = 200;
 
-/// `text` on one line, at most `most` characters of it, then an ellipsis. Control characters, blanks other than the
+/// `text` on one line, at most `maximum` characters of it, then an ellipsis. Control characters, blanks other than the
 /// space, marks that change the direction of reading and bytes that are not UTF-8 are escaped (\x1b, \u200b).
 /// Idempotent.
-[[nodiscard]] std::string readable(std::string_view text, std::size_t most = max_quoted_characters);
+[[nodiscard]] std::string readable(std::string_view text, std::size_t maximum = max_quoted_characters);
 
 /// A part of a message on one line. As readable(), but cuts each word and the text between the first and the last
 /// double quote, and the whole part only far beyond the length of any message of this program.

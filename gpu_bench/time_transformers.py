@@ -20,7 +20,7 @@ VOCABULARIES = (32_000, 128_256, 256_000)
 GAMMAS = (1, 5, 20)
 DTYPES = ("float16", "float32")
 WARM_UP = 10
-FEWEST_SAMPLES = 20
+MIN_SAMPLES = 20
 NAMES = {"float16": "fp16", "float32": "fp32"}
 COLUMNS = ("vocabulary", "gamma", "dtype", "wall_median_us", "wall_ci95_low_us", "wall_ci95_high_us", "device_median_us",
            "device_ci95_low_us", "device_ci95_high_us", "samples", "torch", "transformers", "device")
@@ -64,7 +64,7 @@ def time_call(torch, call, seconds):
     torch.cuda.synchronize()
     wall, device = [], []
     begin = time.perf_counter()
-    while len(wall) < FEWEST_SAMPLES or time.perf_counter() - begin < seconds:
+    while len(wall) < MIN_SAMPLES or time.perf_counter() - begin < seconds:
         first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start = time.perf_counter()
         first.record()

@@ -76,7 +76,7 @@ std::optional<std::int64_t> either(const JsonFields& steps, std::string_view nam
 }
 
 void require_equal(const JsonFields& steps, std::string_view key, std::int64_t printed, std::int64_t counted) {
-  if (printed != counted) steps.refuse(key, std::to_string(printed), fmt::format("the steps add up to {}", counted));
+  if (printed != counted) steps.reject(key, std::to_string(printed), fmt::format("the steps add up to {}", counted));
 }
 
 /// The most detailed counts that the record has.
@@ -99,7 +99,7 @@ std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_vie
   for (const auto& entry : found->items()) {
     const auto length = parse_integer(entry.key());
     if (!length || *length < 0 || *length > max_positions) {
-      entries.refuse(entry.key(), "no length", fmt::format("must be a whole number from 0 to {}", max_positions));
+      entries.reject(entry.key(), "no length", fmt::format("must be a whole number from 0 to {}", max_positions));
     }
     const auto at = static_cast<std::size_t>(*length);
     if (histogram.size() <= at) histogram.resize(at + 1, 0);
@@ -111,7 +111,7 @@ std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_vie
 void read_request_acceptance(const JsonFields& steps, Observation& observation, LogContents& contents) {
   observation.gamma = steps.count("num_spec_tokens");
   if (observation.gamma.value_or(0) > max_positions) {
-    steps.refuse("num_spec_tokens", std::to_string(*observation.gamma),
+    steps.reject("num_spec_tokens", std::to_string(*observation.gamma),
                  fmt::format("must be at most {}", max_positions));
   }
   note(contents.settings.gamma, observation.gamma);
@@ -144,7 +144,7 @@ constexpr double same_mean = 0.005;
 
 void require_positions(std::int64_t positions, std::int64_t line) {
   if (positions > max_positions) {
-    refuse({.line = line,
+    reject({.line = line,
             .key = "accepted",
             .text = fmt::format("{} drafts in one step", positions),
             .why = fmt::format("must be at most {}", max_positions)});
@@ -170,7 +170,7 @@ double rounding_of(std::span<const double> shares, double steps) {
 void check_tokens(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line) {
   if (!counts.drafted_tokens) return;
   if (counts.accepted_tokens && *counts.accepted_tokens > *counts.drafted_tokens) {
-    refuse({.line = line,
+    reject({.line = line,
             .key = "accepted",
             .text = fmt::format("{} tokens accepted of {} drafted", *counts.accepted_tokens, *counts.drafted_tokens),
             .why = "must be at most those drafted",
@@ -179,7 +179,7 @@ void check_tokens(const AcceptanceCounts& counts, std::optional<std::int64_t> ga
   if (!gamma || counts.steps_estimated) return;
   const auto drafted = static_cast<double>(*counts.drafted_tokens);
   if (drafted > static_cast<double>(counts.steps) * static_cast<double>(*gamma)) {
-    refuse({.line = line,
+    reject({.line = line,
             .key = "drafted",
             .text = fmt::format("{} tokens", *counts.drafted_tokens),
             .why = fmt::format("{} steps draft at most {} each", counts.steps, *gamma)});
@@ -193,7 +193,7 @@ void check_positions(const AcceptanceCounts& counts, std::int64_t line, LogConte
   for (std::size_t i = 0; i < counts.accepted_at.size(); ++i) {
     const auto here = static_cast<double>(counts.accepted_at[i]);
     if (here < 0.0 || here > before + slack) {
-      refuse({.line = line,
+      reject({.line = line,
               .key = fmt::format("position {}", i + 1),
               .text = fmt::format("reached by {} steps, the one before by {}", here, before),
               .why = "a draft is accepted only after those before it",
@@ -216,7 +216,7 @@ std::int64_t sum_of_counts(std::span<const std::int64_t> counts, std::string_vie
   std::int64_t sum = 0;
   for (const std::int64_t count : counts) {
     if (count < 0 || count > max_logged_count - sum) {
-      refuse({.line = line,
+      reject({.line = line,
               .key = std::string(key),
               .text = fmt::format("{} and more", sum),
               .why = "the counts must add up to at most 2^53"});
@@ -247,7 +247,7 @@ AcceptanceCounts counts_of_histogram(std::span<const std::int64_t> histogram, st
 AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::span<const std::int64_t> drafted,
                                  std::int64_t line) {
   if (!drafted.empty() && drafted.size() != accepted.size()) {
-    refuse({.line = line,
+    reject({.line = line,
             .key = "per_step_drafted",
             .text = fmt::format("{} steps", drafted.size()),
             .why = fmt::format("{} steps accepted", accepted.size())});
@@ -263,7 +263,7 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
     add(accepted_histogram, accepted[i]);
     if (drafted.empty()) continue;
     if (accepted[i] > drafted[i]) {
-      refuse({.line = line,
+      reject({.line = line,
               .key = fmt::format("step {}", i + 1),
               .text = fmt::format("{} drafts accepted", accepted[i]),
               .why = fmt::format("{} were drafted", drafted[i])});
@@ -288,7 +288,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
   const auto steps = static_cast<double>(counts.steps);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!(rates[i] >= 0.0 && rates[i] <= 1.0)) {
-      refuse({.line = line,
+      reject({.line = line,
               .key = fmt::format("position {}", i + 1),
               .text = fmt::format("accepted in a share {} of the steps", rates[i]),
               .why = "must lie between 0 and 1"});

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
 
-/// aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
+/// NVIDIA's load generators.
 namespace foredraft::logs {
+
+// ---- aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -20,22 +25,14 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
   if (unit == "s" || unit == "sec") return *value * 1000.0;
   if (unit == "us") return *value / 1000.0;
   if (unit == "ns") return *value / 1e6;
-  metric.refuse("unit", unit, "must be one of time");
-}
-
-std::optional<double> metric_number(const JsonFields& metrics, std::string_view name, std::string_view key) {
-  if (!metrics.has(name)) return std::nullopt;
-  return metrics.object(name)->real(key);
+  metric.reject("unit", unit, "must be one of time");
 }
 
 void read_metrics(const JsonFields& metrics, std::string_view key, Observation& observation) {
   observation.times.ttft_ms = metric_ms(metrics, "time_to_first_token", key);
   observation.times.tpot_ms = metric_ms(metrics, "inter_token_latency", key);
-  const auto prompt = metric_number(metrics, "input_sequence_length", key);
-  observation.stratum.output_tokens = metric_number(metrics, "output_sequence_length", key);
-  if (prompt && observation.stratum.output_tokens) {
-    observation.stratum.context_tokens = *prompt + *observation.stratum.output_tokens / 2.0;
-  }
+  set_lengths(metrics.real_in("input_sequence_length", key), metrics.real_in("output_sequence_length", key),
+              observation.stratum);
 }
 
 bool claims_aiperf_record(const Json& value) {
@@ -49,11 +46,10 @@ bool measured(const JsonFields& record, const JsonFields& metadata) {
          metadata.text("benchmark_phase").value_or("profiling") == "profiling";
 }
 
-void read_aiperf_record(const Json& value, std::int64_t line, LogContents& contents) {
-  const JsonFields record(value, line);
+void read_aiperf_record(const JsonFields& record, LogContents& contents) {
   const JsonFields metadata = record.required_object("metadata");
   if (!measured(record, metadata)) return;
-  Observation observation{.line = line, .span = Span::request};
+  Observation observation{.line = record.line(), .span = Span::request};
   read_metrics(record.required_object("metrics"), "value", observation);
   observation.stratum.request = metadata.text("x_request_id");
   if (record.has("spec_decode_acceptance")) {
@@ -72,20 +68,76 @@ bool claims_aiperf_run(const Json& value) {
                                has_keys(value, {"output_token_throughput", "inter_token_latency", "request_count"}));
 }
 
-void read_aiperf_run(const Json& value, std::int64_t line, LogContents& contents) {
-  const JsonFields run(value, line);
-  Observation observation{.line = line, .span = Span::run};
+void read_aiperf_run(const JsonFields& run, LogContents& contents) {
+  Observation observation{.line = run.line(), .span = Span::run};
   read_metrics(run, "avg", observation);
-  observation.times.output_tokens_per_s = metric_number(run, "output_token_throughput", "avg");
+  observation.times.output_tokens_per_s = run.real_in("output_token_throughput", "avg");
   if (run.has("pooled_spec_decode_acceptance_histogram")) {
     const auto histogram = histogram_of(run, "pooled_spec_decode_acceptance_histogram");
-    AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, line);
+    AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, run.line());
     counts.drafted_tokens = std::nullopt;
-    check_counts(counts, std::nullopt, line, contents);
+    check_counts(counts, std::nullopt, run.line(), contents);
     observation.decoding = Decoding::speculative;
     observation.acceptance = std::move(counts);
   }
   contents.observations.push_back(std::move(observation));
+}
+
+// ---- The table of GenAI-Perf and AIPerf: a row per metric, its mean first.
+
+constexpr std::string_view genai_perf_anchor =
+    "^[\xE2\x94\x83\xE2\x94\x82|][^\n]*(?:Statistic|Metric|Latency|Sequence Length|Throughput|Request Count|Time To "
+    "First Token)";
+
+/// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
+std::optional<KeyValue> row_of(std::string_view text) {
+  for (const std::string_view bar : {"\xE2\x94\x82", "\xE2\x94\x83", "|"}) {
+    if (!text.starts_with(bar)) continue;
+    const std::size_t first = text.find(bar, bar.size());
+    if (first == std::string_view::npos) return std::nullopt;
+    const std::size_t second = text.find(bar, first + bar.size());
+    if (second == std::string_view::npos) return std::nullopt;
+    return KeyValue{.key = trimmed(text.substr(bar.size(), first - bar.size())),
+                    .value = trimmed(text.substr(first + bar.size(), second - first - bar.size()))};
+  }
+  return std::nullopt;
+}
+
+class GenaiPerfReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const std::optional<KeyValue> row = row_of(text);
+    if (!row) return false;
+    if (row->key == "Statistic" || row->key == "Metric") {
+      close(contents);
+      in_table_ = row->value == "avg";
+      return in_table_;
+    }
+    if (!in_table_ || block().has(row->key)) return false;
+    add(row->key, row->value, number, contents);
+    return true;
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+
+  bool in_table_ = false;
+};
+
+void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
+  const auto throughput = block.real("Output Token Throughput (per sec)");
+  if (!throughput) return;
+  Observation run{.line = block.line(), .span = Span::run};
+  run.times = {.output_tokens_per_s = throughput,
+               .tpot_ms = block.real("Inter Token Latency (ms)"),
+               .ttft_ms = block.real("Time To First Token (ms)")};
+  const auto answered = block.real("Request Throughput (per sec)");
+  const auto count = block.real("Request Count (count)");
+  const auto latency_ms = block.real("Request Latency (ms)");
+  if (answered && count && *answered > 0.0) run.times.duration_s = *count / *answered;
+  if (answered && latency_ms) run.requests = *answered * *latency_ms / 1000.0;
+  set_lengths(block.real("Input Sequence Length (tokens)"), block.real("Output Sequence Length (tokens)"), run.stratum);
+  contents.observations.push_back(std::move(run));
 }
 
 }  // namespace
@@ -95,7 +147,8 @@ LogFormat aiperf_records_format() {
           .summary = "aiperf profile_export.jsonl: requests with their accepted drafts",
           .engine = "",
           .gives = {"yes", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"spec_decode_acceptance|benchmark_phase", claims_aiperf_record, read_aiperf_record}};
+          .reads = JsonFormat{"spec_decode_acceptance|benchmark_phase", claims_aiperf_record,
+                              of_object<read_aiperf_record>}};
 }
 
 LogFormat aiperf_run_format() {
@@ -104,7 +157,15 @@ LogFormat aiperf_run_format() {
           .engine = "",
           .gives = {"no", "yes", "yes", "tokens", "no"},
           .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput", claims_aiperf_run,
-                              read_aiperf_run}};
+                              of_object<read_aiperf_run>}};
+}
+
+LogFormat genai_perf_format() {
+  return {.name = "genai-perf",
+          .summary = "tables of GenAI-Perf: load and times of a run, speculative or not",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "yes"},
+          .reads = lines_of<GenaiPerfReader>(genai_perf_anchor)};
 }
 
 }  // namespace foredraft::logs

@@ -1,35 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// Answers of Spec-Bench, EAGLE and Medusa, one question per line. Spec-Bench lists the tokens that each step emitted;
-/// the others give the last index of their loop, from 0, and the new tokens of each turn.
+/// Answers to single requests that count the steps they took.
 namespace foredraft::logs {
+
+// ---- Answers of Spec-Bench, EAGLE and Medusa, one question per line. Spec-Bench lists the tokens that each step
+// emitted; the others give the last index of their loop, from 0, and the new tokens of each turn.
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 bool claims_answers(const Json& value) {
-  if (!has_keys(value, {"choices", "question_id"})) return false;
-  const Json& choices = value.at("choices");
-  return choices.is_array() && !choices.empty() && has_keys(choices.front(), {"new_tokens", "wall_time"});
-}
-
-double total(const std::vector<double>& values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum;
+  const Json* choice = first_entry(value, "choices");
+  return choice != nullptr && value.contains("question_id") && has_keys(*choice, {"new_tokens", "wall_time"});
 }
 
 /// Accepted drafts of each step: the tokens that it emitted minus one.
 AcceptanceCounts counts_of_lengths(const JsonFields& choice, AcceptanceTrace& trace) {
   std::vector<std::int64_t> accepted = choice.counts("accept_lengths");
   for (std::int64_t& length : accepted) {
-    if (length == 0) choice.refuse("accept_lengths", "0", "every step emits a token");
+    if (length == 0) choice.reject("accept_lengths", "0", "every step emits a token");
     --length;
   }
   AcceptanceCounts counts = counts_of_steps(accepted, {}, choice.line());
@@ -51,26 +48,26 @@ AcceptanceCounts counts_of_indices(const JsonFields& choice, std::int64_t new_to
   const std::int64_t steps = counted ? sum_of_counts(choice.counts("decoding_steps"), "decoding_steps", choice.line())
                                      : steps_of_indices(choice, new_tokens);
   if (steps > new_tokens) {
-    choice.refuse(counted ? "decoding_steps" : "idxs", fmt::format("{} steps", steps),
+    choice.reject(counted ? "decoding_steps" : "idxs", fmt::format("{} steps", steps),
                   fmt::format("there are {} new tokens", new_tokens));
   }
   return {.steps = steps, .accepted_tokens = new_tokens - steps, .steps_estimated = true};
 }
 
-void read_answer(const Json& value, std::int64_t line, LogContents& contents) {
-  const JsonFields answer(value, line);
+void read_answer(const JsonFields& answer, LogContents& contents) {
   note(contents.settings.target, answer.text("model_id"));
   for (const JsonFields& choice : answer.objects("choices")) {
-    Observation observation{.line = line, .span = Span::request, .requests = 1.0};
-    const std::int64_t new_tokens = sum_of_counts(choice.counts("new_tokens"), "new_tokens", line);
+    Observation observation{.line = answer.line(), .span = Span::request, .requests = 1.0};
+    const std::int64_t new_tokens = sum_of_counts(choice.counts("new_tokens"), "new_tokens", answer.line());
     AcceptanceCounts counts = choice.has("accept_lengths") ? counts_of_lengths(choice, observation.trace)
                                                            : counts_of_indices(choice, new_tokens);
     observation.decoding = counts.accepted_tokens == 0 ? Decoding::plain : Decoding::speculative;
-    const double wall_s = total(choice.reals("wall_time"));
+    const std::vector<double> turns_s = choice.reals("wall_time");
+    const double wall_s = std::accumulate(turns_s.begin(), turns_s.end(), 0.0);
     observation.times.duration_s = wall_s;
     if (wall_s > 0.0) observation.times.output_tokens_per_s = static_cast<double>(new_tokens) / wall_s;
     if (counts.steps > 0) observation.times.iteration_ms = wall_s * 1000.0 / static_cast<double>(counts.steps);
-    warn_once(contents, "W12", line, "wall_time includes prefill: iteration times are slightly too long");
+    warn_once(contents, "W12", answer.line(), "wall_time includes prefill: iteration times are slightly too long");
     observation.stratum.category = answer.text("category");
     observation.stratum.request = answer.text("question_id");
     observation.stratum.output_tokens = static_cast<double>(new_tokens);
@@ -83,6 +80,79 @@ void read_answer(const Json& value, std::int64_t line, LogContents& contents) {
   }
 }
 
+// ---- Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
+// TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).
+
+const Json* member(const Json& value, const char* key) {
+  if (!value.is_object()) return nullptr;
+  const auto found = value.find(key);
+  return found == value.end() || found->is_null() ? nullptr : &*found;
+}
+
+/// The object with the steps of an answer of vLLM or TensorRT-LLM, or null.
+const Json* counted_steps(const Json& value) {
+  if (const Json* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
+  const Json* choice = first_entry(value, "choices");
+  if (choice == nullptr) return nullptr;
+  const Json* steps = member(*choice, "speculative_decoding");
+  return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
+}
+
+const Json* sglang_answer(const Json& value) {
+  const Json* info = member(value, "meta_info");
+  return info != nullptr && info->is_object() && info->contains("spec_verify_ct") ? info : nullptr;
+}
+
+bool claims_request_metrics(const Json& value) {
+  return counted_steps(value) != nullptr || sglang_answer(value) != nullptr;
+}
+
+void note_engine(LogContents& contents, std::string_view engine) {
+  if (contents.engine.empty()) contents.engine = engine;
+}
+
+void read_usage(const JsonFields& answer, Stratum& stratum) {
+  stratum.request = answer.text("id");
+  if (!answer.has("usage")) return;
+  const JsonFields usage = *answer.object("usage");
+  set_lengths(usage.count("prompt_tokens"), usage.count("completion_tokens"), stratum);
+}
+
+void read_sglang_answer(const Json& value, std::int64_t line, LogContents& contents) {
+  const JsonFields info(value, line, "meta_info.");
+  note_engine(contents, "sglang");
+  Observation observation{.line = line, .span = Span::request, .decoding = Decoding::speculative};
+  const std::vector<std::int64_t> histogram = info.counts("spec_accept_histogram");
+  const std::int64_t steps = info.required_count("spec_verify_ct");
+  AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, line);
+  if (histogram.empty()) counts = {.steps = steps};
+  if (counts.steps != steps) {
+    info.reject("spec_accept_histogram", std::to_string(counts.steps) + " steps",
+                "spec_verify_ct is " + std::to_string(steps));
+  }
+  const auto accepted = info.count("spec_accepted_drafts");
+  counts.accepted_tokens = accepted ? accepted : counts.accepted_tokens;
+  counts.drafted_tokens = info.count("spec_proposed_drafts");
+  observation.gamma = steady_gamma(counts);
+  check_counts(counts, observation.gamma, line, contents);
+  observation.stratum.request = info.text("id");
+  set_lengths(info.count("prompt_tokens"), info.count("completion_tokens"), observation.stratum);
+  observation.acceptance = std::move(counts);
+  contents.observations.push_back(std::move(observation));
+}
+
+void read_request_metrics(const Json& value, std::int64_t line, LogContents& contents) {
+  if (const Json* info = sglang_answer(value)) return read_sglang_answer(*info, line, contents);
+  const JsonFields answer(value, line);
+  const JsonFields steps(*counted_steps(value), line, "speculative_decoding.");
+  note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");
+  note(contents.settings.target, answer.text("model"));
+  Observation observation{.line = line, .span = Span::request, .decoding = Decoding::speculative};
+  read_request_acceptance(steps, observation, contents);
+  read_usage(answer, observation.stratum);
+  contents.observations.push_back(std::move(observation));
+}
+
 }  // namespace
 
 LogFormat answers_format() {
@@ -90,7 +160,15 @@ LogFormat answers_format() {
           .summary = "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question",
           .engine = "",
           .gives = {"no", "yes", "(yes)", "iteration", "1"},
-          .reads = JsonFormat{"wall_time", claims_answers, read_answer}};
+          .reads = JsonFormat{"wall_time", claims_answers, of_object<read_answer>}};
+}
+
+LogFormat request_metrics_format() {
+  return {.name = "request-metrics",
+          .summary = "answers that count their own steps: vLLM, TensorRT-LLM, SGLang (JSON)",
+          .engine = "",
+          .gives = {"(yes)", "yes", "yes", "no", "no"},
+          .reads = JsonFormat{"speculative_decoding|spec_verify_ct", claims_request_metrics, read_request_metrics}};
 }
 
 }  // namespace foredraft::logs

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/formats.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "logs/observations_file.hpp"
 
+/// The registry of formats.
 namespace foredraft::logs {
+
+RejectedRecord::RejectedRecord(std::vector<Problem> problems)
+    : InputError("invalid record"), problems_(std::move(problems)) {}
+
+void reject(Problem problem) { throw RejectedRecord({std::move(problem)}); }
+
+void warn_once(LogContents& contents, std::string_view code, std::int64_t line, std::string message) {
+  const bool said = std::any_of(contents.warnings.begin(), contents.warnings.end(),
+                                [code](const LogWarning& warning) { return warning.code == code; });
+  if (!said) contents.warnings.push_back({.code = std::string(code), .line = line, .message = std::move(message)});
+}
 
 std::span<const LogFormat> formats() {
   static const std::vector<LogFormat> all = {

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// GuideLLM's JSON of benchmarks: load and times, without data on speculation.
+/// GuideLLM, and speculators' tables of its runs.
 namespace foredraft::logs {
+
+// ---- GuideLLM's JSON of benchmarks: load and times, without data on speculation.
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 bool claims_guidellm(const Json& value) {
-  if (!has_keys(value, {"benchmarks"})) return false;
-  const Json& benchmarks = value.at("benchmarks");
-  return benchmarks.is_array() && !benchmarks.empty() && has_keys(benchmarks.front(), {"config", "metrics"});
+  const Json* benchmark = first_entry(value, "benchmarks");
+  return benchmark != nullptr && has_keys(*benchmark, {"config", "metrics"});
 }
 
 /// Over answered requests.
 std::optional<double> mean_of(const JsonFields& metrics, std::string_view name) {
-  if (!metrics.has(name)) return std::nullopt;
-  const JsonFields metric = metrics.required_object(name);
-  return metric.has("successful") ? metric.required_object("successful").real("mean") : std::nullopt;
+  return metrics.has(name) ? metrics.required_object(name).real_in("successful", "mean") : std::nullopt;
 }
 
 void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents) {
@@ -40,10 +43,54 @@ void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents)
   contents.observations.push_back(std::move(observation));
 }
 
-void read_guidellm(const Json& value, std::int64_t line, LogContents& contents) {
-  for (const JsonFields& benchmark : JsonFields(value, line).objects("benchmarks")) {
-    read_guidellm_benchmark(benchmark, contents);
+void read_guidellm(const JsonFields& file, LogContents& contents) {
+  for (const JsonFields& benchmark : file.objects("benchmarks")) read_guidellm_benchmark(benchmark, contents);
+}
+
+// ---- speculators' `acceptance.csv` (one subset per row: counts and rates by position) and `perf_results.csv` (the
+// same with load and times).
+
+bool claims_speculators(std::span<const std::string> columns) {
+  return has_columns(columns, {"subset", "num_drafts"}) || has_columns(columns, {"subset", "output_tps_median"});
+}
+
+void read_speculators_acceptance(const CsvFields& row, std::size_t columns, Observation& observation,
+                                 LogContents& contents) {
+  AcceptanceCounts counts{.steps = row.count("num_drafts").value_or(0),
+                          .drafted_tokens = row.count("num_draft_tokens"),
+                          .accepted_tokens = row.count("num_accepted_tokens")};
+  if (counts.steps == 0) return;
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const auto share = row.real(fmt::format("acceptance_at_pos_{}", i));
+    if (!share) break;
+    shares.push_back(*share);
   }
+  observation.gamma = steady_gamma(counts);
+  if (observation.gamma && static_cast<std::int64_t>(shares.size()) > *observation.gamma) {
+    warn_once(contents, "W08", row.line(), "ignored positions beyond the draft length");
+  }
+  set_positions(counts, shares, observation.gamma, std::nullopt, row.line());
+  check_counts(counts, observation.gamma, row.line(), contents);
+  check_printed_length(counts, row.real("acceptance_length"), two_digits, row.line(), contents);
+  observation.decoding = Decoding::speculative;
+  observation.acceptance = std::move(counts);
+}
+
+void read_speculators_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
+                          LogContents& contents) {
+  const CsvFields row(columns, cells, line);
+  Observation observation{.line = line, .span = Span::run};
+  observation.stratum.category = row.text("subset");
+  observation.times.output_tokens_per_s = row.real("output_tps_median");
+  observation.times.tpot_ms = row.real("itl_median_ms");
+  observation.times.ttft_ms = row.real("ttft_median_ms");
+  const std::string strategy = row.text("strategy").value_or("");
+  if (strategy == "constant" || strategy == "poisson") observation.times.request_rate_per_s = row.real("target_rate");
+  if (strategy == "concurrent") observation.requests = row.real("target_rate");
+  if (strategy == "synchronous") observation.requests = 1.0;
+  read_speculators_acceptance(row, columns.size(), observation, contents);
+  contents.observations.push_back(std::move(observation));
 }
 
 }  // namespace
@@ -53,7 +100,15 @@ LogFormat guidellm_format() {
           .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{"benchmarks", claims_guidellm, read_guidellm}};
+          .reads = JsonFormat{"benchmarks", claims_guidellm, of_object<read_guidellm>}};
+}
+
+LogFormat speculators_format() {
+  return {.name = "speculators",
+          .summary = "speculators acceptance.csv and perf_results.csv, by subset",
+          .engine = "vllm",
+          .gives = {"yes", "yes", "yes", "tokens", "(yes)"},
+          .reads = CsvFormat{"subset", claims_speculators, read_speculators_row}};
 }
 
 }  // namespace foredraft::logs

@@ -21,7 +21,7 @@ std::string written(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-[[noreturn]] void refuse_log(const ObservedLog& log, std::string_view what, std::string_view why) {
+[[noreturn]] void reject_log(const ObservedLog& log, std::string_view what, std::string_view why) {
   throw InputError(fmt::format("{}: {} ({})", readable(log.file), what, why));
 }
 
@@ -90,7 +90,7 @@ std::string aiperf_text(std::span<const ObservedLog> logs) {
       if (one.acceptance) {
         const auto histogram = histogram_by_accepted(*one.acceptance);
         if (histogram.empty()) {
-          refuse_log(log, "no histogram of accepted drafts by request", "positions were not counted");
+          reject_log(log, "no histogram of accepted drafts by request", "positions were not counted");
         }
         record["spec_decode_acceptance"] = aiperf_acceptance(*one.acceptance, histogram, one, log.contents.engine);
       }
@@ -98,7 +98,7 @@ std::string aiperf_text(std::span<const ObservedLog> logs) {
       text += written(record, -1);
       ++requests;
     }
-    if (requests == 0) refuse_log(log, "no requests", "an aiperf record is one request; this log has windows or runs");
+    if (requests == 0) reject_log(log, "no requests", "an aiperf record is one request; this log has windows or runs");
   }
   return text;
 }
@@ -120,19 +120,19 @@ struct PooledSteps {
       }
       if (found) return;
     }
-    refuse_log(log, "no verification steps were counted", "a profile is of acceptance");
+    reject_log(log, "no verification steps were counted", "a profile is of acceptance");
   }
 
  private:
   void add(const ObservedLog& log, const Observation& one) {
-    if (!one.gamma) refuse_log(log, "the draft length is not known", "a profile is of one num_speculative_tokens");
+    if (!one.gamma) reject_log(log, "the draft length is not known", "a profile is of one num_speculative_tokens");
     if (gamma && *gamma != *one.gamma) {
-      refuse_log(log, fmt::format("draft lengths {} and {}", *gamma, *one.gamma),
+      reject_log(log, fmt::format("draft lengths {} and {}", *gamma, *one.gamma),
                  "a profile is of one num_speculative_tokens: write one for each");
     }
     gamma = one.gamma;
     const auto more = histogram_by_accepted(*one.acceptance);
-    if (more.empty()) refuse_log(log, "no histogram of accepted drafts", "positions were not counted");
+    if (more.empty()) reject_log(log, "no histogram of accepted drafts", "positions were not counted");
     histogram.resize(std::max(histogram.size(), more.size()), 0);
     for (std::size_t j = 0; j < more.size(); ++j) histogram[j] += more[j];
   }

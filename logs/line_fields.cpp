@@ -56,7 +56,7 @@ bool continues_word(char c) {
 }
 
 /// Text after the first `label` that is not inside a word.
-std::optional<std::string_view> behind(std::string_view text, std::string_view label) {
+std::optional<std::string_view> after(std::string_view text, std::string_view label) {
   for (std::size_t at = text.find(label); at != std::string_view::npos; at = text.find(label, at + 1)) {
     if (at == 0 || !continues_word(text[at - 1])) return text.substr(at + label.size());
   }
@@ -109,7 +109,7 @@ std::optional<std::int64_t> whole(std::optional<double> number) {
 }
 
 std::optional<double> number_after(std::string_view text, std::string_view label, std::string_view unit) {
-  std::optional<std::string_view> rest = behind(text, label);
+  std::optional<std::string_view> rest = after(text, label);
   if (!rest) return std::nullopt;
   const std::optional<double> number = take_number(*rest);
   return number && rest->starts_with(unit) ? number : std::nullopt;
@@ -120,7 +120,7 @@ std::optional<std::int64_t> count_after(std::string_view text, std::string_view 
 }
 
 std::optional<std::string_view> text_after(std::string_view text, std::string_view label, std::string_view end) {
-  const std::optional<std::string_view> rest = behind(text, label);
+  const std::optional<std::string_view> rest = after(text, label);
   if (!rest) return std::nullopt;
   const std::size_t size = rest->find(end);
   if (size == std::string_view::npos) return std::nullopt;
@@ -178,6 +178,12 @@ std::vector<double> KeyValueBlock::list(std::string_view prefix) const {
     numbers.push_back(*number);
   }
   return numbers;
+}
+
+void BlockReader::add(std::string_view key, std::string_view value, std::int64_t number, LogContents& contents) {
+  if (block_.add(key, value, number)) return;
+  close(contents);
+  block_.add(key, value, number);
 }
 
 namespace {

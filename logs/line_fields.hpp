@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "logs/log_format.hpp"
 
 /// Parsing of logs that were written for a terminal.
 namespace foredraft::logs {
@@ -90,6 +94,34 @@ class KeyValueBlock {
   std::map<std::string, std::string, std::less<>> values_ = {};
   std::int64_t line_ = 0;
 };
+
+/// Reads results of one `key: value` per line; a key that is already there begins the next result.
+class BlockReader : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const std::optional<KeyValue> field = key_value(text);
+    if (field) add(field->key, field->value, number, contents);
+    return field.has_value();
+  }
+  void finish(LogContents& contents) override { close(contents); }
+
+ protected:
+  void add(std::string_view key, std::string_view value, std::int64_t number, LogContents& contents);
+  /// The lines so far are those of one result.
+  void close(LogContents& contents) { read(std::exchange(block_, {}), contents); }
+  [[nodiscard]] const KeyValueBlock& block() const { return block_; }
+
+ private:
+  virtual void read(const KeyValueBlock& block, LogContents& contents) = 0;
+
+  KeyValueBlock block_;
+};
+
+/// A format of lines, each log of which a new `Reader` reads.
+template <class Reader>
+[[nodiscard]] LineFormat lines_of(std::string_view anchor) {
+  return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }};
+}
 
 // ---- Comma-separated tables.
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -197,9 +196,9 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
     // Each step emits one token that was not drafted; the first token comes with the prompt.
     steps = request_.output->tokens - 1.0 - static_cast<double>(accepted);
   }
-  const auto most = static_cast<double>(request_.drafted.value_or(0));
-  if (!(steps >= 1.0) || most < 1.0) return std::nullopt;
-  return AcceptanceCounts{.steps = static_cast<std::int64_t>(std::min(steps, most)),
+  const auto maximum = static_cast<double>(request_.drafted.value_or(0));
+  if (!(steps >= 1.0) || maximum < 1.0) return std::nullopt;
+  return AcceptanceCounts{.steps = static_cast<std::int64_t>(std::min(steps, maximum)),
                           .drafted_tokens = request_.drafted,
                           .accepted_tokens = accepted,
                           .steps_estimated = true};
@@ -262,9 +261,8 @@ LogFormat llama_server_format() {
           .summary = "log of llama-server: times and drafts of each request, statistics",
           .engine = "llama.cpp",
           .gives = {"(yes)", "yes", "(yes)", "iteration, drafting, tokens", "(yes)"},
-          .reads = LineFormat{.anchor = R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-                                        R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)",
-                              .open = [] { return std::make_unique<LlamaServerReader>(); }}};
+          .reads = lines_of<LlamaServerReader>(R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
+                                               R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)")};
 }
 
 }  // namespace foredraft::logs

@@ -86,9 +86,9 @@ struct LogFormat {
 [[nodiscard]] std::span<const LogFormat> formats();
 
 /// An error in one line, value or row; LogReader, which knows the name of the file, collects it and continues.
-class RefusedRecord : public InputError {
+class RejectedRecord : public InputError {
  public:
-  explicit RefusedRecord(std::vector<Problem> problems);
+  explicit RejectedRecord(std::vector<Problem> problems);
 
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
@@ -97,7 +97,7 @@ class RefusedRecord : public InputError {
 };
 
 /// Throws a RefusedRecord with this problem.
-[[noreturn]] void refuse(Problem problem);
+[[noreturn]] void reject(Problem problem);
 
 /// Adds a warning unless there is one with this code: logs repeat the same one thousands of times.
 void warn_once(LogContents& contents, std::string_view code, std::int64_t line, std::string message);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <re2/set.h>
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "core/documents.hpp"
-#include "logs/anchor_set.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 
@@ -26,6 +26,13 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
+
+/// Bytes instead of UTF-8, because logs may contain invalid text.
+RE2::Options byte_options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
 
 /// Pools observations two by two: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
@@ -48,6 +55,31 @@ void pool_neighbors(std::vector<Observation>& observations) {
 }
 
 }  // namespace
+
+/// A set of patterns that are searched for at once.
+class AnchorSet {
+ public:
+  void add(std::string_view pattern) {
+    std::string error;
+    if (set_.Add("(?m)" + std::string(pattern), &error) < 0) throw std::logic_error(error);
+    empty_ = false;
+  }
+
+  void compile() {
+    if (!empty_ && !set_.Compile()) throw std::logic_error("too many patterns");
+  }
+
+  /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
+  [[nodiscard]] std::vector<int> in(std::string_view text) const {
+    std::vector<int> found;
+    if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  RE2::Set set_{byte_options(), RE2::UNANCHORED};
+  bool empty_ = true;
+};
 
 struct LogReader::State {
  public:
@@ -84,7 +116,7 @@ struct LogReader::State {
   bool claimed(const LogFormat& format, const Offer& offer);
   template <typename Read>
   bool taken(const Read& read);
-  void refuse_unknown();
+  void reject_unknown();
 
   [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
   [[nodiscard]] bool may_begin_value() const;
@@ -168,7 +200,7 @@ LogContents LogReader::State::finish() {
     });
   }
   contents_.lines = line_ - (ends_in_line_ ? 0 : 1);
-  if (contents_.format.empty() && problems_.empty()) refuse_unknown();
+  if (contents_.format.empty() && problems_.empty()) reject_unknown();
   problems_.raise();
   std::stable_sort(contents_.observations.begin(), contents_.observations.end(),
                    [](const Observation& a, const Observation& b) { return a.line < b.line; });
@@ -361,8 +393,8 @@ template <typename Read>
 bool LogReader::State::taken(const Read& read) {
   try {
     return read();
-  } catch (const RefusedRecord& refused) {
-    for (Problem problem : refused.problems()) {
+  } catch (const RejectedRecord& rejected) {
+    for (Problem problem : rejected.problems()) {
       if (problem.line == 0) problem.line = line_;
       problems_.add(std::move(problem));
     }
@@ -371,7 +403,7 @@ bool LogReader::State::taken(const Read& read) {
   }
 }
 
-void LogReader::State::refuse_unknown() {
+void LogReader::State::reject_unknown() {
   const bool empty = line_ == 1 && !ends_in_line_;
   const std::string_view of = formats_.size() == 1 ? formats_.front()->name : "";
   problems_.add({.text = empty        ? "the file is empty"

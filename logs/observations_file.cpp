@@ -57,7 +57,7 @@ class Decoder {
  public:
   Decoder(ProblemList& problems, std::int64_t line) : problems_(problems), line_(line) {}
 
-  void refuse(const std::string& path, std::string text, std::string why) {
+  void reject(const std::string& path, std::string text, std::string why) {
     problems_.add({.line = line_, .key = path, .text = std::move(text), .why = std::move(why)});
     sound_ = false;
   }
@@ -69,7 +69,7 @@ class Decoder {
     if constexpr (is_optional<T>) {
       if (!json.is_null()) decode(json, path, value.emplace());
     } else if constexpr (is_vector<T>) {
-      if (!json.is_array()) return refuse(path, json.type_name(), "must be a list");
+      if (!json.is_array()) return reject(path, json.type_name(), "must be a list");
       value.resize(json.size());
       for (std::size_t i = 0; i < value.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value[i]);
     } else if constexpr (std::is_class_v<T> && !std::same_as<T, std::string>) {
@@ -88,7 +88,7 @@ class Decoder {
    public:
     Keys(Decoder& decoder, const Json& json, const std::string& path)
         : decoder_(decoder), json_(json), front_(path.empty() ? "" : path + ".") {
-      if (!json.is_object()) decoder.refuse(path, json.type_name(), "must be an object");
+      if (!json.is_object()) decoder.reject(path, json.type_name(), "must be an object");
     }
     [[nodiscard]] std::string path(const std::string& name) const { return front_ + name; }
     const Json* find(const std::string& name) {
@@ -96,14 +96,14 @@ class Decoder {
       if (!json_.is_object()) return nullptr;
       const auto found = json_.find(name);
       if (found != json_.end()) return &*found;
-      decoder_.refuse(path(name), "missing", "all keys are required; null: not logged");
+      decoder_.reject(path(name), "missing", "all keys are required; null: not logged");
       return nullptr;
     }
     void done() {
       if (!json_.is_object()) return;
       for (const auto& entry : json_.items()) {
         if (known_.contains(entry.key())) continue;
-        decoder_.refuse(path(entry.key()), "unknown key", fmt::format("not in {}", observations_schema));
+        decoder_.reject(path(entry.key()), "unknown key", fmt::format("not in {}", observations_schema));
       }
     }
 
@@ -116,24 +116,24 @@ class Decoder {
 
  private:
   void decode_scalar(const Json& json, const std::string& path, std::string& value) {
-    if (!json.is_string()) return refuse(path, json.type_name(), "must be a text");
+    if (!json.is_string()) return reject(path, json.type_name(), "must be a text");
     value = json.get<std::string>();
   }
   void decode_scalar(const Json& json, const std::string& path, bool& value) {
-    if (!json.is_boolean()) return refuse(path, json.type_name(), "must be true or false");
+    if (!json.is_boolean()) return reject(path, json.type_name(), "must be true or false");
     value = json.get<bool>();
   }
   void decode_scalar(const Json& json, const std::string& path, double& value) {
     const double number = json.is_number() ? json.get<double>() : -1.0;
     if (!std::isfinite(number) || number < 0.0)
-      return refuse(path, json.dump(), "must be a finite number of at least 0");
+      return reject(path, json.dump(), "must be a finite number of at least 0");
     value = number;
   }
   template <std::signed_integral T>
   void decode_scalar(const Json& json, const std::string& path, T& value) {
-    constexpr auto most = static_cast<T>(std::min<std::int64_t>(max_logged_count, std::numeric_limits<T>::max()));
-    const std::optional<T> number = whole_number<T>(json, 0, most);
-    if (!number) return refuse(path, json.dump(), fmt::format("must be a whole number from 0 to {}", most));
+    constexpr auto maximum = static_cast<T>(std::min<std::int64_t>(max_logged_count, std::numeric_limits<T>::max()));
+    const std::optional<T> number = whole_number<T>(json, 0, maximum);
+    if (!number) return reject(path, json.dump(), fmt::format("must be a whole number from 0 to {}", maximum));
     value = *number;
   }
   template <typename Enum>
@@ -145,7 +145,7 @@ class Decoder {
         return;
       }
     }
-    refuse(path, json.dump(), "no such word");
+    reject(path, json.dump(), "no such word");
   }
 
   ProblemList& problems_;
@@ -170,7 +170,7 @@ void decode_source(Decoder& decoder, const Json& json, const std::string& path, 
   read("lines", log.contents.lines);
   read("skipped_lines", log.contents.skipped_lines);
   keys.done();
-  if (!is_digest(log.sha256)) decoder.refuse(keys.path("sha256"), log.sha256, "must be 64 hexadecimal digits");
+  if (!is_digest(log.sha256)) decoder.reject(keys.path("sha256"), log.sha256, "must be 64 hexadecimal digits");
 }
 
 ObservedLog decoded_log(Decoder& decoder, const Json& json, const std::string& path) {
@@ -190,7 +190,7 @@ ObservedLog decoded_log(Decoder& decoder, const Json& json, const std::string& p
 /// Checks for impossible counts. `where` identifies the observation.
 void check_observation(Decoder& decoder, const std::string& where, const Observation& observation) {
   if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-    decoder.refuse(where + ".acceptance_length", fmt::format("{}", *observation.acceptance_length),
+    decoder.reject(where + ".acceptance_length", fmt::format("{}", *observation.acceptance_length),
                    "must be at least 1");
   }
   if (!observation.acceptance) return;
@@ -198,15 +198,15 @@ void check_observation(Decoder& decoder, const std::string& where, const Observa
   LogContents checked;
   try {
     check_counts(counts, observation.gamma, 0, checked);
-  } catch (const RefusedRecord& refused) {
-    for (const Problem& problem : refused.problems()) {
-      decoder.refuse(where + ".acceptance", fmt::format("{}: {}", problem.key, problem.text), problem.why);
+  } catch (const RejectedRecord& rejected) {
+    for (const Problem& problem : rejected.problems()) {
+      decoder.reject(where + ".acceptance", fmt::format("{}: {}", problem.key, problem.text), problem.why);
     }
   }
   std::int64_t before = counts.steps;
   for (std::size_t i = 0; i < counts.drafted_at.size(); ++i) {
     if (counts.drafted_at[i] > before && !counts.steps_estimated) {
-      decoder.refuse(fmt::format("{}.acceptance.drafted_at[{}]", where, i), fmt::format("{}", counts.drafted_at[i]),
+      decoder.reject(fmt::format("{}.acceptance.drafted_at[{}]", where, i), fmt::format("{}", counts.drafted_at[i]),
                      fmt::format("must be at most {}", before));
     }
     before = counts.drafted_at[i];
@@ -219,12 +219,12 @@ std::vector<ObservedLog> decoded(const Json& json, ProblemList& problems, std::i
   std::string schema;
   if (const Json* found = keys.find("schema")) decoder.decode(*found, "schema", schema);
   if (decoder.sound() && schema != observations_schema) {
-    decoder.refuse("schema", schema, fmt::format("must be {}", observations_schema));
+    decoder.reject("schema", schema, fmt::format("must be {}", observations_schema));
   }
   std::vector<ObservedLog> logs;
   const Json* list = keys.find("logs");
   keys.done();
-  if (list != nullptr && !list->is_array()) decoder.refuse("logs", list->type_name(), "must be a list");
+  if (list != nullptr && !list->is_array()) decoder.reject("logs", list->type_name(), "must be a list");
   for (std::size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i) {
     logs.push_back(decoded_log(decoder, (*list)[i], fmt::format("logs[{}]", i)));
   }
@@ -245,11 +245,11 @@ bool claims_observations(const Json& value) {
 void read_observations(const Json& value, std::int64_t line, LogContents& contents) {
   ProblemList problems("");
   std::vector<ObservedLog> logs = decoded(value, problems, line);
-  if (!problems.empty()) throw RefusedRecord(problems.problems());
+  if (!problems.empty()) throw RejectedRecord(problems.problems());
   for (ObservedLog& log : logs) {
     const std::string& engine = log.contents.engine;
     if (!engine.empty() && !contents.engine.empty() && contents.engine != engine) {
-      refuse({.line = line,
+      reject({.line = line,
               .key = "engine",
               .text = fmt::format("observations of {} after those of {}", engine, contents.engine),
               .why = "they are not comparable",

@@ -34,7 +34,7 @@ constexpr std::string_view must_be_count = "must be a whole number from 0 to 2^5
 JsonFields::JsonFields(const Json& object, std::int64_t line, std::string path)
     : object_(&object), line_(line), path_(std::move(path)) {
   if (object.is_object()) return;
-  logs::refuse({.line = line_,
+  logs::reject({.line = line_,
                 .key = path_.empty() ? "value" : path_.substr(0, path_.size() - 1),
                 .text = shown_value(object),
                 .why = "must be an object"});
@@ -45,15 +45,15 @@ const Json* JsonFields::find(std::string_view key) const {
   return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
-void JsonFields::refuse(std::string_view key, std::string_view text, std::string_view why) const {
-  logs::refuse({.line = line_, .key = path_ + std::string(key), .text = std::string(text), .why = std::string(why)});
+void JsonFields::reject(std::string_view key, std::string_view text, std::string_view why) const {
+  logs::reject({.line = line_, .key = path_ + std::string(key), .text = std::string(text), .why = std::string(why)});
 }
 
 std::optional<double> JsonFields::real(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   const auto number = real_of(*value);
-  if (!number) refuse(key, shown_value(*value), must_be_real);
+  if (!number) reject(key, shown_value(*value), must_be_real);
   return number;
 }
 
@@ -61,7 +61,7 @@ std::optional<std::int64_t> JsonFields::count(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   const auto number = whole(real_of(*value));
-  if (!number) refuse(key, shown_value(*value), must_be_count);
+  if (!number) reject(key, shown_value(*value), must_be_count);
   return number;
 }
 
@@ -69,14 +69,14 @@ std::optional<std::string> JsonFields::text(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_number_integer()) return value->dump();
-  if (!value->is_string()) refuse(key, shown_value(*value), "must be a text");
+  if (!value->is_string()) reject(key, shown_value(*value), "must be a text");
   return value->get<std::string>();
 }
 
 std::optional<bool> JsonFields::flag(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_boolean()) refuse(key, shown_value(*value), "must be true or false");
+  if (!value->is_boolean()) reject(key, shown_value(*value), "must be true or false");
   return value->get<bool>();
 }
 
@@ -84,7 +84,7 @@ const Json& JsonFields::list(std::string_view key) const {
   static const Json none = Json::array();
   const Json* value = find(key);
   if (value == nullptr) return none;
-  if (!value->is_array()) refuse(key, shown_value(*value), "must be a list");
+  if (!value->is_array()) reject(key, shown_value(*value), "must be a list");
   return *value;
 }
 
@@ -92,7 +92,7 @@ std::vector<double> JsonFields::reals(std::string_view key) const {
   std::vector<double> numbers;
   for (const Json& entry : list(key)) {
     const auto number = real_of(entry);
-    if (!number) refuse(key, shown_value(entry), must_be_real);
+    if (!number) reject(key, shown_value(entry), must_be_real);
     numbers.push_back(*number);
   }
   return numbers;
@@ -102,7 +102,7 @@ std::vector<std::int64_t> JsonFields::counts(std::string_view key) const {
   std::vector<std::int64_t> numbers;
   for (const Json& entry : list(key)) {
     const auto number = whole(real_of(entry));
-    if (!number) refuse(key, shown_value(entry), must_be_count);
+    if (!number) reject(key, shown_value(entry), must_be_count);
     numbers.push_back(*number);
   }
   return numbers;
@@ -115,18 +115,22 @@ std::optional<JsonFields> JsonFields::object(std::string_view key) const {
 }
 
 std::int64_t JsonFields::required_count(std::string_view key) const {
-  if (!has(key)) refuse(key, "missing", must_be_count);
+  if (!has(key)) reject(key, "missing", must_be_count);
   return *count(key);
 }
 
 double JsonFields::required_real(std::string_view key) const {
-  if (!has(key)) refuse(key, "missing", must_be_real);
+  if (!has(key)) reject(key, "missing", must_be_real);
   return *real(key);
 }
 
 JsonFields JsonFields::required_object(std::string_view key) const {
-  if (!has(key)) refuse(key, "missing", "must be an object");
+  if (!has(key)) reject(key, "missing", "must be an object");
   return *object(key);
+}
+
+std::optional<double> JsonFields::real_in(std::string_view object, std::string_view key) const {
+  return has(object) ? required_object(object).real(key) : std::nullopt;
 }
 
 std::vector<JsonFields> JsonFields::objects(std::string_view key) const {
@@ -149,7 +153,7 @@ std::optional<double> CsvFields::real(std::string_view column) const {
   const auto cell = text(column);
   if (!cell) return std::nullopt;
   const auto number = parse_real(*cell);
-  if (!number || *number < 0.0) refuse(column, *cell, must_be_real);
+  if (!number || *number < 0.0) reject(column, *cell, must_be_real);
   return number;
 }
 
@@ -157,12 +161,34 @@ std::optional<std::int64_t> CsvFields::count(std::string_view column) const {
   const auto number = real(column);
   if (!number) return std::nullopt;
   const auto count = whole(number);
-  if (!count) refuse(column, *text(column), must_be_count);
+  if (!count) reject(column, *text(column), must_be_count);
   return count;
 }
 
-void CsvFields::refuse(std::string_view column, std::string_view text, std::string_view why) const {
-  logs::refuse({.line = line_, .key = std::string(column), .text = std::string(text), .why = std::string(why)});
+void CsvFields::reject(std::string_view column, std::string_view text, std::string_view why) const {
+  logs::reject({.line = line_, .key = std::string(column), .text = std::string(text), .why = std::string(why)});
+}
+
+void read_each(const Json& value, std::int64_t line, LogContents& contents,
+               void (*read)(const JsonFields& record, LogContents& contents)) {
+  if (!value.is_array()) return read(JsonFields(value, line), contents);
+  for (const Json& entry : value) read(JsonFields(entry, line), contents);
+}
+
+const Json* first_entry(const Json& value, const char* key) {
+  if (!has_keys(value, {key})) return nullptr;
+  const Json& list = value.at(key);
+  return list.is_array() && !list.empty() ? &list.front() : nullptr;
+}
+
+bool has_columns(std::span<const std::string> columns, std::initializer_list<std::string_view> names) {
+  return std::ranges::all_of(names,
+                             [&](std::string_view name) { return std::ranges::find(columns, name) != columns.end(); });
+}
+
+void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum) {
+  stratum.output_tokens = output;
+  if (prompt && output) stratum.context_tokens = *prompt + *output / 2.0;
 }
 
 bool has_keys(const Json& value, std::initializer_list<const char*> keys) {

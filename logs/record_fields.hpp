@@ -39,10 +39,12 @@ class JsonFields {
   [[nodiscard]] std::int64_t required_count(std::string_view key) const;
   [[nodiscard]] double required_real(std::string_view key) const;
   [[nodiscard]] JsonFields required_object(std::string_view key) const;
+  /// The number in an object; nullopt if one of the two is absent.
+  [[nodiscard]] std::optional<double> real_in(std::string_view object, std::string_view key) const;
   /// One record for each entry of a list of objects; empty if absent.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view key) const;
   [[nodiscard]] const nlohmann::ordered_json& json() const { return *object_; }
-  [[noreturn]] void refuse(std::string_view key, std::string_view text, std::string_view why) const;
+  [[noreturn]] void reject(std::string_view key, std::string_view text, std::string_view why) const;
 
  private:
   [[nodiscard]] const nlohmann::ordered_json* find(std::string_view key) const;
@@ -65,15 +67,38 @@ class CsvFields {
   [[nodiscard]] std::optional<double> real(std::string_view column) const;
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view column) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view column) const;
-  [[noreturn]] void refuse(std::string_view column, std::string_view text, std::string_view why) const;
+  [[noreturn]] void reject(std::string_view column, std::string_view text, std::string_view why) const;
 
  private:
   std::span<const std::string> columns_, cells_;
   std::int64_t line_;
 };
 
+/// Reads an object, or each of a list of objects.
+void read_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents,
+               void (*read)(const JsonFields& record, LogContents& contents));
+
+/// The `read` of a format whose values are objects ...
+template <void (*read)(const JsonFields& record, LogContents& contents)>
+void of_object(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents) {
+  read(JsonFields(value, line), contents);
+}
+/// ... and of one whose values may also be lists of them.
+template <void (*read)(const JsonFields& record, LogContents& contents)>
+void of_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents) {
+  read_each(value, line, contents, read);
+}
+
 /// Whether an object has all of `keys`, null or not; false if it is not an object.
 [[nodiscard]] bool has_keys(const nlohmann::ordered_json& value, std::initializer_list<const char*> keys);
+
+/// The first entry of the list `key` of an object; null if it is not one, or if there is no such list or no entry.
+[[nodiscard]] const nlohmann::ordered_json* first_entry(const nlohmann::ordered_json& value, const char* key);
+
+[[nodiscard]] bool has_columns(std::span<const std::string> columns, std::initializer_list<std::string_view> names);
+
+/// Sets the lengths of a text, or their means; half of the output is in the context on average.
+void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum);
 
 /// Sets `value` if it was unknown.
 template <typename T>

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/serving_benchmark.hpp"
-
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+
+/// The load generators of vLLM and SGLang: a JSON object for each run, and their console.
 namespace foredraft::logs {
 namespace {
 
 /// A server that answers at least this fraction of the request rate keeps up with it.
 constexpr double keeps_up = 0.9;
+
+/// Warns (W01) if a server answered about as many requests per second as were sent: its limit was not measured.
+void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
+                          LogContents& contents) {
+  if (!sent || !answered || *answered < keeps_up * *sent) return;
+  warn_once(
+      contents, "W01", line,
+      "the server kept up with a fixed request rate: output tokens/s is that of the arriving requests, not its limit");
+}
 
 /// A number, or nullopt: "inf" means an unlimited request rate.
 std::optional<double> request_rate(const JsonFields& run) {
@@ -31,8 +46,6 @@ std::optional<double> requests_at_once(const JsonFields& run, bool as_fast_as_po
   }
   return run.has("concurrency") ? run.real("concurrency") : held;
 }
-
-}  // namespace
 
 bool is_serving_benchmark(const nlohmann::ordered_json& value) {
   return has_keys(value, {"output_throughput", "request_rate", "mean_ttft_ms"});
@@ -65,12 +78,276 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
-                          LogContents& contents) {
-  if (!sent || !answered || *answered < keeps_up * *sent) return;
-  warn_once(
-      contents, "W01", line,
-      "the server kept up with a fixed request rate: output tokens/s is that of the arriving requests, not its limit");
+// ---- `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as fractions; absent
+// without speculation. The time between tokens is that between chunks, so that of an iteration.
+
+/// Requests whose chunks hold more tokens than this are speculative, even if the file does not say so.
+constexpr double plain_tokens_per_chunk = 1.25;
+/// An inter-token latency is that of iterations if it exceeds this fraction of the acceptance length times TPOT.
+constexpr double per_chunk = 0.6;
+
+bool claims_vllm_bench(const nlohmann::ordered_json& value) {
+  return is_serving_benchmark(value) &&
+         (value.contains("spec_decode_num_drafts") || value.contains("tokenizer_id") || value.contains("burstiness"));
+}
+
+void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
+  AcceptanceCounts counts{.steps = run.required_count("spec_decode_num_drafts"),
+                          .drafted_tokens = run.count("spec_decode_draft_tokens"),
+                          .accepted_tokens = run.count("spec_decode_accepted_tokens")};
+  set_positions(counts, run.reals("spec_decode_per_position_acceptance_rates"), std::nullopt, std::nullopt, run.line());
+  observation.gamma = counts.accepted_at.empty() ? steady_gamma(counts)
+                                                 : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
+  check_counts(counts, observation.gamma, run.line(), contents);
+  check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
+  observation.decoding = Decoding::speculative;
+  observation.acceptance = std::move(counts);
+}
+
+/// Mean tokens of a chunk from medians, which a few preempted requests do not change.
+std::optional<double> tokens_per_chunk(const JsonFields& run) {
+  const auto chunk_ms = run.real("median_itl_ms");
+  const auto token_ms = run.real("median_tpot_ms");
+  if (!chunk_ms || !token_ms || *token_ms <= 0.0) return std::nullopt;
+  return *chunk_ms / *token_ms;
+}
+
+void read_vllm_bench(const JsonFields& run, LogContents& contents) {
+  Observation observation = serving_run(run, contents);
+  note(contents.settings.target, run.text("model_id"));
+  observation.times.iteration_ms = run.real("mean_itl_ms");
+  const auto tokens = tokens_per_chunk(run);
+  if (run.has("spec_decode_num_drafts")) {
+    read_vllm_acceptance(run, observation, contents);
+    if (tokens && *tokens < per_chunk * tokens_per_step(*observation.acceptance).value_or(1.0)) {
+      observation.times.iteration_ms = std::nullopt;
+      warn_once(contents, "W07", run.line(),
+                "the inter-token latency is not that of iterations: chunks hold about one token");
+    }
+  } else if (tokens && *tokens > plain_tokens_per_chunk) {
+    warn_once(contents, "W09", run.line(),
+              "a run without acceptance counts whose chunks hold several tokens: it may be speculative");
+  } else {
+    observation.decoding = Decoding::plain;
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- `sglang.bench_serving`: one JSON object per run, whose `accept_length` is the server's mean since its start.
+
+/// An inter-token latency within this factor of TPOT is that of tokens.
+constexpr double per_token = 1.25;
+
+bool claims_sglang_bench(const nlohmann::ordered_json& value) {
+  return is_serving_benchmark(value) &&
+         (value.contains("accept_length") || value.contains("server_info") || value.contains("sharegpt_output_len"));
+}
+
+/// The server's own settings in the same file.
+void read_server_info(const JsonFields& run, Observation& observation, LogContents& contents) {
+  if (!run.has("server_info")) return;
+  const JsonFields server = *run.object("server_info");
+  note(contents.settings.target, server.text("model_path"));
+  note(contents.settings.draft, server.text("speculative_draft_model_path"));
+  note(contents.settings.method, server.text("speculative_algorithm"));
+  if (const auto version = server.text("version"); version && contents.version.empty()) contents.version = *version;
+  // A tree drafts more tokens than its depth: none of its numbers is a draft length.
+  if (server.count("speculative_eagle_topk").value_or(1) > 1) return;
+  const auto steps = server.count("speculative_num_steps");
+  note(contents.settings.gamma, steps);
+  if (observation.decoding == Decoding::speculative) observation.gamma = steps;
+}
+
+/// The gaps between chunks are divided by their tokens, except in old versions, where they are iterations.
+void read_iteration_time(const JsonFields& run, Observation& observation, LogContents& contents) {
+  const auto itl_ms = run.real("mean_itl_ms");
+  const auto tpot_ms = run.real("mean_tpot_ms");
+  if (!itl_ms || !tpot_ms || *tpot_ms <= 0.0) return;
+  const double length = observation.acceptance_length.value_or(1.0);
+  const double tokens = *itl_ms / *tpot_ms;
+  if (tokens < per_token && tokens > 1.0 / per_token) {
+    observation.times.iteration_ms = *itl_ms * length;
+  } else if (tokens < per_token * length && tokens > length / per_token) {
+    observation.times.iteration_ms = *itl_ms;
+  } else {
+    warn_once(contents, "W07", run.line(), "the inter-token latency is neither that of tokens nor that of iterations");
+  }
+}
+
+void read_sglang_bench(const JsonFields& run, LogContents& contents) {
+  Observation observation = serving_run(run, contents);
+  const auto length = run.real("accept_length");
+  observation.decoding = length ? Decoding::speculative : Decoding::plain;
+  observation.acceptance_length = length;
+  if (length && *length < 1.0) run.reject("accept_length", run.json().at("accept_length").dump(), "must be at least 1");
+  if (length) {
+    warn_once(contents, "W02", run.line(),
+              "accept_length is the server's mean since its start, including other runs and warm-up");
+  }
+  read_server_info(run, observation, contents);
+  read_iteration_time(run, observation, contents);
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- Console output of the load generators `vllm bench serve` and `sglang.bench_serving`, complete or in part.
+
+/// Positions are printed in percent with two digits.
+constexpr double percent_rounding = 0.00005;
+/// Chunks longer than a token by this factor hold several tokens each.
+constexpr double speculative_chunk = 1.3;
+
+constexpr std::string_view console_anchor =
+    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|Successful requests)"
+    R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
+    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
+    R"(|Concurrency|Mean (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\)|Accept length|Acceptance rate \(%\))"
+    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
+
+bool is_sglang_client(const KeyValueBlock& block) {
+  return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
+}
+
+std::optional<double> request_rate(const KeyValueBlock& block) {
+  const auto rate = block.real("Request rate configured (RPS)");
+  return rate ? rate : block.real("Traffic request rate");
+}
+
+std::optional<double> product(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::optional(*a * *b) : std::nullopt;
+}
+
+/// Mean number of requests in the batch: the fixed concurrency, or by Little's law.
+std::optional<double> requests_at_once(const KeyValueBlock& block) {
+  auto held = block.real("Maximum request concurrency");
+  if (!held) held = block.real("Max request concurrency");
+  if (held && !request_rate(block)) return held;
+  const auto decoding = product(block.real("Output token throughput (tok/s)"), block.real("Mean TPOT (ms)"));
+  return decoding ? std::optional(*decoding / 1000.0) : block.real("Concurrency");
+}
+
+void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
+  const auto requests = block.real("Successful requests");
+  const auto prompt = block.real("Total input tokens");
+  const auto output = block.real("Total generated tokens");
+  if (!output || !requests || !(*requests > 0.0)) return;
+  stratum.output_tokens = *output / *requests;
+  if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
+}
+
+void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
+  run.acceptance_length = block.real("Acceptance length");
+  if (const auto since_start = block.real("Accept length")) {
+    run.acceptance_length = since_start;
+    warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
+  }
+  const auto drafts = block.count("Drafts");
+  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
+  if (!drafts || *drafts == 0) return;
+  AcceptanceCounts counts{.steps = *drafts,
+                          .drafted_tokens = block.count("Draft tokens"),
+                          .accepted_tokens = block.count("Accepted tokens")};
+  std::vector<double> rates = block.list("Position ");
+  for (double& rate : rates) rate /= 100.0;
+  set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
+  check_counts(counts, std::nullopt, block.line(), contents);
+  run.gamma = steady_gamma(counts);
+  if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
+  run.acceptance = std::move(counts);
+  run.acceptance_length = std::nullopt;
+}
+
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
+Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
+  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+  const auto itl = block.real("Mean ITL (ms)");
+  const auto tpot = block.real("Mean TPOT (ms)");
+  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
+  warn_once(contents, "W09", block.line(),
+            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
+            "baseline");
+  return Decoding::unknown;
+}
+
+/// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
+std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
+  if (run.decoding == Decoding::unknown) return std::nullopt;
+  if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
+    warn_once(contents, "W07", block.line(),
+              is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
+                                      : "ITL of vLLM's client is per iteration, not per token");
+  }
+  if (!is_sglang_client(block)) return block.real("Mean ITL (ms)");
+  const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
+  return product(block.real("Mean TPOT (ms)"), length);
+}
+
+class ServingConsoleReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
+      close(contents);
+      return true;
+    }
+    const std::optional<KeyValue> field = key_value(text);
+    if (!field) return false;
+    add(field->key, field->value, number, contents);
+    // A word such as "Backend" occurs in many logs.
+    return field->key != "Backend" && field->key != "Concurrency";
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+};
+
+void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  Observation run{.line = block.line(), .span = Span::run};
+  set_acceptance(block, run, contents);
+  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
+  run.times = {.duration_s = block.real("Benchmark duration (s)"),
+               .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
+               .iteration_ms = iteration_ms(block, run, contents),
+               .tpot_ms = block.real("Mean TPOT (ms)"),
+               .ttft_ms = block.real("Mean TTFT (ms)"),
+               .request_rate_per_s = request_rate(block)};
+  run.requests = requests_at_once(block);
+  set_lengths(block, run.stratum);
+  const ObservedTimes& times = run.times;
+  if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
+  warn_of_arrival_rate(times.request_rate_per_s, block.real("Request throughput (req/s)"), block.line(), contents);
+  if (block.has("Backend")) {
+    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
+  } else if (is_sglang_client(block)) {
+    contents.engine = "sglang";
+  } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
+    contents.engine = "vllm";
+  }
+  contents.observations.push_back(std::move(run));
+}
+
+}  // namespace
+
+LogFormat vllm_bench_format() {
+  return {.name = "vllm-bench",
+          .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
+          .engine = "vllm",
+          .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
+          .reads = JsonFormat{"output_throughput", claims_vllm_bench, of_object<read_vllm_bench>}};
+}
+
+LogFormat sglang_bench_format() {
+  return {.name = "sglang-bench",
+          .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
+          .engine = "sglang",
+          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
+          .reads = JsonFormat{"output_throughput", claims_sglang_bench, of_object<read_sglang_bench>}};
+}
+
+LogFormat serving_console_format() {
+  return {.name = "bench-serving",
+          .summary = "console of vllm bench serve and sglang.bench_serving, whole or in part",
+          .engine = "",
+          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
+          .reads = lines_of<ServingConsoleReader>(console_anchor)};
 }
 
 }  // namespace foredraft::logs

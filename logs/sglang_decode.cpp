@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -107,8 +106,8 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
   window.decoding = Decoding::speculative;
   const double steps = static_cast<double>(interval_) * static_cast<double>(logged.running);
   const double accepted = std::round(steps * (*logged.length - 1.0));
-  constexpr double most = 1e15;
-  if (!(steps > 0.0) || !(steps < most) || !(accepted < most)) {
+  constexpr double maximum = 1e15;
+  if (!(steps > 0.0) || !(steps < maximum) || !(accepted < maximum)) {
     window.acceptance_length = logged.length;
     return;
   }
@@ -192,8 +191,7 @@ LogFormat sglang_decode_format() {
           .summary = "log of an SGLang server: decode lines, settings",
           .engine = "sglang",
           .gives = {"(yes)", "yes", "no", "iteration", "yes"},
-          .reads = LineFormat{.anchor = R"(Decode batch|Prefill batch|ServerArgs\()",
-                              .open = [] { return std::make_unique<SglangReader>(); }}};
+          .reads = lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\()")};
 }
 
 }  // namespace foredraft::logs

@@ -22,7 +22,7 @@ std::vector<std::int64_t> accepted_histogram(const JsonFields& record, std::stri
   std::vector<std::int64_t> emitted = histogram_of(record, key);
   if (emitted.empty()) return emitted;
   if (emitted.front() != 0)
-    record.refuse(key, fmt::format("{} steps emit nothing", emitted.front()), "each emits a token");
+    record.reject(key, fmt::format("{} steps emit nothing", emitted.front()), "each emits a token");
   emitted.erase(emitted.begin());
   return emitted;
 }
@@ -62,8 +62,7 @@ void read_acceptance_rate(const JsonFields& rates, LogContents& contents) {
 }
 
 std::optional<double> mean_ms(const JsonFields& timing, std::string_view key) {
-  if (!timing.has(key)) return std::nullopt;
-  const auto mean_s = timing.required_object(key).real("mean");
+  const auto mean_s = timing.real_in(key, "mean");
   return mean_s ? std::optional(*mean_s * 1000.0) : std::nullopt;
 }
 
@@ -72,14 +71,11 @@ void read_timing(const JsonFields& timing, LogContents& contents) {
   observation.times.output_tokens_per_s = timing.real("Output TPS");
   observation.times.ttft_ms = mean_ms(timing, "TTFT Time");
   observation.times.iteration_ms = mean_ms(timing, "Request Generation Step Time");
-  if (timing.has("Number of Output Tokens")) {
-    observation.stratum.output_tokens = timing.required_object("Number of Output Tokens").real("mean");
-  }
+  observation.stratum.output_tokens = timing.real_in("Number of Output Tokens", "mean");
   contents.observations.push_back(std::move(observation));
 }
 
-void read_specdec_bench(const Json& value, std::int64_t line, LogContents& contents) {
-  const JsonFields file(value, line);
+void read_specdec_bench(const JsonFields& file, LogContents& contents) {
   if (file.has("Acceptance_Length_Histogram")) return read_acceptance_rate(file, contents);
   read_timing(file, contents);
 }
@@ -88,26 +84,25 @@ bool claims_speculation_profile(const Json& value) {
   return has_keys(value, {"schema_version", "num_speculative_tokens", "acceptance_length_histogram"});
 }
 
-void read_speculation_profile(const Json& value, std::int64_t line, LogContents& contents) {
-  const JsonFields profile(value, line);
+void read_speculation_profile(const JsonFields& profile, LogContents& contents) {
   note(contents.settings.method, profile.text("method"));
   note(contents.settings.target, profile.text("target_model"));
   note(contents.settings.draft, profile.text("draft_checkpoint"));
-  Observation observation{.line = line,
+  Observation observation{.line = profile.line(),
                           .span = Span::run,
                           .decoding = Decoding::speculative,
                           .gamma = profile.count("num_speculative_tokens")};
   note(contents.settings.gamma, observation.gamma);
   observation.acceptance_length = profile.real("mean_accept_length");
   if (profile.has("acceptance_length_histogram")) {
-    AcceptanceCounts counts =
-        counts_of_histogram(accepted_histogram(profile, "acceptance_length_histogram"), observation.gamma, line);
+    AcceptanceCounts counts = counts_of_histogram(accepted_histogram(profile, "acceptance_length_histogram"),
+                                                  observation.gamma, profile.line());
     if (static_cast<std::int64_t>(counts.accepted_at.size()) > observation.gamma.value_or(INT64_MAX)) {
-      profile.refuse("acceptance_length_histogram", fmt::format("{} accepted drafts", counts.accepted_at.size()),
+      profile.reject("acceptance_length_histogram", fmt::format("{} accepted drafts", counts.accepted_at.size()),
                      fmt::format("num_speculative_tokens is {}", *observation.gamma));
     }
     if (counts.steps > 0) {
-      check_printed_length(counts, observation.acceptance_length, same_average, line, contents);
+      check_printed_length(counts, observation.acceptance_length, same_average, profile.line(), contents);
       observation.acceptance_length = std::nullopt;
       observation.acceptance = std::move(counts);
     }
@@ -122,7 +117,8 @@ LogFormat specdec_bench_format() {
           .summary = "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json",
           .engine = "",
           .gives = {"yes", "yes", "yes", "iteration", "no"},
-          .reads = JsonFormat{"Acceptance_Length_Histogram|Output TPS", claims_specdec_bench, read_specdec_bench}};
+          .reads = JsonFormat{"Acceptance_Length_Histogram|Output TPS", claims_specdec_bench,
+                              of_object<read_specdec_bench>}};
 }
 
 LogFormat speculation_profile_format() {
@@ -130,7 +126,8 @@ LogFormat speculation_profile_format() {
           .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
           .engine = "",
           .gives = {"yes", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acceptance_length_histogram", claims_speculation_profile, read_speculation_profile}};
+          .reads = JsonFormat{"acceptance_length_histogram", claims_speculation_profile,
+                              of_object<read_speculation_profile>}};
 }
 
 }  // namespace foredraft::logs

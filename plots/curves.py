@@ -83,17 +83,17 @@ def simulated_handle(axes):
 def series_values(table, column):
     """The values of the series axis, refused where there are more than one figure can tell apart."""
     values = table.values(column)
-    if len(values) > style.MOST_SERIES:
+    if len(values) > style.MAX_SERIES:
         raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most "
-                                       f"{style.MOST_SERIES} series")
+                                       f"{style.MAX_SERIES} series")
     return values
 
 
-def thinned(values, most):
-    """At most `most` of the values, evenly picked, the first and the last among them."""
-    if len(values) <= most:
+def thinned(values, max_count):
+    """At most `max_count` of the values, evenly picked, the first and the last among them."""
+    if len(values) <= max_count:
         return values
-    return [values[i] for i in numpy.linspace(0, len(values) - 1, most).round().astype(int)]
+    return [values[i] for i in numpy.linspace(0, len(values) - 1, max_count).round().astype(int)]
 
 
 def decimal_ticks(axis):

@@ -69,10 +69,10 @@ def dress_counts(axes, ticks):
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def powers_of_two(low, high, most):
-    """At most `most` powers of two from `low` to `high`, in equal steps."""
+def powers_of_two(low, high, max_count):
+    """At most `max_count` powers of two from `low` to `high`, in equal steps."""
     powers = [2**i for i in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
-    return powers[::max(1, -(-len(powers) // most))]
+    return powers[::max(1, -(-len(powers) // max_count))]
 
 
 def _spreads_by_factors(values):

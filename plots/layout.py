@@ -17,7 +17,7 @@ _EDGE_IN = 0.04
 _GAP_IN = 0.08
 _LEGEND_GAP_IN = 0.25
 _LEGEND_LEAD_IN = 0.07
-_MOST_LINES = 3
+_MAX_LINES = 3
 
 
 @dataclass
@@ -47,17 +47,17 @@ def panels(width, count, columns, rows_shared=True):
     return figure, grid
 
 
-def wrap(text, width_in, size=style.LABEL_PT, most_lines=_MOST_LINES):
+def wrap(text, width_in, size=style.LABEL_PT, max_lines=_MAX_LINES):
     """`text` in the fewest lines of at most `width_in` inches, of even length where words allow it.
 
-    What exceeds `most_lines` ends in an ellipsis.
+    What exceeds `max_lines` ends in an ellipsis.
     """
     lines = _lines(text, width_in, size)
-    if len(lines) > most_lines:
-        last = lines[most_lines - 1]
+    if len(lines) > max_lines:
+        last = lines[max_lines - 1]
         while len(last) > 1 and text_width_in(last + "…", size) > width_in:
             last = last[:-1]
-        return "\n".join(lines[:most_lines - 1] + [last + "…"])
+        return "\n".join(lines[:max_lines - 1] + [last + "…"])
     while len(lines) > 1:
         width_in *= 0.95
         narrower = _lines(text, width_in, size)
@@ -174,7 +174,7 @@ def _hang_legends(figure):
 
 def _flow(figure, legend, width_in):
     """One legend as few rows as fit, evenly filled where that fits too; the first row carries the title."""
-    labels = [wrap(label, width_in - 0.4, style.TICK_PT, most_lines=2) for label in legend.labels]
+    labels = [wrap(label, width_in - 0.4, style.TICK_PT, max_lines=2) for label in legend.labels]
     entries = list(zip(legend.handles, labels))
     title = wrap(legend.title, width_in, style.TICK_PT)
 

@@ -54,7 +54,7 @@ def figure(table):
     axes.set_xlim(-0.55, len(gammas) - 0.45)
     axes.set_ylim(-0.55, len(loads) - 0.45)
     axes.set_xticks(range(len(gammas)), [style.value_text(gamma) for gamma in gammas])
-    axes.set_yticks(range(len(loads)), [layout.wrap(style.value_text(name), _NAME_IN, style.TICK_PT, most_lines=2) for name in loads])
+    axes.set_yticks(range(len(loads)), [layout.wrap(style.value_text(name), _NAME_IN, style.TICK_PT, max_lines=2) for name in loads])
     axes.grid(visible=False)
     entries = [(Patch(**_CHOSEN), "draft length to use")] if "yes" in table["use"] else []
     if (table["speedup"] < 1).any():

@@ -35,7 +35,7 @@ _OUTLINES = {"o": 1.0, "s": 0.95, "^": 1.25, "D": 0.9, "v": 1.25, "P": 1.25, "X"
              "h": 1.15, "*": 1.5, "d": 1.3, (4, 1, 0): 1.6, (3, 1, 0): 1.6, (3, 1, 180): 1.6}
 MARKERS = tuple(_OUTLINES)
 DASHES = ((0, ()), (0, (4.5, 1.3)), (0, (1.2, 1.1)), (0, (4.5, 1.1, 1.2, 1.1)), (0, (7, 1.3)), (0, (4, 1, 1, 1, 1, 1)))
-MOST_SERIES = len(MARKERS)
+MAX_SERIES = len(MARKERS)
 
 # From a dark colour to the lightest that still reads as a line on white paper, in equal steps of lightness: a grey
 # copy, or an eye that sees fewer hues, keeps the series apart and in order.
@@ -113,7 +113,7 @@ def lightness(color):
 
 
 def looks(count):
-    """`count` looks (1 to MOST_SERIES), from dark to light."""
+    """`count` looks (1 to MAX_SERIES), from dark to light."""
     steps = numpy.linspace(0, _LIGHTEST, 200)
     rising = [lightness(_MAP(step)) for step in steps]
     wanted = numpy.linspace(rising[0], rising[-1], count)

@@ -47,9 +47,9 @@ def figure(spec, table):
     analytic, mean = table[f"analytic_{spec['y']}"], table[f"simulated_{spec['y']}"]
     if not (numpy.isfinite(analytic).any() or numpy.isfinite(mean).any()):
         raise load.BadFile(table.path, f"no value of {spec['y']} to draw")
-    panel_values = sweep_panels.values(table, spec["panel"], sweep_panels.MOST_PANELS, "panels")
-    series_values = sweep_panels.values(table, spec["series"], style.MOST_SERIES, "series")
-    sweep_panels.refuse_ambiguous(spec, table)
+    panel_values = sweep_panels.values(table, spec["panel"], sweep_panels.MAX_PANELS, "panels")
+    series_values = sweep_panels.values(table, spec["series"], style.MAX_SERIES, "series")
+    sweep_panels.reject_ambiguous(spec, table)
     place = horizontal_axis.HorizontalAxis(spec["x"], table)
     columns = sweep_panels.columns(spec["width"], len(panel_values))
     panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # near enough to size markers and words

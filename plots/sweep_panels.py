@@ -6,21 +6,21 @@ import layout
 import load
 import style
 
-MOST_PANELS = 12
+MAX_PANELS = 12
 
 
-def values(table, column, most, what):
+def values(table, column, max_count, what):
     """The values of a column that tells panels or series apart; [None] where there is none."""
     if column is None:
         return [None]
     found = table.values(column)
-    if len(found) > most:
-        raise load.BadFile(table.path, f"{column} has {len(found)} values; a readable figure takes at most {most} "
+    if len(found) > max_count:
+        raise load.BadFile(table.path, f"{column} has {len(found)} values; a readable figure takes at most {max_count} "
                                        f"{what} (put it on the x axis, or sweep fewer values)")
     return found
 
 
-def refuse_ambiguous(spec, table):
+def reject_ambiguous(spec, table):
     """Two rows for one point mean that an axis of the sweep is not in the figure: no line can be drawn."""
     axes = figure_specification.axes(spec)
     seen = set()

@@ -19,9 +19,9 @@ def figure(spec, table):
         if not (numpy.isfinite(table[f"analytic_{quantity}"]).any()
                 or numpy.isfinite(table[f"simulated_{quantity}"]).any()):
             raise load.BadFile(table.path, f"no value of {quantity} to draw")
-    panels = sweep_panels.values(table, spec["panel"], sweep_panels.MOST_PANELS, "panels")
-    series = sweep_panels.values(table, spec["series"], style.MOST_SERIES, "series")
-    sweep_panels.refuse_ambiguous(spec, table)
+    panels = sweep_panels.values(table, spec["panel"], sweep_panels.MAX_PANELS, "panels")
+    series = sweep_panels.values(table, spec["series"], style.MAX_SERIES, "series")
+    sweep_panels.reject_ambiguous(spec, table)
     drawn, grid = layout.panels(spec["width"], len(panels), sweep_panels.columns(spec["width"], len(panels)))
     looks = style.looks(len(series))
     for axes, panel in zip((a for a in grid.flat if a is not None), panels):

@@ -102,9 +102,9 @@ class Paired:
         names = [style.plain(f"{target} / {drafter}") for target, drafter in zip(rows["target"], rows["drafter"])]
         self._names = numpy.array(names, dtype=object)
         self.pairs = list(dict.fromkeys(names))
-        if len(self.pairs) > style.MOST_SERIES:
+        if len(self.pairs) > style.MAX_SERIES:
             raise load.BadFile(rows.path, f"{len(self.pairs)} pairs; a readable figure takes at most "
-                                          f"{style.MOST_SERIES}")
+                                          f"{style.MAX_SERIES}")
 
     def of(self, pair):
         return self.rows.keep(self._names == pair)

@@ -99,7 +99,7 @@ std::vector<VaryingNumber> checked_numbers(const std::vector<Varying>& varying) 
     numbers.push_back({parameter, one.values});
     const auto at = first_illegal(*parameter, one.values);
     if (!at) continue;
-    std::string why = scenario::refusal(*parameter->parameter, one.values[*at]);
+    std::string why = scenario::problem(*parameter->parameter, one.values[*at]);
     if (why.empty()) why = "must be a whole number";
     problems.add({.key = one.parameter,
                   .text = fmt::format("invalid {}={} at index {}", one.parameter, one.values[*at], *at),

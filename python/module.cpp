@@ -223,7 +223,7 @@ class QuestionCache {
     Scenario scenario;
     std::vector<const NumberParameter*> parameters;  ///< in the order of the keywords
   };
-  static constexpr std::size_t most_prepared = 1024;
+  static constexpr std::size_t max_prepared = 1024;
 
   void append_key(nb::handle name, const Value& value) {
     Py_ssize_t size = 0;
@@ -258,7 +258,7 @@ class QuestionCache {
       prepared.parameters.push_back(parameter);
     }
     if (question.names_files()) return answer;
-    if (prepared_.size() == most_prepared) prepared_.clear();
+    if (prepared_.size() == max_prepared) prepared_.clear();
     prepared_.emplace(key_, std::move(prepared));
     return answer;
   }
@@ -450,7 +450,7 @@ nb::dict find_tree(const std::vector<std::vector<double>>& accuracies, std::int6
 
 // ---- Profiles.
 
-nb::object pass_time(const PassTime& time) {
+nb::object pass_time(const ForwardPassTime& time) {
   nb::dict json;
   json["time_us"] = time.time_us;
   json["spread"] = nb::cast(time.spread);

@@ -92,7 +92,7 @@ constexpr std::int64_t longest_counted_draft = 1'000'000;
 /// Where a closed form takes gamma as a number.
 constexpr std::int64_t longest_formula_draft = 1'000'000'000'000;
 
-[[noreturn]] void refuse_part(std::string_view name, std::string_view value, std::string_view must) {
+[[noreturn]] void reject_part(std::string_view name, std::string_view value, std::string_view must) {
   throw DomainError(fmt::format("invalid {}={} (must {})", name, value, must));
 }
 
@@ -108,7 +108,7 @@ bool holds(const auto& value) {
 
 void check_vector(std::string_view name, const std::vector<double>& entries, std::int64_t gamma) {
   if (gamma <= static_cast<std::int64_t>(entries.size())) return;
-  refuse_part("gamma", fmt::format("{}", gamma), fmt::format("be at most the {} entries of {}", entries.size(), name));
+  reject_part("gamma", fmt::format("{}", gamma), fmt::format("be at most the {} entries of {}", entries.size(), name));
 }
 
 void check_marginal(const Positional& positional, std::int64_t gamma) {
@@ -144,24 +144,24 @@ class FidelityCheck {
     check_ranges(rules(), token.rule);
     check_input("temperature", token.temperature);
     if (!is_temperature(token.temperature)) {
-      refuse_part("temperature", fmt::format("{}", token.temperature),
+      reject_part("temperature", fmt::format("{}", token.temperature),
                   fmt::format("be 0 or at least {}", min_temperature));
     }
     if (const auto* models = std::get_if<SyntheticModels>(&token.models)) {
       if (drafter.text)
-        refuse_part("drafter", drafter.name, "go with NgramModels: synthetic distributions write no text");
+        reject_part("drafter", drafter.name, "go with NgramModels: synthetic distributions write no text");
       check_input("models.vocabulary", models->vocabulary);
       check_input("models.pool", models->pool);
       check_input("models.parameter", models->parameter);
       check_input("models.alpha", models->alpha);
       check_rule(token.rule, models->vocabulary);
     } else if (const auto* given = std::get_if<GivenModels>(&token.models)) {
-      if (drafter.text) refuse_part("drafter", drafter.name, "go with NgramModels: given distributions write no text");
+      if (drafter.text) reject_part("drafter", drafter.name, "go with NgramModels: given distributions write no text");
       if (!given->distributions) throw DomainError("no distributions are given");
       check_distributions(*given->distributions);
       check_rule(token.rule, std::ssize(given->distributions->target.front()));
       if (!given->distributions->acceptance.empty() && token.temperature != 1.0) {
-        refuse_part("temperature", fmt::format("{}", token.temperature),
+        reject_part("temperature", fmt::format("{}", token.temperature),
                     "be 1 for a rule that was worked out for the rows as they are");
       }
     } else {
@@ -173,7 +173,7 @@ class FidelityCheck {
   void operator()(const Server& server) const {
     check_drafts("system", drafts_in_batches(scenario_.drafter));
     if (holds<MeasuredTimes>(scenario_.cost))
-      refuse_part("cost", name_of(scenario_.cost), "know batches: it is a server's");
+      reject_part("cost", name_of(scenario_.cost), "know batches: it is a server's");
     check_input("max_batch", server.max_batch);
     const std::vector<std::int64_t> gamma =
         gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention);
@@ -198,20 +198,20 @@ class FidelityCheck {
   }
 
   void check_drafts(std::string_view fidelity, bool drafts) const {
-    if (!drafts) refuse_part("drafter", name_of(scenario_.drafter), fmt::format("draft in fidelity {}", fidelity));
+    if (!drafts) reject_part("drafter", name_of(scenario_.drafter), fmt::format("draft in fidelity {}", fidelity));
   }
 
   static void check_sequence(const SequenceLength& length) {
     check_input("sequence_length", length.tokens);
     if (!length.geometric && !is_whole(length.tokens)) {
-      refuse_part("tokens", fmt::format("{}", length.tokens), "be whole for sequences of fixed length");
+      reject_part("tokens", fmt::format("{}", length.tokens), "be whole for sequences of fixed length");
     }
   }
 
   void check_endless(const ProcessFidelity& process) const {
-    if (process.sequence_length) refuse_part("acceptance", name_of(process.acceptance), "go with endless text");
+    if (process.sequence_length) reject_part("acceptance", name_of(process.acceptance), "go with endless text");
     if (scenario_.convention != Convention::bonus) {
-      refuse_part("convention", to_string(scenario_.convention),
+      reject_part("convention", to_string(scenario_.convention),
                   fmt::format("be bonus for acceptance {}", name_of(process.acceptance)));
     }
     check_gamma(max_runs_gamma);
@@ -224,10 +224,10 @@ class FidelityCheck {
       check_vector("accuracies", heads->accuracies, scenario_.gamma);
     }
     if (!goes_with(drafter, process.acceptance)) {
-      refuse_part("acceptance", name_of(process.acceptance), fmt::format("be iid under drafter {}", name_of(drafter)));
+      reject_part("acceptance", name_of(process.acceptance), fmt::format("be iid under drafter {}", name_of(drafter)));
     }
     if (!goes_with(drafter, process.policy)) {
-      refuse_part("policy", name_of(process.policy), fmt::format("go with drafter {}", name_of(drafter)));
+      reject_part("policy", name_of(process.policy), fmt::format("go with drafter {}", name_of(drafter)));
     }
   }
 
@@ -235,18 +235,18 @@ class FidelityCheck {
     if (holds<ConstantGamma>(process.policy)) return;
     const PolicyMember& policy = entry_of(policies(), process.policy);
     if (!policy.fits(process.acceptance)) {
-      refuse_part("acceptance", name_of(process.acceptance),
+      reject_part("acceptance", name_of(process.acceptance),
                   fmt::format("be {} under policy {}", policy.fitting, policy.name));
     }
     check_range("gamma", scenario_.gamma, 1, max_gamma(process.policy, process.acceptance));
     if (looked_up(scenario_.cost) != nullptr) {
-      refuse_part("policy", policy.name, "be constant: times are looked up for one draft length");
+      reject_part("policy", policy.name, "be constant: times are looked up for one draft length");
     }
     if (!holds<OptimalStopping>(process.policy)) return;
     const auto* ratio = std::get_if<ConstantRatio>(&scenario_.cost);
-    if (ratio != nullptr && !ratio->c) refuse_part("policy", policy.name, "have a cost: it weighs that of a draft");
+    if (ratio != nullptr && !ratio->c) reject_part("policy", policy.name, "have a cost: it weighs that of a draft");
     if (!can_stop(scenario_.drafter)) {
-      refuse_part("drafter", name_of(scenario_.drafter), "draft one by one: else there is nothing to stop");
+      reject_part("drafter", name_of(scenario_.drafter), "draft one by one: else there is nothing to stop");
     }
   }
 
@@ -313,7 +313,7 @@ void check_scenario(const Scenario& scenario) {
   check_ranges(drafters(), scenario.drafter);
   check_ranges(costs(), scenario.cost);
   if (verify_growth(scenario.cost) > 0.0 && gamma_varies(scenario)) {
-    refuse_part("verify_growth", fmt::format("{}", verify_growth(scenario.cost)),
+    reject_part("verify_growth", fmt::format("{}", verify_growth(scenario.cost)),
                 "be 0 where drafts differ in length: each verification would have a cost of its own");
   }
   if (scenario.operations_ratio) check_nonnegative("operations_ratio", *scenario.operations_ratio);
@@ -321,20 +321,20 @@ void check_scenario(const Scenario& scenario) {
 }
 
 void check_read(const Scenario& scenario) {
-  const auto refuse_unread = [](std::string_view what, std::string_view name) {
+  const auto reject_unread = [](std::string_view what, std::string_view name) {
     throw DomainError(fmt::format("{} of \"{}\" were not read - call foredraft::read_inputs before", what, name));
   };
   const LookedUpTimes* cost = looked_up(scenario.cost);
-  if (cost != nullptr && !cost->times) refuse_unread("the times", cost->source);
+  if (cost != nullptr && !cost->times) reject_unread("the times", cost->source);
   if (const AcceptanceProcess* acceptance = acceptance_of(scenario)) {
     const auto* trace = std::get_if<Trace>(acceptance);
-    if (trace != nullptr && !trace->recording) refuse_unread("the outcomes", trace->file);
+    if (trace != nullptr && !trace->recording) reject_unread("the outcomes", trace->file);
     const auto* observed = std::get_if<Observed>(acceptance);
-    if (observed != nullptr) refuse_unread("the counts", observed->file);
+    if (observed != nullptr) reject_unread("the counts", observed->file);
   } else if (const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
     const auto* models = std::get_if<NgramModels>(&token->models);
     if (models != nullptr && !models->trained) {
-      refuse_unread("the models", models->corpus.empty() ? "" : models->corpus.front());
+      reject_unread("the models", models->corpus.empty() ? "" : models->corpus.front());
     }
   }
 }

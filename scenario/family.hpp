@@ -1,42 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "scenario/value.hpp"
 
 /// A family of a scenario (drafters, rules, policies, ...) is a variant; its registry says of each alternative what
 /// users call it and which parameters it has. Name, alternative and parameters stand in one entry.
 namespace foredraft::scenario {
 
+/// Whether a parameter must be given, and what holds where it is not.
+enum class Given {
+  always,
+  optional,    ///< may be left out and then has no value
+  by_default,  ///< else the value that the alternative starts with
+  implied,     ///< the same, and not written among the resolved inputs: what was so before the parameter existed
+};
+
+/// Where a parameter of a cost means something.
+enum class Paid {
+  each_iteration,  ///< of one text after another; a server's passes have a batch
+  once_a_sequence,
+  also_by_servers,  ///< whatever the batch
+};
+
 /// A parameter of one alternative.
 template <class Family>
 struct MemberParameter {
-  std::string name;  ///< the key of a configuration: "policy.start"
-  ValueType type = ValueType::real;
-  Range range = {};
-  std::optional<Value> default_value = {};
-  bool required = false;  ///< without a default: must be given
-  std::string summary = {};
-  /// Stores a value of this type into the alternative.
-  std::function<void(Family&, const Value&)> set = {};
+  std::string_view name;  ///< the key of a configuration: "policy.start"
+  std::string_view summary;
+  ValueType type;
+  Range range;
+  Given given;
+  /// Stores a value of this type into the alternative; nothing happens to another one.
+  void (*set)(Family&, const Value&);
   /// What is stored there; nothing where that is nothing, or in another alternative.
-  std::function<std::optional<Value>(const Family&)> get = {};
-  bool implied = false;          ///< a default that is not written among the resolved inputs
-  bool once_a_sequence = false;  ///< a cost that is paid once a sequence: means nothing in endless text
-  bool in_server = false;        ///< a cost that a server's passes have as well, whatever their batch
+  std::optional<Value> (*get)(const Family&);
+  Family (*fresh)();  ///< the alternative, every parameter at its default
+  Paid paid = Paid::each_iteration;
+
+  [[nodiscard]] std::optional<Value> default_value() const {
+    return given == Given::by_default || given == Given::implied ? get(fresh()) : std::nullopt;
+  }
 };
 
 template <class Family>
@@ -45,40 +59,10 @@ struct Member {
   std::string_view summary;
   std::string_view source;  ///< `Key, Eq. n` of docs/references.bib, "ours" or "control"
   Family value;             ///< the alternative, every parameter at its default
-  std::vector<MemberParameter<Family>> parameters = {};
+  std::span<const MemberParameter<Family>> parameters = {};
 };
 
-/// The errors of the templates below.
-[[nodiscard]] DomainError unknown_member(std::string_view family, std::string_view name,
-                                         const std::vector<std::string>& known);
-[[nodiscard]] DomainError unknown_parameter(const std::string& key, double number, std::string_view name);
-[[nodiscard]] DomainError missing_parameter(const std::string& key, std::string_view name);
-
 namespace detail {
-
-template <class Field>
-Field from_value(const Value& value) {
-  if constexpr (std::is_arithmetic_v<Field>) {
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<Field>(*whole);
-    return static_cast<Field>(std::get<double>(value));
-  } else {
-    return std::get<Field>(value);
-  }
-}
-
-template <class Field>
-std::optional<Value> to_value(const Field& field, ValueType type) {
-  if constexpr (std::is_arithmetic_v<Field>) {
-    if (type == ValueType::integer) return static_cast<std::int64_t>(field);
-    return static_cast<double>(field);
-  } else {
-    return Value(field);
-  }
-}
-template <class Field>
-std::optional<Value> to_value(const std::optional<Field>& field, ValueType type) {
-  return field ? to_value(*field, type) : std::nullopt;
-}
 
 template <class Field>
 struct UnwrapOptional {
@@ -89,39 +73,78 @@ struct UnwrapOptional<std::optional<Field>> {
   using type = Field;
 };
 
-}  // namespace detail
+/// Class and type of a pointer to a member.
+template <class Pointer>
+struct Pointed;
+template <class Class, class Field>
+struct Pointed<Field Class::*> {
+  using Owner = Class;
+  using Stored = typename UnwrapOptional<Field>::type;
+};
+template <auto Field>
+using OwnerOf = typename Pointed<decltype(Field)>::Owner;
 
-/// A parameter that is stored in `field`. By default it must be given.
-template <class Family, class Alternative, class Owner, class Field>
-[[nodiscard]] MemberParameter<Family> parameter(std::string name, ValueType type, Field Owner::*field,
-                                                std::string summary, Range range = {}) {
-  using Stored = typename detail::UnwrapOptional<Field>::type;
-  return {.name = std::move(name),
-          .type = type,
-          .range = range,
-          .required = true,
-          .summary = std::move(summary),
-          .set =
-              [field](Family& family, const Value& value) {
-                if (auto* alternative = std::get_if<Alternative>(&family)) {
-                  alternative->*field = detail::from_value<Stored>(value);
-                }
-              },
-          .get = [field, type](const Family& family) -> std::optional<Value> {
-            const auto* alternative = std::get_if<Alternative>(&family);
-            if (alternative == nullptr) return std::nullopt;
-            return detail::to_value(alternative->*field, type);
-          }};
+template <class Field>
+void store(Field& field, const Value& value) {
+  using Stored = typename UnwrapOptional<Field>::type;
+  if constexpr (std::is_arithmetic_v<Stored>) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    field = whole != nullptr ? static_cast<Stored>(*whole) : static_cast<Stored>(std::get<double>(value));
+  } else {
+    field = std::get<Stored>(value);
+  }
 }
 
-/// The same with the value that the alternative itself starts with.
-template <class Family, class Alternative, class Owner, class Field>
-[[nodiscard]] MemberParameter<Family> parameter_with_default(std::string name, ValueType type, Field Owner::*field,
-                                                             std::string summary, Range range = {}) {
-  auto result = parameter<Family, Alternative>(std::move(name), type, field, std::move(summary), range);
-  result.default_value = detail::to_value(Alternative{}.*field, type);
-  result.required = false;
-  return result;
+template <class Family, auto Field, class Alternative>
+void set(Family& family, const Value& value) {
+  if (auto* alternative = std::get_if<Alternative>(&family)) store(alternative->*Field, value);
+}
+
+template <class Family, auto Field, class Alternative, ValueType type>
+std::optional<Value> get(const Family& family) {
+  using Stored = typename Pointed<decltype(Field)>::Stored;
+  const auto* alternative = std::get_if<Alternative>(&family);
+  if (alternative == nullptr) return std::nullopt;
+  const std::optional<Stored> field = alternative->*Field;
+  if (!field) return std::nullopt;
+  if constexpr (type == ValueType::integer) {
+    return static_cast<std::int64_t>(*field);
+  } else if constexpr (type == ValueType::real) {
+    return static_cast<double>(*field);
+  } else {
+    return *field;
+  }
+}
+
+template <class Family, class Alternative>
+Family fresh() {
+  return Alternative{};
+}
+
+/// Every parameter of a rule is written as a number.
+template <class Family, class Stored>
+constexpr ValueType type_of() {
+  if constexpr (std::is_same_v<Stored, std::string>) return ValueType::text;
+  if constexpr (std::is_same_v<Stored, std::vector<double>>) return ValueType::reals;
+  if constexpr (std::is_same_v<Stored, std::int64_t> && !std::is_same_v<Family, Rule>) return ValueType::integer;
+  return ValueType::real;
+}
+
+}  // namespace detail
+
+/// A parameter that is stored in `Field`.
+template <class Family, auto Field, class Alternative = detail::OwnerOf<Field>>
+[[nodiscard]] constexpr MemberParameter<Family> parameter(std::string_view name, std::string_view summary,
+                                                          const Range& range = {}, Given given = Given::always) {
+  constexpr ValueType type = detail::type_of<Family, typename detail::Pointed<decltype(Field)>::Stored>();
+  return {.name = name,
+          .summary = summary,
+          .type = type,
+          .range = range,
+          .given = given,
+          .set = detail::set<Family, Field, Alternative>,
+          .get = detail::get<Family, Field, Alternative, type>,
+          .fresh = detail::fresh<Family, Alternative>};
 }
 
 /// The entry of an alternative; throws std::logic_error for one that is not registered.
@@ -158,48 +181,6 @@ void check_ranges(const std::vector<Entry>& registry, const Family& value) {
   }
 }
 
-/// The alternative of this name; `parameters` by their keys without `prefix`, missing ones at their defaults. Throws
-/// DomainError on an unknown name, an unknown or missing parameter and a number outside its range. `family` is for
-/// messages: "rule".
-template <class Entry>
-[[nodiscard]] auto make_member(const std::vector<Entry>& registry, std::string_view family, std::string_view name,
-                               const std::map<std::string, double>& parameters) {
-  const Entry* entry = find_entry(registry, name);
-  if (entry == nullptr) throw unknown_member(family, name, names_of(registry));
-  auto value = entry->value;
-  const std::string prefix = std::string(family) + ".";
-  std::size_t known = 0;
-  for (const auto& parameter : entry->parameters) {
-    const auto given = parameters.find(parameter.name.substr(prefix.size()));
-    if (given == parameters.end()) {
-      if (parameter.required) throw missing_parameter(parameter.name, name);
-      continue;
-    }
-    ++known;
-    check_numbers(parameter.name, parameter.range, given->second);
-    parameter.set(value, given->second);
-  }
-  if (known == parameters.size()) return value;
-  for (const auto& [key, number] : parameters) {
-    const auto named = [&key = key, &prefix](const auto& parameter) { return parameter.name == prefix + key; };
-    if (std::none_of(entry->parameters.begin(), entry->parameters.end(), named)) {
-      throw unknown_parameter(prefix + key, number, name);
-    }
-  }
-  return value;
-}
-
-/// Throws std::logic_error unless every alternative has one entry.
-template <class Entry>
-void check_registry(const std::vector<Entry>& registry) {
-  using Family = decltype(Entry::value);
-  std::vector<int> entries(std::variant_size_v<Family>);
-  for (const Entry& entry : registry) ++entries[entry.value.index()];
-  for (const int count : entries) {
-    if (count != 1) throw std::logic_error("a registry must have one entry for each alternative of its family");
-  }
-}
-
 // ---- What can be named in a scenario, one registry a family, each sorted by name (costs: the default first).
 
 [[nodiscard]] const std::vector<Member<AcceptanceProcess>>& processes();
@@ -215,7 +196,7 @@ struct DrafterMember : Member<Drafter> {
 struct PolicyMember : Member<Policy> {
   bool (*fits)(const AcceptanceProcess& process);  ///< whether it works with this alternative
   std::string_view fitting;                        ///< the names of those, for messages
-  std::vector<std::string_view> aliases = {};      ///< other names
+  std::string_view alias = {};                     ///< another name
 };
 [[nodiscard]] const std::vector<PolicyMember>& policies();
 
@@ -235,8 +216,12 @@ struct RuleMember : Member<Rule> {
                                              std::optional<double> correlation);
 
 /// The process of a scenario in process or system fidelity; null in token fidelity.
-[[nodiscard]] AcceptanceProcess* acceptance_of(Scenario& scenario);
-[[nodiscard]] const AcceptanceProcess* acceptance_of(const Scenario& scenario);
+[[nodiscard]] auto* acceptance_of(auto& scenario) {
+  if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) return &process->acceptance;
+  auto* server = std::get_if<Server>(&scenario.fidelity);
+  return server == nullptr ? nullptr : &server->acceptance;
+}
+
 [[nodiscard]] std::string_view name_of(const Drafter& drafter);
 [[nodiscard]] std::string_view name_of(const Policy& policy);
 [[nodiscard]] std::string_view name_of(const Rule& rule);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <span>
 #include <stdexcept>
 
 #include "scenario/family.hpp"
@@ -10,16 +11,16 @@
 namespace foredraft::scenario {
 namespace {
 
-using Used = std::function<bool(const Usage&)>;
-using Assign = std::function<void(Scenario&, const Value&)>;
+using Used = bool (*)(const Usage&);
 using Table = std::vector<Parameter>;
 
 constexpr double longest_draft = 1e6;  // each simulated block counts every position
 constexpr double us_per_ms = 1e3;
 constexpr double longest_step_ms = 1e9;
-constexpr double max_tokens = 1e9;
+constexpr double max_text_tokens = 1e9;
 
-bool never(const Usage& /*usage*/) { return false; }
+// ---- Where a parameter is used.
+
 bool always(const Usage& /*usage*/) { return true; }
 bool in_token(const Usage& usage) { return usage.takes("fidelity", "token"); }
 bool in_process(const Usage& usage) { return usage.takes("fidelity", "process"); }
@@ -28,16 +29,34 @@ bool in_server(const Usage& usage) { return usage.takes("fidelity", "system"); }
 bool not_in_server(const Usage& usage) { return in_process(usage) || in_token(usage); }
 bool with_sequences(const Usage& usage) { return in_process(usage) && usage.states("sequence_length"); }
 bool in_continuous_batch(const Usage& usage) { return in_server(usage) && usage.takes("batching", "continuous"); }
+bool with_rate(const Usage& usage) {
+  return in_server(usage) && (usage.takes("arrivals", "poisson") || usage.takes("arrivals", "regular"));
+}
+bool with_clients(const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "closed"); }
+bool with_prompt_spread(const Usage& usage) { return in_server(usage) && usage.takes("prompt_lengths", "uniform"); }
+bool with_output_spread(const Usage& usage) { return in_server(usage) && usage.takes("output_lengths", "uniform"); }
+bool with_given_steps(const Usage& usage) {
+  return in_server(usage) && usage.takes("cost", name_of(Cost(ConstantRatio{})));
+}
+bool with_measured_times(const Usage& usage) {
+  return not_in_server(usage) && usage.takes("cost", name_of(Cost(MeasuredTimes{})));
+}
 /// A server's is Iid where it is not stated, and then not among its inputs.
 bool with_process(const Usage& usage) { return in_process(usage) || (in_server(usage) && usage.states("process")); }
 /// A mean and a correlation in place of the two parameters of a process.
 bool states_moments(const Usage& usage) { return usage.states("process.mean") || usage.states("process.correlation"); }
+bool by_moments(const Usage& usage) {
+  return with_process(usage) && states_moments(usage) &&
+         (usage.takes("process", name_of(AcceptanceProcess(BetaMixture{}))) ||
+          usage.takes("process", name_of(AcceptanceProcess(Markov{}))));
+}
+bool not_by_moments(const Usage& usage) { return with_process(usage) && !states_moments(usage); }
 /// A schedule takes the place of gamma.
 bool with_gamma(const Usage& usage) { return !(in_server(usage) && usage.states("gamma_schedule")); }
 
 /// Whether some drafter that is taken fits.
-bool some_drafter(const Usage& usage, const std::function<bool(const Drafter&)>& fits) {
-  return std::any_of(drafters().begin(), drafters().end(), [&](const DrafterMember& member) {
+bool some_drafter(const Usage& usage, const auto& fits) {
+  return std::ranges::any_of(drafters(), [&](const DrafterMember& member) {
     return usage.takes("drafter", member.name) && fits(member.value);
   });
 }
@@ -51,115 +70,342 @@ bool with_alpha(const Usage& usage) {
          });
 }
 
-Used with_models(std::string kind) {
-  return [kind = std::move(kind)](const Usage& usage) { return in_token(usage) && usage.takes("models.kind", kind); };
-}
+bool with_synthetic(const Usage& usage) { return in_token(usage) && usage.takes("models.kind", "synthetic"); }
+bool with_ngram(const Usage& usage) { return in_token(usage) && usage.takes("models.kind", "ngram"); }
 /// Whether a second model drafts: text that is looked up needs none.
 bool with_draft_model(const Usage& usage) {
-  return in_token(usage) && usage.takes("models.kind", "ngram") &&
+  return with_ngram(usage) &&
          some_drafter(usage, [](const Drafter& drafter) { return !std::holds_alternative<PromptLookup>(drafter); });
 }
 
 // ---- What is stored where.
 
-ProcessFidelity* process_of(Scenario& scenario) { return std::get_if<ProcessFidelity>(&scenario.fidelity); }
-TokenFidelity* token_of(Scenario& scenario) { return std::get_if<TokenFidelity>(&scenario.fidelity); }
-Server* server_of(Scenario& scenario) { return std::get_if<Server>(&scenario.fidelity); }
-template <class Alternative>
-Alternative* models_of(Scenario& scenario) {
-  TokenFidelity* token = token_of(scenario);
-  return token == nullptr ? nullptr : std::get_if<Alternative>(&token->models);
+/// The part of a scenario; null where it is not there.
+template <class Part>
+Part* part(Scenario& scenario) {
+  auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+  auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
+  if constexpr (std::is_same_v<Part, Scenario>) return &scenario;
+  if constexpr (std::is_same_v<Part, Drafter>) return &scenario.drafter;
+  if constexpr (std::is_same_v<Part, Cost>) return &scenario.cost;
+  if constexpr (std::is_same_v<Part, AcceptanceProcess>) return acceptance_of(scenario);
+  if constexpr (std::is_same_v<Part, Iid>) return std::get_if<Iid>(acceptance_of(scenario));
+  if constexpr (std::is_same_v<Part, Policy>) return process == nullptr ? nullptr : &process->policy;
+  if constexpr (std::is_same_v<Part, SequenceLength>) {
+    if (process == nullptr) return nullptr;
+    return process->sequence_length ? &*process->sequence_length : &process->sequence_length.emplace();
+  }
+  if constexpr (std::is_same_v<Part, TokenFidelity>) return token;
+  if constexpr (std::is_same_v<Part, Rule>) return token == nullptr ? nullptr : &token->rule;
+  if constexpr (std::is_same_v<Part, SyntheticModels> || std::is_same_v<Part, NgramModels>) {
+    return token == nullptr ? nullptr : std::get_if<Part>(&token->models);
+  }
+  if constexpr (std::is_same_v<Part, Server>) return std::get_if<Server>(&scenario.fidelity);
 }
 
-AcceptanceProcess* stated_acceptance(Scenario& scenario) { return acceptance_of(scenario); }
-Policy* policy_of(Scenario& scenario) {
-  ProcessFidelity* process = process_of(scenario);
-  return process == nullptr ? nullptr : &process->policy;
+/// Calls `set` with a member of a part, or a member of that; where the part is not there, nothing uses the value.
+template <auto Field, auto Inner = nullptr>
+void change(Scenario& to, const auto& set) {
+  auto* found = part<detail::OwnerOf<Field>>(to);
+  if (found == nullptr) return;
+  if constexpr (Inner == nullptr) {
+    set(found->*Field);
+  } else {
+    set(found->*Field.*Inner);
+  }
 }
-Rule* rule_of(Scenario& scenario) {
-  TokenFidelity* token = token_of(scenario);
-  return token == nullptr ? nullptr : &token->rule;
-}
-Drafter* drafter_of(Scenario& scenario) { return &scenario.drafter; }
-Cost* cost_of(Scenario& scenario) { return &scenario.cost; }
 
-/// Stores into a member of what `part` finds; where it is not there, nothing uses the value.
-template <class Part, class Owner, class Field>
-Assign into(Part* (*part)(Scenario&), Field Owner::*field, double factor = 1.0) {
-  return [part, field, factor](Scenario& to, const Value& value) {
-    Part* found = part(to);
-    if (found == nullptr) return;
-    using Stored = typename detail::UnwrapOptional<Field>::type;
-    if constexpr (std::is_same_v<Stored, double>) {
-      found->*field = factor * detail::from_value<double>(value);
-    } else {
-      found->*field = detail::from_value<Stored>(value);
+template <auto Field, auto Inner = nullptr>
+void store(Scenario& to, const Value& value) {
+  change<Field, Inner>(to, [&](auto& field) { detail::store(field, value); });
+}
+template <auto Field, auto Inner = nullptr>
+void store_us(Scenario& to, const Value& value) {
+  change<Field, Inner>(to, [&](auto& field) { field = us_per_ms * std::get<double>(value); });
+}
+void store_nothing(Scenario& /*to*/, const Value& /*value*/) {}
+
+/// The word at `index` of a choice stands for the meaning at it.
+template <auto Field, auto... Meanings>
+void choose(Scenario& to, std::size_t index) {
+  change<Field>(to, [&](auto& field) { field = std::array{Meanings...}.at(index); });
+}
+template <auto Field, auto Inner, auto... Meanings>
+void choose_in(Scenario& to, std::size_t index) {
+  change<Field, Inner>(to, [&](auto& field) { field = std::array{Meanings...}.at(index); });
+}
+
+void choose_fidelity(Scenario& to, std::size_t index) {
+  if (index == 0) to.fidelity.emplace<ProcessFidelity>();
+  if (index == 1) to.fidelity.emplace<TokenFidelity>();
+  if (index == 2) to.fidelity.emplace<Server>();
+}
+void choose_models(Scenario& to, std::size_t index) {
+  auto* token = part<TokenFidelity>(to);
+  if (token == nullptr) return;
+  if (index == 0) token->models.emplace<SyntheticModels>();
+  if (index == 1) token->models.emplace<NgramModels>();
+}
+
+// ---- Parameters of no family.
+
+/// What holds where a parameter is not given: by default it has no value.
+struct Otherwise {
+  bool required = false;  ///< it must be given wherever it is used
+  bool implied = false;   ///< the default is not written among the resolved inputs
+  std::optional<double> number = {};
+  std::string_view word = {};
+};
+
+struct Row {
+  std::string_view name;
+  ValueType type;
+  Range range;
+  std::string_view summary;
+  Used used;
+  void (*assign)(Scenario&, const Value&);
+  Otherwise otherwise = {};
+  std::array<std::string_view, 3> words = {};  ///< of a choice
+  void (*choose)(Scenario&, std::size_t) = nullptr;
+};
+
+constexpr Row real(std::string_view name, const Range& range, std::string_view summary, Used used,
+                   void (*assign)(Scenario&, const Value&), const Otherwise& otherwise = {}) {
+  return {name, ValueType::real, range, summary, used, assign, otherwise};
+}
+constexpr Row integer(std::string_view name, double minimum, double maximum, std::string_view summary, Used used,
+                      void (*assign)(Scenario&, const Value&), const Otherwise& otherwise = {}) {
+  return {name, ValueType::integer, {.minimum = minimum, .maximum = maximum}, summary, used, assign, otherwise};
+}
+/// The first word by default.
+constexpr Row choice(std::string_view name, const std::array<std::string_view, 3>& words, std::string_view summary,
+                     Used used, void (*choose)(Scenario&, std::size_t), Otherwise otherwise = {}) {
+  if (otherwise.word.empty()) otherwise.word = words[0];
+  return {name, ValueType::choice, {}, summary, used, nullptr, otherwise, words, choose};
+}
+
+constexpr std::array question{
+    choice("fidelity", {"process", "token", "system"},
+           "accept/reject process only, real distributions, or requests and batches of a server", always,
+           choose_fidelity),
+    integer("gamma", 0, longest_draft, "drafted tokens per iteration", with_gamma, store<&Scenario::gamma>,
+            {.required = true}),
+    choice("convention", {"bonus", "no_bonus"},
+           "whether a fully accepted draft yields one more token (1 to gamma + 1, or 1 to gamma)", always,
+           choose<&Scenario::convention, Convention::bonus, Convention::no_bonus>)};
+
+constexpr std::array operations_ratio{
+    real("operations_ratio", {},
+         "operations of one draft step over one target step (c-hat); without it no operations factor", always,
+         store<&Scenario::operations_ratio>)};
+
+/// Stands in the rows and changes nothing.
+constexpr std::array baseline{
+    Row{"cost.baseline",
+        ValueType::text,
+        {},
+        "block: how autoregressive decoding was timed for cost.step_ms; a label, e.g. \"beam 5\"",
+        with_measured_times,
+        store_nothing,
+        {.word = "greedy"}}};
+
+constexpr std::array alpha{real("alpha", {.maximum = 1.0}, "probability that a draft is accepted", with_alpha,
+                                store<&Iid::alpha>, {.required = true})};
+
+constexpr std::array sequences{
+    real("process.mean", {.maximum = 1.0},
+         "beta_mixture, markov: mean acceptance of a draft; with process.correlation in place of a and b", by_moments,
+         [](Scenario& to, const Value& value) {
+           if (auto* process = part<AcceptanceProcess>(to)) {
+             *process = with_moments(*process, std::get<double>(value), std::nullopt);
+           }
+         },
+         {.required = true}),
+    real("process.correlation", {.minimum = -1.0, .maximum = 1.0},
+         "beta_mixture, markov: correlation of the acceptances of two successive drafts: 1 / (a + b + 1), "
+         "a - b",
+         by_moments,
+         [](Scenario& to, const Value& value) {
+           if (auto* process = part<AcceptanceProcess>(to)) {
+             *process = with_moments(*process, std::nullopt, std::get<double>(value));
+           }
+         },
+         {.required = true}),
+    real("sequence_length", {.minimum = 1.0, .maximum = 1e9},
+         "tokens of one sequence, or their mean; without it one endless text", in_process,
+         store<&SequenceLength::tokens>),
+    choice("end_of_sequence", {"fixed", "geometric"},
+           "length of a sequence: the same for all, or geometric with that mean", with_sequences,
+           choose<&SequenceLength::geometric, false, true>)};
+
+constexpr std::array temperature{real("temperature", {.maximum = 1000.0},
+                                      "applied to both models before the rule; 0: argmax", in_token,
+                                      store<&TokenFidelity::temperature>, {.number = 1.0})};
+
+constexpr std::array models{
+    choice("models.kind", {"synthetic", "ngram"}, "synthetic distributions, or n-gram models of a text", in_token,
+           choose_models),
+    choice("contexts", {"pooled", "fresh"}, "a pool of prepared distributions, or new ones every time", with_synthetic,
+           choose<&SyntheticModels::contexts, Contexts::pooled, Contexts::fresh>),
+    choice("models.target", {"gaussian_logits", "zipf", "dirichlet"}, "family of the target's distributions",
+           with_synthetic,
+           choose<&SyntheticModels::target, TargetDistribution::gaussian_logits, TargetDistribution::zipf,
+                  TargetDistribution::dirichlet>),
+    // Its default depends on the target law: target_parameter_default() in check.cpp.
+    real("models.parameter", {.maximum = 1e6, .excludes_minimum = true},
+         "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration", with_synthetic,
+         store<&SyntheticModels::parameter>),
+    integer("models.vocabulary", 2, static_cast<double>(max_vocabulary), "tokens of the vocabulary", in_token,
+            [](Scenario& to, const Value& value) {
+              store<&SyntheticModels::vocabulary>(to, value);
+              store<&NgramModels::vocabulary>(to, value);
+            },
+            {.number = 32000}),
+    choice("models.draft", {"noise", "temperature", "mixing"}, "how the draft is made from the target", with_synthetic,
+           choose<&SyntheticModels::draft, DraftDistribution::noise, DraftDistribution::temperature,
+                  DraftDistribution::mixing>),
+    real("models.alpha", {.maximum = 1.0, .excludes_minimum = true}, "expected acceptance that the draft is solved for",
+         with_synthetic, store<&SyntheticModels::alpha>, {.required = true}),
+    integer("models.pool", 1, 65536, "prepared contexts", with_synthetic, store<&SyntheticModels::pool>,
+            {.number = 256}),
+    Row{"models.corpus",
+        ValueType::texts,
+        {},
+        "\"prose\" (license texts, manuals of CMake), \"code\" (headers of Boost) or a list of text files",
+        with_ngram,
+        store<&NgramModels::corpus>,
+        {.word = "prose"}},
+    integer("models.target_order", 1, max_ngram_order, "order of the target's n-gram model", with_ngram,
+            store<&NgramModels::target_order>, {.number = 5}),
+    integer("models.draft_order", 1, max_ngram_order,
+            "order of the drafter's n-gram model; heads and mlp_speculator see order - 1 tokens of text",
+            with_draft_model, store<&NgramModels::draft_order>, {.number = 2})};
+
+template <TokenCount Server::*count>
+constexpr Row lengths(std::string_view name) {
+  return choice(name, {"uniform", "geometric"}, "uniform within the spread, or end with one chance at every token",
+                in_server, choose_in<count, &TokenCount::geometric, false, true>);
+}
+template <TokenCount Server::*count>
+constexpr Row spread(std::string_view name, Used used) {
+  return integer(name, 0, max_text_tokens,
+                 "tokens: lengths are uniform on the whole numbers up to this far from the mean", used,
+                 store<count, &TokenCount::spread>, {.number = 0});
+}
+template <RooflineStep Server::*step, double RooflineStep::*part>
+constexpr Row step_time(std::string_view name, std::string_view summary, const Otherwise& otherwise = {.number = 0.0}) {
+  return real(name, {.maximum = longest_step_ms}, summary, with_given_steps, store_us<step, part>, otherwise);
+}
+
+constexpr std::array server{
+    Row{"gamma_schedule",
+        ValueType::schedule,
+        {},
+        "drafted tokens by batch size, instead of gamma, e.g. [[1, 16, 4], [17, 64, 0]]",
+        in_server,
+        [](Scenario& to, const Value& value) {
+          change<&Server::gamma_schedule>(to, [&](auto& held) { held = gamma_ranges(std::get<Schedule>(value)); });
+        }},
+    choice("batching", {"continuous", "ragged", "lockstep"},
+           "a finished row is replaced at once; or a static batch, each row at its own pace, or all at that of the "
+           "slowest",
+           in_server, choose<&Server::batching, Batching::continuous, Batching::ragged, Batching::lockstep>),
+    choice("admission", {"one", "all"},
+           "continuous: one prompt pass between two iterations, or as many as it takes until no request waits",
+           in_continuous_batch, choose<&Server::admission, Admission::one, Admission::all>, {.implied = true}),
+    integer("max_batch", 1, 65'536, "maximum batch size", in_server, store<&Server::max_batch>, {.required = true}),
+    choice(
+        "arrivals", {"closed", "poisson", "regular"},
+        "requests come at random, at one interval, or from clients that wait for their answer", in_server,
+        choose_in<&Server::arrivals, &Arrivals::kind, ArrivalKind::closed, ArrivalKind::poisson, ArrivalKind::regular>,
+        {.word = "poisson"}),
+    real("arrivals.rate_per_s", {.maximum = 1e9, .excludes_minimum = true}, "requests per second", with_rate,
+         store<&Server::arrivals, &Arrivals::rate_per_s>, {.required = true}),
+    integer("arrivals.clients", 1, 16'777'216, "clients that send a request when answered", with_clients,
+            store<&Server::arrivals, &Arrivals::clients>, {.required = true}),
+    real("prompt_tokens", {.maximum = max_text_tokens},
+         "tokens of a prompt, or their mean; one pass reads it and yields the first token", in_server,
+         store<&Server::prompt, &TokenCount::tokens>, {.number = 0.0}),
+    lengths<&Server::prompt>("prompt_lengths"),
+    spread<&Server::prompt>("prompt_spread", with_prompt_spread),
+    real("output_tokens", {.minimum = 1, .maximum = max_text_tokens}, "tokens of an answer, or their mean", in_server,
+         store<&Server::output, &TokenCount::tokens>, {.required = true}),
+    lengths<&Server::output>("output_lengths"),
+    spread<&Server::output>("output_spread", with_output_spread),
+    step_time<&Server::target_step, &RooflineStep::weights_us>(
+        "target_step.weights_ms", "target: reading the weights in a forward pass (ms)", {.required = true}),
+    step_time<&Server::target_step, &RooflineStep::launch_us>("target_step.launch_ms",
+                                                              "target: fixed cost of a forward pass (ms)"),
+    step_time<&Server::target_step, &RooflineStep::context_us>(
+        "target_step.context_ms", "target: reading one token of one sequence's KV cache (ms)"),
+    step_time<&Server::target_step, &RooflineStep::token_us>("target_step.token_ms",
+                                                             "target: computing one new token of one sequence (ms)"),
+    step_time<&Server::drafter_step, &RooflineStep::weights_us>(
+        "drafter_step.weights_ms", "drafter: reading the weights in a forward pass (ms)", {.required = true}),
+    step_time<&Server::drafter_step, &RooflineStep::launch_us>("drafter_step.launch_ms",
+                                                               "drafter: fixed cost of a forward pass (ms)"),
+    step_time<&Server::drafter_step, &RooflineStep::context_us>(
+        "drafter_step.context_ms", "drafter: reading one token of one sequence's KV cache (ms)"),
+    step_time<&Server::drafter_step, &RooflineStep::token_us>("drafter_step.token_ms",
+                                                              "drafter: computing one new token of one sequence (ms)"),
+    real("overhead_us", {.maximum = us_per_ms * longest_step_ms},
+         "what an iteration that drafts costs beyond its forward passes (us)", in_server, store<&Server::overhead_us>,
+         {.implied = true, .number = 0.0}),
+    real("latency_goal_ms", {.maximum = longest_step_ms},
+         "goodput counts requests answered within it; without it no goodput", in_server,
+         store_us<&Server::latency_goal_us>)};
+
+std::optional<Value> default_of(const Row& row) {
+  const auto& [required, implied, number, word] = row.otherwise;
+  if (number && row.type == ValueType::integer) return static_cast<std::int64_t>(*number);
+  if (number) return *number;
+  if (word.empty()) return std::nullopt;
+  if (row.type == ValueType::texts) return std::vector<std::string>{std::string(word)};
+  return std::string(word);
+}
+
+void add(Table& table, std::span<const Row> rows) {
+  for (const Row& row : rows) {
+    Parameter& added = table.emplace_back(Parameter{.name = std::string(row.name),
+                                                    .type = row.type,
+                                                    .range = row.range,
+                                                    .default_value = default_of(row),
+                                                    .summary = std::string(row.summary),
+                                                    .used = row.used,
+                                                    .assign = row.assign,
+                                                    .required = row.otherwise.required,
+                                                    .implied = row.otherwise.implied});
+    if (row.choose == nullptr) continue;
+    for (const std::string_view word : row.words) {
+      if (!word.empty()) added.choices.emplace_back(word);
     }
-  };
+    added.assign = [&row](Scenario& to, const Value& value) {
+      const auto word = std::ranges::find(row.words, std::get<std::string>(value));
+      row.choose(to, static_cast<std::size_t>(word - row.words.begin()));
+    };
+  }
 }
 
-// ---- Building blocks.
-
-/// Optional, without a default.
-Parameter plain(std::string name, ValueType type, const Range& range, std::string summary, Used used, Assign assign) {
-  return {.name = std::move(name),
-          .type = type,
-          .range = range,
-          .choices = {},
-          .default_value = std::nullopt,
-          .summary = std::move(summary),
-          .used = std::move(used),
-          .required = never,
-          .assign = std::move(assign)};
-}
-Parameter real(std::string name, const Range& range, std::string summary, Used used, Assign assign) {
-  return plain(std::move(name), ValueType::real, range, std::move(summary), std::move(used), std::move(assign));
-}
-Parameter integer(std::string name, double minimum, double maximum, std::string summary, Used used, Assign assign) {
-  return plain(std::move(name), ValueType::integer, {.minimum = minimum, .maximum = maximum}, std::move(summary),
-               std::move(used), std::move(assign));
-}
-Parameter with_default(Parameter parameter, Value value) {
-  parameter.default_value = std::move(value);
-  return parameter;
-}
-/// Required wherever it is used.
-Parameter mandatory(Parameter parameter) {
-  parameter.required = parameter.used;
-  return parameter;
-}
-
-/// One word of a choice and what it stands for.
-template <class Meaning>
-using Words = std::vector<std::pair<std::string, Meaning>>;
-
-/// One of `words`, the first by default; `store` gets what the word stands for.
-template <class Meaning, class Store>
-Parameter choice(std::string name, const Words<Meaning>& words, std::string summary, Used used, Store store) {
-  Parameter result = plain(std::move(name), ValueType::choice, {.maximum = 0.0}, std::move(summary), std::move(used),
-                           [words, store](Scenario& to, const Value& value) {
-                             const auto& given = std::get<std::string>(value);
-                             for (const auto& [word, meaning] : words) {
-                               if (word == given) store(to, meaning);
-                             }
-                           });
-  for (const auto& [word, meaning] : words) result.choices.push_back(word);
-  result.default_value = words.front().first;
-  return result;
-}
+// ---- Parameters of families.
 
 /// The choice among a family's members, `first` before the others.
-template <class Entry, class Family>
-Parameter family_choice(std::string name, const std::vector<Entry>& registry, std::string_view first,
-                        std::string summary, Used used, Family* (*part)(Scenario&)) {
-  Words<Family> words;
-  words.emplace_back(first, find_entry(registry, first)->value);
-  for (const Entry& entry : registry) {
-    if (entry.name != first) words.emplace_back(entry.name, entry.value);
-  }
-  return choice(std::move(name), words, std::move(summary), std::move(used), [part](Scenario& to, const Family& value) {
-    if (Family* place = part(to)) *place = value;
-  });
+template <class Entry>
+Parameter& add_choice(Table& table, std::string_view name, const std::vector<Entry>& registry, std::string_view first,
+                      std::string_view summary, Used used) {
+  using Family = decltype(Entry::value);
+  std::vector<std::string> choices = names_of(registry);
+  const auto found = std::ranges::find(choices, first);
+  std::rotate(choices.begin(), found, found + 1);
+  const auto assign = [&registry](Scenario& to, const Value& value) {
+    if (auto* place = part<Family>(to)) *place = find_entry(registry, std::get<std::string>(value))->value;
+  };
+  return table.emplace_back(Parameter{.name = std::string(name),
+                                      .type = ValueType::choice,
+                                      .choices = std::move(choices),
+                                      .default_value = std::string(first),
+                                      .summary = std::string(summary),
+                                      .used = used,
+                                      .assign = assign});
 }
 
 Range union_of(const Range& one, const Range& other) {
@@ -176,390 +422,122 @@ Range union_of(const Range& one, const Range& other) {
   return all;
 }
 
-Used either(Used one, Used other) {
-  return [one = std::move(one), other = std::move(other)](const Usage& usage) { return one(usage) || other(usage); };
-}
-
 /// Members of a family may share a parameter by its name, each with a range of its own. Type and default must be the
 /// same: a member must not change what another one does.
 void add_shared(Table& table, Parameter parameter) {
-  const auto known =
-      std::find_if(table.begin(), table.end(), [&](const Parameter& other) { return other.name == parameter.name; });
+  const auto known = std::ranges::find(table, parameter.name, &Parameter::name);
   if (known == table.end()) {
     table.push_back(std::move(parameter));
     return;
   }
   if (known->type != parameter.type || known->default_value != parameter.default_value ||
-      known->implied != parameter.implied) {
+      known->implied != parameter.implied || known->required != parameter.required) {
     throw std::logic_error(fmt::format("{}: {} and {} differ in its type or default - name one of the two otherwise",
                                        parameter.name, known->members.front().member,
                                        parameter.members.front().member));
   }
-  known->used = either(known->used, std::move(parameter.used));
-  known->required = either(known->required, std::move(parameter.required));
+  known->used = [one = std::move(known->used), other = std::move(parameter.used)](const Usage& usage) {
+    return one(usage) || other(usage);
+  };
   known->range = union_of(known->range, parameter.range);
-  known->assign = [first = std::move(known->assign), then = std::move(parameter.assign)](Scenario& to,
-                                                                                         const Value& value) {
-    first(to, value);
-    then(to, value);
+  known->assign = [one = std::move(known->assign), other = std::move(parameter.assign)](Scenario& to,
+                                                                                        const Value& value) {
+    one(to, value);
+    other(to, value);
   };
   known->members.insert(known->members.end(), parameter.members.begin(), parameter.members.end());
 }
 
-/// Every parameter of a member; `where` says where the family is looked at, `more` adds a condition of one parameter.
-template <class Entry, class Family>
-void add_member(Table& table, std::string_view family, const Entry& entry, const Used& where,
-                Family* (*part)(Scenario&), const std::function<Used(const MemberParameter<Family>&)>& more = {}) {
-  for (const MemberParameter<Family>& of_member : entry.parameters) {
-    Used used = [where, family = std::string(family), name = std::string(entry.name),
-                 also = more ? more(of_member) : Used(always)](const Usage& usage) {
-      return where(usage) && usage.takes(family, name) && also(usage);
-    };
-    Parameter parameter = plain(of_member.name, of_member.type, of_member.range, of_member.summary, std::move(used),
-                                [part, set = of_member.set](Scenario& to, const Value& value) {
-                                  if (Family* place = part(to)) set(*place, value);
-                                });
-    parameter.default_value = of_member.default_value;
-    parameter.implied = of_member.implied;
-    parameter.members = {{family, entry.name, of_member.range}};
-    if (of_member.required) parameter = mandatory(std::move(parameter));
-    add_shared(table, std::move(parameter));
+/// A parameter of a member; `where` says where the family is looked at.
+template <class Family>
+void add_parameter(Table& table, std::string_view family, std::string_view member,
+                   const MemberParameter<Family>& parameter, Used where) {
+  add_shared(table, {.name = std::string(parameter.name),
+                     .type = parameter.type,
+                     .range = parameter.range,
+                     .default_value = parameter.default_value(),
+                     .summary = std::string(parameter.summary),
+                     .used = [where, family,
+                              member](const Usage& usage) { return where(usage) && usage.takes(family, member); },
+                     .assign =
+                         [set = parameter.set](Scenario& to, const Value& value) {
+                           if (auto* place = part<Family>(to)) set(*place, value);
+                         },
+                     .required = parameter.given == Given::always,
+                     .implied = parameter.given == Given::implied,
+                     .members = {{family, member, parameter.range}}});
+}
+template <class Entry>
+void add_member(Table& table, std::string_view family, const Entry& entry, Used where) {
+  for (const auto& parameter : entry.parameters) add_parameter(table, family, entry.name, parameter, where);
+}
+
+void add_cost(Table& table, const Member<Cost>& cost) {
+  for (const MemberParameter<Cost>& parameter : cost.parameters) {
+    const Used where = parameter.paid == Paid::each_iteration    ? not_in_server
+                       : parameter.paid == Paid::once_a_sequence ? with_sequences
+                                                                 : always;
+    add_parameter(table, "cost", cost.name, parameter, where);
   }
 }
 
-// ---- The topics.
-
-void add_common(Table& table) {
-  table.push_back(
-      choice<Fidelity>("fidelity", {{"process", ProcessFidelity{}}, {"token", TokenFidelity{}}, {"system", Server{}}},
-                       "accept/reject process only, real distributions, or requests and batches of a server", always,
-                       [](Scenario& to, const Fidelity& value) { to.fidelity = value; }));
-  table.push_back(
-      mandatory(integer("gamma", 0, longest_draft, "drafted tokens per iteration", with_gamma,
-                        [](Scenario& to, const Value& value) { to.gamma = std::get<std::int64_t>(value); })));
-  table.push_back(
-      choice<Convention>("convention", {{"bonus", Convention::bonus}, {"no_bonus", Convention::no_bonus}},
-                         "whether a fully accepted draft yields one more token (1 to gamma + 1, or 1 to gamma)", always,
-                         [](Scenario& to, Convention value) { to.convention = value; }));
-  table.push_back(family_choice("drafter", drafters(), name_of(Drafter(AutoregressiveDrafter{})),
-                                "where drafts come from and what they cost; foredraft list drafters", always,
-                                drafter_of));
-}
-
-void add_costs(Table& table) {
-  const auto paid_when = [](const MemberParameter<Cost>& of_member) -> Used {
-    if (of_member.in_server) return always;
-    if (of_member.once_a_sequence) return with_sequences;
-    return not_in_server;
-  };
-  const Member<Cost>& first = costs().front();
-  add_member<Member<Cost>, Cost>(table, "cost", first, always, cost_of, paid_when);
-  table.push_back(real("operations_ratio", {},
-                       "operations of one draft step over one target step (c-hat); without it no operations factor",
-                       always,
-                       [](Scenario& to, const Value& value) { to.operations_ratio = std::get<double>(value); }));
-  table.push_back(family_choice(
-      "cost", costs(), first.name,
-      "what an iteration takes; of a server roofline or measured, in place of steps; foredraft list costs", always,
-      cost_of));
-  table.back().implied = true;
-  for (const Member<Cost>& cost : costs()) {
-    if (&cost != &first) add_member<Member<Cost>, Cost>(table, "cost", cost, always, cost_of, paid_when);
-  }
-  // Stands in the rows and changes nothing.
-  table.push_back(
-      with_default(plain(
-                       "cost.baseline", ValueType::text, {},
-                       "block: how autoregressive decoding was timed for cost.step_ms; a label, e.g. \"beam 5\"",
-                       [](const Usage& usage) {
-                         return not_in_server(usage) && usage.takes("cost", name_of(Cost(MeasuredTimes{})));
-                       },
-                       [](Scenario& /*to*/, const Value& /*value*/) {}),
-                   std::string("greedy")));
-}
-
-void add_processes(Table& table) {
-  table.push_back(family_choice("process", processes(), name_of(AcceptanceProcess(Iid{})),
-                                "acceptance process; foredraft list processes", with_process, stated_acceptance));
-  table.push_back(mandatory(real("alpha", {.maximum = 1.0}, "probability that a draft is accepted", with_alpha,
-                                 [](Scenario& to, const Value& value) {
-                                   if (AcceptanceProcess* process = acceptance_of(to)) {
-                                     if (auto* iid = std::get_if<Iid>(process)) iid->alpha = std::get<double>(value);
-                                   }
-                                 })));
-  for (const auto& process : processes()) {
+/// The order of the table is the order of columns in results.
+Table all_parameters() {
+  Table table;
+  add(table, question);
+  add_choice(table, "drafter", drafters(), name_of(Drafter(AutoregressiveDrafter{})),
+             "where drafts come from and what they cost; foredraft list drafters", always);
+  const std::span<const Member<Cost>> all_costs = costs();
+  add_cost(table, all_costs.front());
+  add(table, operations_ratio);
+  add_choice(table, "cost", costs(), all_costs.front().name,
+             "what an iteration takes; of a server roofline or measured, in place of steps; foredraft list costs",
+             always)
+      .implied = true;
+  for (const Member<Cost>& cost : all_costs.subspan(1)) add_cost(table, cost);
+  add(table, baseline);
+  add_choice(table, "process", processes(), name_of(AcceptanceProcess(Iid{})),
+             "acceptance process; foredraft list processes", with_process);
+  add(table, alpha);
+  for (const Member<AcceptanceProcess>& process : processes()) {
     const bool has_moments =
         std::holds_alternative<BetaMixture>(process.value) || std::holds_alternative<Markov>(process.value);
-    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(
-        table, "process", process, with_process, stated_acceptance,
-        [has_moments](const MemberParameter<AcceptanceProcess>&) -> Used {
-          return [has_moments](const Usage& usage) { return !(has_moments && states_moments(usage)); };
-        });
+    add_member(table, "process", process, has_moments ? not_by_moments : with_process);
   }
-  const Used by_moments = [](const Usage& usage) {
-    return with_process(usage) && states_moments(usage) &&
-           (usage.takes("process", name_of(AcceptanceProcess(BetaMixture{}))) ||
-            usage.takes("process", name_of(AcceptanceProcess(Markov{}))));
-  };
-  table.push_back(
-      mandatory(real("process.mean", {.maximum = 1.0},
-                     "beta_mixture, markov: mean acceptance of a draft; with process.correlation in place of a and b",
-                     by_moments, [](Scenario& to, const Value& value) {
-                       if (AcceptanceProcess* process = acceptance_of(to)) {
-                         *process = with_moments(*process, std::get<double>(value), std::nullopt);
-                       }
-                     })));
-  table.push_back(mandatory(real("process.correlation", {.minimum = -1.0, .maximum = 1.0},
-                                 "beta_mixture, markov: correlation of the acceptances of two successive drafts: "
-                                 "1 / (a + b + 1), a - b",
-                                 by_moments, [](Scenario& to, const Value& value) {
-                                   if (AcceptanceProcess* process = acceptance_of(to)) {
-                                     *process = with_moments(*process, std::nullopt, std::get<double>(value));
-                                   }
-                                 })));
-  const auto sequence = [](Scenario& to) -> SequenceLength* {
-    ProcessFidelity* process = process_of(to);
-    if (process == nullptr) return nullptr;
-    if (!process->sequence_length) process->sequence_length.emplace();
-    return &*process->sequence_length;
-  };
-  table.push_back(real("sequence_length", {.minimum = 1.0, .maximum = 1e9},
-                       "tokens of one sequence, or their mean; without it one endless text", in_process,
-                       into<SequenceLength>(sequence, &SequenceLength::tokens)));
-  table.push_back(choice<bool>("end_of_sequence", {{"fixed", false}, {"geometric", true}},
-                               "length of a sequence: the same for all, or geometric with that mean", with_sequences,
-                               [sequence](Scenario& to, bool geometric) {
-                                 if (SequenceLength* length = sequence(to)) length->geometric = geometric;
-                               }));
-}
-
-void add_drafters(Table& table) {
-  // Lists last: the order of the table is the order of columns in results.
+  add(table, sequences);
+  // In process fidelity a drafter's parameters say how often its drafts are accepted; those of a drafter of token
+  // fidelity alone say how it drafts. Lists come last.
   for (const bool lists : {false, true}) {
-    for (DrafterMember drafter : drafters()) {
-      std::erase_if(drafter.parameters, [&](const MemberParameter<Drafter>& parameter) {
-        return (parameter.type == ValueType::reals) != lists;
-      });
-      // In process fidelity a drafter's parameters say how often its drafts are accepted; those of a drafter of token
-      // fidelity alone say how it drafts.
-      add_member<DrafterMember, Drafter>(table, "drafter", drafter, drafter.process ? in_process : in_token,
-                                         drafter_of);
+    for (const DrafterMember& drafter : drafters()) {
+      for (const MemberParameter<Drafter>& parameter : drafter.parameters) {
+        if ((parameter.type == ValueType::reals) != lists) continue;
+        add_parameter(table, "drafter", drafter.name, parameter, drafter.process ? in_process : in_token);
+      }
     }
   }
-}
-
-void add_policies(Table& table) {
-  Parameter policy =
-      family_choice("policy", policies(), name_of(Policy(ConstantGamma{})),
-                    "how long drafts are, gamma at most; foredraft list policies", in_process, policy_of);
+  Parameter& policy = add_choice(table, "policy", policies(), name_of(Policy(ConstantGamma{})),
+                                 "how long drafts are, gamma at most; foredraft list policies", in_process);
   policy.implied = true;
   for (const PolicyMember& member : policies()) {
-    for (const std::string_view alias : member.aliases) policy.aliases[std::string(alias)] = member.name;
+    if (!member.alias.empty()) policy.aliases.emplace(member.alias, member.name);
   }
-  table.push_back(std::move(policy));
-  // The order of the table is the order of columns in results: policy.start came first.
+  // policy.start came first.
   for (auto member = policies().rbegin(); member != policies().rend(); ++member) {
-    add_member<PolicyMember, Policy>(table, "policy", *member, in_process, policy_of);
+    add_member(table, "policy", *member, in_process);
   }
-}
-
-void add_rules(Table& table) {
-  table.push_back(family_choice("rule", rules(), name_of(Rule(RejectionSampling{})),
-                                "verification rule; foredraft list rules", in_token, rule_of));
-  for (const RuleMember& rule : rules()) add_member<RuleMember, Rule>(table, "rule", rule, in_token, rule_of);
-  table.push_back(
-      with_default(real("temperature", {.maximum = 1000.0}, "applied to both models before the rule; 0: argmax",
-                        in_token, into<TokenFidelity>(token_of, &TokenFidelity::temperature)),
-                   1.0));
-}
-
-void add_models(Table& table) {
-  const Used synthetic = with_models("synthetic");
-  const Used ngram = with_models("ngram");
-  const auto of_synthetic = models_of<SyntheticModels>;
-  const auto of_ngram = models_of<NgramModels>;
-  const auto store = [of_synthetic](auto field) {
-    return [of_synthetic, field](Scenario& to, const auto& value) {
-      if (SyntheticModels* models = of_synthetic(to)) models->*field = value;
-    };
-  };
-  table.push_back(choice<Models>("models.kind", {{"synthetic", SyntheticModels{}}, {"ngram", NgramModels{}}},
-                                 "synthetic distributions, or n-gram models of a text", in_token,
-                                 [](Scenario& to, const Models& models) {
-                                   if (TokenFidelity* token = token_of(to)) token->models = models;
-                                 }));
-  table.push_back(choice<Contexts>("contexts", {{"pooled", Contexts::pooled}, {"fresh", Contexts::fresh}},
-                                   "a pool of prepared distributions, or new ones every time", synthetic,
-                                   store(&SyntheticModels::contexts)));
-  table.push_back(choice<TargetDistribution>("models.target",
-                                             {{"gaussian_logits", TargetDistribution::gaussian_logits},
-                                              {"zipf", TargetDistribution::zipf},
-                                              {"dirichlet", TargetDistribution::dirichlet}},
-                                             "family of the target's distributions", synthetic,
-                                             store(&SyntheticModels::target)));
-  // Its default depends on the target law: target_parameter_default() in check.cpp.
-  table.push_back(real("models.parameter", {.maximum = 1e6, .excludes_minimum = true},
-                       "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration", synthetic,
-                       into<SyntheticModels>(of_synthetic, &SyntheticModels::parameter)));
-  table.push_back(with_default(
-      integer("models.vocabulary", 2, static_cast<double>(max_vocabulary), "tokens of the vocabulary", in_token,
-              [of_synthetic, of_ngram](Scenario& to, const Value& value) {
-                const auto tokens = std::get<std::int64_t>(value);
-                if (SyntheticModels* models = of_synthetic(to)) models->vocabulary = tokens;
-                if (NgramModels* models = of_ngram(to)) models->vocabulary = tokens;
-              }),
-      std::int64_t{32000}));
-  table.push_back(choice<DraftDistribution>("models.draft",
-                                            {{"noise", DraftDistribution::noise},
-                                             {"temperature", DraftDistribution::temperature},
-                                             {"mixing", DraftDistribution::mixing}},
-                                            "how the draft is made from the target", synthetic,
-                                            store(&SyntheticModels::draft)));
-  table.push_back(mandatory(real("models.alpha", {.maximum = 1.0, .excludes_minimum = true},
-                                 "expected acceptance that the draft is solved for", synthetic,
-                                 into<SyntheticModels>(of_synthetic, &SyntheticModels::alpha))));
-  table.push_back(with_default(integer("models.pool", 1, 65536, "prepared contexts", synthetic,
-                                       into<SyntheticModels>(of_synthetic, &SyntheticModels::pool)),
-                               std::int64_t{256}));
-  table.push_back(with_default(
-      plain("models.corpus", ValueType::texts, {},
-            "\"prose\" (license texts, manuals of CMake), \"code\" (headers of Boost) or a list of text files", ngram,
-            into<NgramModels>(of_ngram, &NgramModels::corpus)),
-      std::vector<std::string>{"prose"}));
-  table.push_back(with_default(integer("models.target_order", 1, max_ngram_order, "order of the target's n-gram model",
-                                       ngram, into<NgramModels>(of_ngram, &NgramModels::target_order)),
-                               std::int64_t{5}));
-  table.push_back(
-      with_default(integer("models.draft_order", 1, max_ngram_order,
-                           "order of the drafter's n-gram model; heads and mlp_speculator see order - 1 tokens of text",
-                           with_draft_model, into<NgramModels>(of_ngram, &NgramModels::draft_order)),
-                   std::int64_t{2}));
-}
-
-void add_token_count(Table& table, const std::string& name, TokenCount Server::*count, Parameter tokens) {
-  table.push_back(std::move(tokens));
-  const std::string kind = name + "_lengths";
-  table.push_back(choice<bool>(kind, {{"uniform", false}, {"geometric", true}},
-                               "uniform within the spread, or end with one chance at every token", in_server,
-                               [count](Scenario& to, bool geometric) {
-                                 if (Server* server = server_of(to)) (server->*count).geometric = geometric;
-                               }));
-  table.push_back(
-      with_default(integer(
-                       name + "_spread", 0, max_tokens,
-                       "tokens: lengths are uniform on the whole numbers up to this far from the mean",
-                       [kind](const Usage& usage) { return in_server(usage) && usage.takes(kind, "uniform"); },
-                       [count](Scenario& to, const Value& value) {
-                         if (Server* server = server_of(to)) (server->*count).spread = std::get<std::int64_t>(value);
-                       }),
-                   std::int64_t{0}));
-}
-
-void add_step(Table& table, const std::string& name, const std::string& who, RooflineStep Server::*step) {
-  const Used given_steps = [](const Usage& usage) {
-    return in_server(usage) && usage.takes("cost", name_of(Cost(ConstantRatio{})));
-  };
-  const auto part = [&](const std::string& key, double RooflineStep::*member, const std::string& what) {
-    return real(name + "." + key, {.maximum = longest_step_ms}, who + ": " + what + " (ms)", given_steps,
-                [step, member](Scenario& to, const Value& value) {
-                  if (Server* server = server_of(to)) server->*step.*member = us_per_ms * std::get<double>(value);
-                });
-  };
-  table.push_back(mandatory(part("weights_ms", &RooflineStep::weights_us, "reading the weights in a forward pass")));
-  const auto further = [&](Parameter parameter) { table.push_back(with_default(std::move(parameter), 0.0)); };
-  further(part("launch_ms", &RooflineStep::launch_us, "fixed cost of a forward pass"));
-  further(part("context_ms", &RooflineStep::context_us, "reading one token of one sequence's KV cache"));
-  further(part("token_ms", &RooflineStep::token_us, "computing one new token of one sequence"));
-}
-
-void add_server(Table& table) {
-  table.push_back(plain("gamma_schedule", ValueType::schedule, {},
-                        "drafted tokens by batch size, instead of gamma, e.g. [[1, 16, 4], [17, 64, 0]]", in_server,
-                        [](Scenario& to, const Value& value) {
-                          if (Server* server = server_of(to)) {
-                            server->gamma_schedule = gamma_ranges(std::get<Schedule>(value));
-                          }
-                        }));
-  table.push_back(choice<Batching>(
-      "batching",
-      {{"continuous", Batching::continuous}, {"ragged", Batching::ragged}, {"lockstep", Batching::lockstep}},
-      "a finished row is replaced at once; or a static batch, each row at its own pace, or all at that of the slowest",
-      in_server, [](Scenario& to, Batching value) {
-        if (Server* server = server_of(to)) server->batching = value;
-      }));
-  table.push_back(choice<Admission>(
-      "admission", {{"one", Admission::one}, {"all", Admission::all}},
-      "continuous: one prompt pass between two iterations, or as many as it takes until no request waits",
-      in_continuous_batch, [](Scenario& to, Admission value) {
-        if (Server* server = server_of(to)) server->admission = value;
-      }));
-  table.back().implied = true;
-  table.push_back(mandatory(
-      integer("max_batch", 1, 65'536, "maximum batch size", in_server, into<Server>(server_of, &Server::max_batch))));
-  Parameter arrivals = choice<ArrivalKind>(
-      "arrivals",
-      {{"closed", ArrivalKind::closed}, {"poisson", ArrivalKind::poisson}, {"regular", ArrivalKind::regular}},
-      "requests come at random, at one interval, or from clients that wait for their answer", in_server,
-      [](Scenario& to, ArrivalKind value) {
-        if (Server* server = server_of(to)) server->arrivals.kind = value;
-      });
-  arrivals.default_value = std::string("poisson");
-  table.push_back(std::move(arrivals));
-  const auto arrivals_of = [](Scenario& to) -> Arrivals* {
-    Server* server = server_of(to);
-    return server == nullptr ? nullptr : &server->arrivals;
-  };
-  table.push_back(mandatory(real(
-      "arrivals.rate_per_s", {.maximum = 1e9, .excludes_minimum = true}, "requests per second",
-      [](const Usage& usage) {
-        return in_server(usage) && (usage.takes("arrivals", "poisson") || usage.takes("arrivals", "regular"));
-      },
-      into<Arrivals>(arrivals_of, &Arrivals::rate_per_s))));
-  table.push_back(mandatory(integer(
-      "arrivals.clients", 1, 16'777'216, "clients that send a request when answered",
-      [](const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "closed"); },
-      into<Arrivals>(arrivals_of, &Arrivals::clients))));
-  const auto tokens = [](const std::string& name, double shortest, const std::string& summary,
-                         TokenCount Server::*count) {
-    return real(name, {.minimum = shortest, .maximum = max_tokens}, summary, in_server,
-                [count](Scenario& to, const Value& value) {
-                  if (Server* server = server_of(to)) (server->*count).tokens = std::get<double>(value);
-                });
-  };
-  add_token_count(table, "prompt", &Server::prompt,
-                  with_default(tokens("prompt_tokens", 0,
-                                      "tokens of a prompt, or their mean; one pass reads it and yields the first token",
-                                      &Server::prompt),
-                               0.0));
-  add_token_count(table, "output", &Server::output,
-                  mandatory(tokens("output_tokens", 1, "tokens of an answer, or their mean", &Server::output)));
-  add_step(table, "target_step", "target", &Server::target_step);
-  add_step(table, "drafter_step", "drafter", &Server::drafter_step);
-  table.push_back(with_default(real("overhead_us", {.maximum = us_per_ms * longest_step_ms},
-                                    "what an iteration that drafts costs beyond its forward passes (us)", in_server,
-                                    into<Server>(server_of, &Server::overhead_us)),
-                               0.0));
-  table.back().implied = true;
-  table.push_back(real("latency_goal_ms", {.maximum = longest_step_ms},
-                       "goodput counts requests answered within it; without it no goodput", in_server,
-                       into<Server>(server_of, &Server::latency_goal_us, us_per_ms)));
+  add_choice(table, "rule", rules(), name_of(Rule(RejectionSampling{})), "verification rule; foredraft list rules",
+             in_token);
+  for (const RuleMember& rule : rules()) add_member(table, "rule", rule, in_token);
+  add(table, temperature);
+  add(table, models);
+  add(table, server);
+  return table;
 }
 
 }  // namespace
 
 const std::vector<Parameter>& parameters() {
-  static const std::vector<Parameter> table = [] {
-    Table result;
-    add_common(result);
-    add_costs(result);
-    add_processes(result);
-    add_drafters(result);
-    add_policies(result);
-    add_rules(result);
-    add_models(result);
-    add_server(result);
-    return result;
-  }();
+  static const std::vector<Parameter> table = all_parameters();
   return table;
 }
 

@@ -99,7 +99,8 @@ bool has_cost(const Space& space) {
   return std::any_of(costs().begin(), costs().end(), [&](const Member<Cost>& cost) {
     const bool is_ratio = std::holds_alternative<ConstantRatio>(cost.value);  // c may be missing: then no cost is known
     return std::all_of(cost.parameters.begin(), cost.parameters.end(), [&](const MemberParameter<Cost>& parameter) {
-      return parameter.default_value || has_input(space, parameter.name) || !(parameter.required || is_ratio);
+      return has_input(space, parameter.name) ||
+             !(parameter.given == Given::always || (is_ratio && parameter.given == Given::optional));
     });
   });
 }
@@ -163,7 +164,7 @@ class ValueReader {
   }
 
   bool legal(const Node& node, std::string name, double number) {
-    const std::string why = refusal(parameter_, number);
+    const std::string why = problem(parameter_, number);
     if (why.empty()) return true;
     if (key_.starts_with("--") && name == parameter_.name) name = key_.substr(2);  // an option
     problems_.add(
@@ -287,7 +288,7 @@ std::optional<Value> read_value(const Parameter& parameter, const Node& node, co
   return ValueReader(parameter, key, problems).read(node);
 }
 
-std::string refusal(const Parameter& parameter, double number) {
+std::string problem(const Parameter& parameter, double number) {
   const bool above =
       parameter.range.excludes_minimum ? number > parameter.range.minimum : number >= parameter.range.minimum;
   if (above && number <= parameter.range.maximum) return {};

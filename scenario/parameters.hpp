@@ -37,18 +37,18 @@ struct MemberRange {
 struct Parameter {
   std::string name;
   ValueType type;
-  Range range;                       ///< of all members that share the parameter
-  std::vector<std::string> choices;  ///< legal words of a choice
+  Range range = {};                       ///< of all members that share the parameter
+  std::vector<std::string> choices = {};  ///< legal words of a choice
   std::optional<Value> default_value;
   std::string summary;  ///< one line, with the unit
   std::function<bool(const Usage&)> used;
-  std::function<bool(const Usage&)> required;
   /// Choices come first in the table: a word puts an alternative in place, the others store into it.
   std::function<void(Scenario&, const Value&)> assign;
-  /// Other words for choices, each with the choice that takes its place.
-  std::map<std::string, std::string, std::less<>> aliases = {};
+  bool required = false;  ///< wherever it is used
   /// A default that is not written among the resolved inputs: what was so before the parameter existed.
   bool implied = false;
+  /// Other words for choices, each with the choice that takes its place.
+  std::map<std::string, std::string, std::less<>> aliases = {};
   std::vector<MemberRange> members = {};  ///< those that have it; empty for parameters of no family
 };
 
@@ -66,7 +66,7 @@ struct Parameter {
 
 /// The reason a number is refused, e.g. "must lie in [0, 1]"; empty for a legal one. NaN and infinities are never
 /// legal.
-[[nodiscard]] std::string refusal(const Parameter& parameter, double number);
+[[nodiscard]] std::string problem(const Parameter& parameter, double number);
 
 /// The values that a parameter takes, in words: "[0, 1]", "from 1", "constant, plus2_minus1".
 [[nodiscard]] std::string legal_values(const Parameter& parameter);

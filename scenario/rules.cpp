@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/check.hpp"
@@ -9,36 +11,47 @@
 namespace foredraft::scenario {
 namespace {
 
-/// Every parameter of a rule is written as a number.
-template <class Alternative, class Field>
-MemberParameter<Rule> number(const std::string& name, Field Alternative::*field, const Range& range,
-                             std::string summary) {
-  return parameter_with_default<Rule, Alternative>("rule." + name, ValueType::real, field, std::move(summary), range);
+template <auto Field>
+constexpr MemberParameter<Rule> number(std::string_view name, const Range& range, std::string_view summary) {
+  return parameter<Rule, Field>(name, summary, range, Given::by_default);
 }
 
-constexpr Range flag{.maximum = 1.0, .whole = true};
+constexpr Range any_logit{.minimum = -1e6, .maximum = 1e6};
 
-std::vector<MemberParameter<Rule>> sigmoid_parameters() {
-  constexpr Range any{.minimum = -1e6, .maximum = 1e6};
-  using Sigmoid = SigmoidApproximation;
-  return {number("scale_low", &Sigmoid::scale_low, any, "sigmoid_approximation: a in sigma((z - a) / (b - a))"),
-          number("scale_high", &Sigmoid::scale_high, any, "sigmoid_approximation: b, above a"),
-          number("logit_shift", &Sigmoid::logit_shift, any,
-                 "sigmoid_approximation: added to log p and log q, to make them the models' logits"),
-          number("bits", &Sigmoid::bits, {.minimum = 16.0, .maximum = 64.0, .whole = true},
-                 "sigmoid_approximation: width of the arithmetic: 16, 32 or 64")};
-}
-
-std::vector<MemberParameter<Rule>> top_beta_parameters() {
-  return {number("top_beta", &TopBeta::top_beta,
-                 {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
-                 "top_beta: how many of the target's best tokens are accepted; 1: greedy_match"),
-          number("tolerance", &TopBeta::tolerance, {.maximum = 1000.0},
-                 "top_beta: largest log-likelihood gap to the target's best token (nat)"),
-          number("judged", &TopBeta::judged, flag,
-                 "top_beta: the drafted token's probability is the target's (0), or the drafter's, as first published "
-                 "(1)")};
-}
+constexpr std::array lenient_parameters{
+    number<&Lenient::lenience>("rule.lenience", {.maximum = 1.0, .excludes_minimum = true},
+                               "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling"),
+    number<&Lenient::residual>("rule.residual", flag_range,
+                               "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")};
+constexpr std::array candidate_parameters{
+    number<&MultiCandidate::candidates>("rule.candidates", {.minimum = 1.0, .maximum = 1024.0, .whole = true},
+                                        "multi_candidate: candidates of one position; 1: rejection_sampling"),
+    number<&MultiCandidate::replacement>("rule.replacement", flag_range,
+                                         "multi_candidate: candidates drawn with (1) or without (0) replacement")};
+constexpr std::array sigmoid_parameters{
+    number<&SigmoidApproximation::scale_low>("rule.scale_low", any_logit,
+                                             "sigmoid_approximation: a in sigma((z - a) / (b - a))"),
+    number<&SigmoidApproximation::scale_high>("rule.scale_high", any_logit, "sigmoid_approximation: b, above a"),
+    number<&SigmoidApproximation::logit_shift>(
+        "rule.logit_shift", any_logit,
+        "sigmoid_approximation: added to log p and log q, to make them the models' logits"),
+    number<&SigmoidApproximation::bits>("rule.bits", {.minimum = 16.0, .maximum = 64.0, .whole = true},
+                                        "sigmoid_approximation: width of the arithmetic: 16, 32 or 64")};
+constexpr std::array top_beta_parameters{
+    number<&TopBeta::top_beta>("rule.top_beta",
+                               {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
+                               "top_beta: how many of the target's best tokens are accepted; 1: greedy_match"),
+    number<&TopBeta::tolerance>("rule.tolerance", {.maximum = 1000.0},
+                                "top_beta: largest log-likelihood gap to the target's best token (nat)"),
+    number<&TopBeta::judged>("rule.judged", flag_range,
+                             "top_beta: the drafted token's probability is the target's (0), or the drafter's, as "
+                             "first published (1)")};
+constexpr std::array typical_parameters{
+    number<&TypicalAcceptance::epsilon>("rule.epsilon",
+                                        {.maximum = 1.0, .excludes_minimum = true, .excludes_maximum = true},
+                                        "typical_acceptance: a token above this probability is always accepted"),
+    number<&TypicalAcceptance::delta>("rule.delta", {.maximum = 1e6},
+                                      "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon")};
 
 void check_scale(const SigmoidApproximation& rule) {
   if (rule.bits != 16 && rule.bits != 32 && rule.bits != 64) {
@@ -64,74 +77,72 @@ void check_scale(const SigmoidApproximation& rule) {
 }  // namespace
 
 const std::vector<RuleMember>& rules() {
-  static const std::vector<RuleMember> all = [] {
-    constexpr Range open_unit{.maximum = 1.0, .excludes_minimum = true, .excludes_maximum = true};
-    std::vector<RuleMember> members{
-        {{.name = "accept_all",
-          .summary = "accept every draft: the drafter's own distribution, unverified",
-          .source = "control",
-          .value = AcceptAll{}},
-         false},
-        {{.name = "greedy_match",
-          .summary = "accept the target's most probable token only, and emit it otherwise",
-          .source = "Stern2018; Xia2023, Eq. 1-3",
-          .value = GreedyMatch{}},
-         false},
-        {{.name = "lenient",
-          .summary = "accept with probability min(1, p/(l q)), l the lenience",
-          .source = "Leviathan2023, App. A.5",
-          .value = Lenient{},
-          .parameters = {number("lenience", &Lenient::lenience, {.maximum = 1.0, .excludes_minimum = true},
-                                "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling"),
-                         number("residual", &Lenient::residual, flag,
-                                "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")}},
-         false},
-        {{.name = "multi_candidate",
-          .summary = "several candidates a position, tried in turn by recursive rejection",
-          .source = "Miao2024, Alg. 2; Chen2024",
-          .value = MultiCandidate{},
-          .parameters = {number("candidates", &MultiCandidate::candidates,
-                                {.minimum = 1.0, .maximum = 1024.0, .whole = true},
-                                "multi_candidate: candidates of one position; 1: rejection_sampling"),
-                         number("replacement", &MultiCandidate::replacement, flag,
-                                "multi_candidate: candidates drawn with (1) or without (0) replacement")}},
-         true},
-        {{.name = "rejection_sampling",
-          .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
-          .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
-          .value = RejectionSampling{}},
-         true},
-        {{.name = "sigmoid_approximation",
-          .summary = "rejection sampling on sigmoids of scaled logits instead of probabilities",
-          .source = "Wagner2024, Eq. 5",
-          .value = SigmoidApproximation{},
-          .parameters = sigmoid_parameters()},
-         false},
-        {{.name = "top_beta",
-          .summary = "Spec-Verification: accept one of the target's beta best, within a log-likelihood gap",
-          .source = "Xia2023, Eq. 8-10",
-          .value = TopBeta{},
-          .parameters = top_beta_parameters()},
-         false},
-        {{.name = "typical_acceptance",
-          .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",
-          .source = "Cai2024",
-          .value = TypicalAcceptance{},
-          .parameters = {number("epsilon", &TypicalAcceptance::epsilon, open_unit,
-                                "typical_acceptance: a token above this probability is always accepted"),
-                         number("delta", &TypicalAcceptance::delta, {.maximum = 1e6},
-                                "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon")}},
-         false}};
-    check_registry(members);
-    return members;
-  }();
+  static const std::vector<RuleMember> all{
+      {{.name = "accept_all",
+        .summary = "accept every draft: the drafter's own distribution, unverified",
+        .source = "control",
+        .value = AcceptAll{}},
+       false},
+      {{.name = "greedy_match",
+        .summary = "accept the target's most probable token only, and emit it otherwise",
+        .source = "Stern2018; Xia2023, Eq. 1-3",
+        .value = GreedyMatch{}},
+       false},
+      {{.name = "lenient",
+        .summary = "accept with probability min(1, p/(l q)), l the lenience",
+        .source = "Leviathan2023, App. A.5",
+        .value = Lenient{},
+        .parameters = lenient_parameters},
+       false},
+      {{.name = "multi_candidate",
+        .summary = "several candidates a position, tried in turn by recursive rejection",
+        .source = "Miao2024, Alg. 2; Chen2024",
+        .value = MultiCandidate{},
+        .parameters = candidate_parameters},
+       true},
+      {{.name = "rejection_sampling",
+        .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
+        .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
+        .value = RejectionSampling{}},
+       true},
+      {{.name = "sigmoid_approximation",
+        .summary = "rejection sampling on sigmoids of scaled logits instead of probabilities",
+        .source = "Wagner2024, Eq. 5",
+        .value = SigmoidApproximation{},
+        .parameters = sigmoid_parameters},
+       false},
+      {{.name = "top_beta",
+        .summary = "Spec-Verification: accept one of the target's beta best, within a log-likelihood gap",
+        .source = "Xia2023, Eq. 8-10",
+        .value = TopBeta{},
+        .parameters = top_beta_parameters},
+       false},
+      {{.name = "typical_acceptance",
+        .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",
+        .source = "Cai2024",
+        .value = TypicalAcceptance{},
+        .parameters = typical_parameters},
+       false}};
   return all;
 }
 
 std::string_view name_of(const Rule& rule) { return entry_of(rules(), rule).name; }
 
 Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters) {
-  const Rule rule = make_member(rules(), "rule", name, parameters);
+  const RuleMember* entry = find_entry(rules(), name);
+  if (entry == nullptr) {
+    throw DomainError(fmt::format("invalid rule={} (must be one of {})", name, fmt::join(names_of(rules()), ", ")));
+  }
+  Rule rule = entry->value;
+  for (const auto& [key, number] : parameters) {
+    const std::string full = "rule." + key;
+    const auto known = std::ranges::find(entry->parameters, full, &MemberParameter<Rule>::name);
+    if (known == entry->parameters.end()) {
+      throw DomainError(fmt::format("invalid {}={} (must be a parameter of {})", full, number, name));
+    }
+    check_numbers(full, known->range, number);
+    known->set(rule, number);
+  }
   check_rule(rule);
   return rule;
 }

@@ -53,14 +53,14 @@ bool goes_with(const AcceptanceProcess& acceptance, Batching batching) {
 
 void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest, Batching batching,
                              Convention convention) {
-  const auto refuse = [&](std::string_view why) {
+  const auto reject = [&](std::string_view why) {
     throw DomainError(fmt::format("invalid acceptance={} ({})", name_of(acceptance), why));
   };
-  if (!serves(acceptance)) refuse("no server has it: runs of spread 0 and rho 1 are the same chain");
-  if (!goes_with(acceptance, batching)) refuse("does not go with batching lockstep, which throws accepted drafts away");
-  if (needs_endless_text(acceptance) && convention != Convention::bonus) refuse("needs the convention bonus");
+  if (!serves(acceptance)) reject("no server has it: runs of spread 0 and rho 1 are the same chain");
+  if (!goes_with(acceptance, batching)) reject("does not go with batching lockstep, which throws accepted drafts away");
+  if (needs_endless_text(acceptance) && convention != Convention::bonus) reject("needs the convention bonus");
   if (needs_endless_text(acceptance) && longest > max_runs_gamma) {
-    refuse(fmt::format("drafts of at most {} tokens", max_runs_gamma));
+    reject(fmt::format("drafts of at most {} tokens", max_runs_gamma));
   }
   check_acceptance(acceptance, longest);
 }
@@ -84,17 +84,13 @@ void check_token_count(std::string_view name, const TokenCount& count, std::int6
 
 namespace {
 
-class ServingCheck {
- public:
-  ServingCheck(const Space& space, const Usage& usage, ProblemList& problems)
-      : space_(space), usage_(usage), problems_(problems) {}
-
+struct ServingCheck : SpaceCheck {
   void run() {
-    if (usage_.words.at("fidelity").size() > 1) {
-      refuse("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
+    if (usage.words.at("fidelity").size() > 1) {
+      reject("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
     }
-    if (const std::string_view given = name_of(Cost(MeasuredTimes{})); usage_.takes("cost", given)) {
-      refuse("cost", fmt::format("{} in fidelity system", given), "its times do not depend on the batch size",
+    if (const std::string_view given = name_of(Cost(MeasuredTimes{})); usage.takes("cost", given)) {
+      reject("cost", fmt::format("{} in fidelity system", given), "its times do not depend on the batch size",
              "use roofline, measured, or target_step");
     }
     check_acceptance();
@@ -103,27 +99,22 @@ class ServingCheck {
     check_lengths("output", 1);
   }
 
- private:
-  void refuse(std::string_view name, std::string text, std::string why = "", std::string suggestion = "") {
-    report_input(space_, name, {.text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)},
-                 problems_);
-  }
+  // ---- Its parts.
 
   [[nodiscard]] std::int64_t largest(std::string_view name) const {
-    std::int64_t result = 0;
-    for (const Value& value : values_of(space_, name)) result = std::max(result, std::get<std::int64_t>(value));
-    return result;
+    const auto all = values<std::int64_t>(name);
+    return all.empty() ? 0 : std::ranges::max(all);
   }
 
   void check_acceptance() {
-    for (const std::string& word : usage_.words.at("process")) {
+    for (const std::string& word : usage.words.at("process")) {
       const AcceptanceProcess& process = find_entry(processes(), word)->value;
       if (!serves(process)) {
-        refuse("process", fmt::format("{} in fidelity system", word), "no server has it",
+        reject("process", fmt::format("{} in fidelity system", word), "no server has it",
                "use runs, which with spread 0 and rho 1 are the same chain");
       }
-      if (usage_.takes("batching", "lockstep") && !goes_with(process, Batching::lockstep)) {
-        refuse("process", fmt::format("{} with batching lockstep", word), "lockstep throws accepted drafts away",
+      if (usage.takes("batching", "lockstep") && !goes_with(process, Batching::lockstep)) {
+        reject("process", fmt::format("{} with batching lockstep", word), "lockstep throws accepted drafts away",
                "use continuous or ragged");
       }
     }
@@ -131,66 +122,55 @@ class ServingCheck {
 
   /// A vector has an entry for every draft of the schedule.
   void check_vectors(const std::vector<GammaRange>& schedule) {
-    std::int64_t longest = 0;
-    for (const GammaRange& range : schedule) longest = std::max(longest, range.gamma);
+    const std::int64_t longest = std::ranges::max(schedule, {}, &GammaRange::gamma).gamma;
     for (const std::string_view name : {"process.conditional", "process.marginal"}) {
-      for (const Value& value : values_of(space_, name)) {
-        const std::size_t entries = std::get<std::vector<double>>(value).size();
-        if (longest <= static_cast<std::int64_t>(entries)) continue;
-        refuse("gamma_schedule", fmt::format("invalid gamma={}", longest),
-               fmt::format("{} has {} entries", name, entries), "draft less, or give more entries");
+      for (const auto& entries : values<std::vector<double>>(name)) {
+        if (longest <= std::ssize(entries)) continue;
+        reject("gamma_schedule", fmt::format("invalid gamma={}", longest),
+               fmt::format("{} has {} entries", name, entries.size()), "draft less, or give more entries");
       }
     }
   }
 
   void check_gamma() {
     if (const std::int64_t gamma = largest("gamma"); gamma > max_serving_gamma) {
-      refuse("gamma", fmt::format("invalid gamma={}", gamma),
+      reject("gamma", fmt::format("invalid gamma={}", gamma),
              fmt::format("must be at most {} in fidelity system", max_serving_gamma));
     }
-    const auto convention = usage_.takes("convention", "no_bonus") ? Convention::no_bonus : Convention::bonus;
-    for (const Value& value : values_of(space_, "gamma_schedule")) {
+    const auto convention = usage.takes("convention", "no_bonus") ? Convention::no_bonus : Convention::bonus;
+    for (const auto& rows : values<Schedule>("gamma_schedule")) {
       try {
-        const std::vector<GammaRange> schedule = gamma_ranges(std::get<Schedule>(value));
+        const std::vector<GammaRange> schedule = gamma_ranges(rows);
         static_cast<void>(gamma_by_batch(schedule, std::max<std::int64_t>(largest("max_batch"), 1), convention));
         check_vectors(schedule);
       } catch (const DomainError& error) {
-        refuse("gamma_schedule", error.what());
+        reject("gamma_schedule", error.what());
       }
     }
   }
 
   /// Each length is tried with every spread, and refused once.
   void check_lengths(const std::string& name, std::int64_t shortest) {
-    std::vector<Value> spreads = values_of(space_, name + "_spread");
-    if (spreads.empty()) spreads.emplace_back(std::int64_t{0});
-    for (const Value& tokens : values_of(space_, name + "_tokens")) {
+    auto spreads = values<std::int64_t>(name + "_spread");
+    if (spreads.empty()) spreads.push_back(0);
+    for (const double tokens : values<double>(name + "_tokens")) {
       try {
-        for (const std::string& law : usage_.words.at(name + "_lengths")) {
-          const bool geometric = law == "geometric";
-          for (const Value& spread : spreads) {
+        for (const std::string& distribution : usage.words.at(name + "_lengths")) {
+          const bool geometric = distribution == "geometric";
+          for (const std::int64_t spread : spreads) {
             check_token_count(name + "_tokens",
-                              {.tokens = std::get<double>(tokens),
-                               .spread = geometric ? 0 : std::get<std::int64_t>(spread),
-                               .geometric = geometric},
-                              shortest);
+                              {.tokens = tokens, .spread = geometric ? 0 : spread, .geometric = geometric}, shortest);
           }
         }
       } catch (const DomainError& error) {
-        refuse(name + "_tokens", error.what());
+        reject(name + "_tokens", error.what());
       }
     }
   }
-
-  const Space& space_;
-  const Usage& usage_;
-  ProblemList& problems_;
 };
 
 }  // namespace
 
-void check_serving(const Space& space, const Usage& usage, ProblemList& problems) {
-  ServingCheck(space, usage, problems).run();
-}
+void check_serving(const SpaceCheck& check) { ServingCheck{check}.run(); }
 
 }  // namespace foredraft::scenario

@@ -47,8 +47,8 @@ std::string range_text(const Range& range) {
                      range.minimum, range.maximum, range.excludes_maximum ? ')' : ']');
 }
 
-void check_numbers(const std::string& key, const Range& range, const Value& value) {
-  const auto check = [&](const std::string& name, double number) {
+void check_numbers(std::string_view key, const Range& range, const Value& value) {
+  const auto check = [&](std::string_view name, double number) {
     if (contains(range, number)) return;
     throw DomainError(fmt::format("invalid {}={} (must be {})", name, number, range_text(range)));
   };

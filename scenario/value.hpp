@@ -37,6 +37,9 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
+inline constexpr Range probability_range{.maximum = 1.0};
+inline constexpr Range flag_range{.maximum = 1.0, .whole = true};
+
 /// NaN and infinities never are.
 [[nodiscard]] bool contains(const Range& range, double number);
 
@@ -44,7 +47,7 @@ struct Range {
 [[nodiscard]] std::string range_text(const Range& range);
 
 /// Throws DomainError "invalid key=number (must be ...)" for a number, or one of a list, outside the range.
-void check_numbers(const std::string& key, const Range& range, const Value& value);
+void check_numbers(std::string_view key, const Range& range, const Value& value);
 
 // ---- A configuration as written: nested tables with the line of each key, whatever language it came from.
 

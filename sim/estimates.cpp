@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/estimates.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 
 #include "core/check.hpp"
-#include "core/intervals.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -28,9 +28,11 @@ Estimate proportion(std::uint64_t successes, std::uint64_t trials) {
 
 }  // namespace
 
-Estimate tokens_per_iteration(const Tally& tally) {
-  return ratio_estimate(tally.units, weight(tokens), weight(iterations));
+Estimate ratio(const Tally& tally, Quantity top, Quantity bottom) {
+  return ratio_estimate(tally.units, weight(top), weight(bottom));
 }
+
+Estimate tokens_per_iteration(const Tally& tally) { return ratio(tally, tokens, iterations); }
 
 Estimate speedup(const Tally& tally, const DecodingCost& cost) {
   check_cost(cost);
@@ -48,13 +50,11 @@ Estimate operations_factor(const Tally& tally, double operations_ratio, Conventi
   return ratio_estimate(tally.units, operations, weight(tokens));
 }
 
-Estimate memory_access_factor(const Tally& tally) {
-  return ratio_estimate(tally.units, weight(iterations), weight(tokens));
-}
+Estimate memory_access_factor(const Tally& tally) { return ratio(tally, iterations, tokens); }
 
 Acceptance acceptance(const Tally& tally) {
-  Acceptance result{.per_token = ratio_estimate(tally.units, weight(accepted), weight(tested)),
-                    .accepted_over_drafted = ratio_estimate(tally.units, weight(accepted), weight(drafted)),
+  Acceptance result{.per_token = ratio(tally, accepted, tested),
+                    .accepted_over_drafted = ratio(tally, accepted, drafted),
                     .conditional = {},
                     .marginal = {}};
   for (std::size_t i = 0; i < tally.drafted_at.size(); ++i) {
@@ -108,37 +108,39 @@ Estimate serving_ratio(const ServingMoments& replicas, ServingQuantity numerator
   return ratio_estimate(replicas, top, bottom);
 }
 
-/// Mean over `requests` of the replicas, a quantity that counts them.
-DurationEstimates duration_estimates(const ServingMoments& replicas, const DurationHistogram& durations,
-                                     ServingQuantity sum, ServingQuantity requests, ServingQuantity first_quantile) {
-  if (durations.count() == 0) {
-    return {unknown<Estimate>, unknown<Estimate>, unknown<Estimate>, unknown<Estimate>};
+/// Mean over `requests` of the replicas, a quantity that counts them, and three quantiles.
+void add_durations(const ServingMoments& replicas, const DurationHistogram& durations, ServingQuantity sum,
+                   ServingQuantity requests, ServingQuantity first_quantile, const std::array<Estimate*, 4>& to) {
+  if (durations.count() == 0) return;
+  *to[0] = serving_ratio(replicas, sum, requests, ms_per_ns);
+  constexpr std::array levels{0.50, 0.95, 0.99};
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    *to[i + 1] = {ms_per_ns * static_cast<double>(durations.quantile(levels[i])),
+                  ms_per_ns * replicas.standard_error(first_quantile + i)};
   }
-  const auto quantile = [&](double level, std::size_t place) {
-    return Estimate{ms_per_ns * static_cast<double>(durations.quantile(level)),
-                    ms_per_ns * replicas.standard_error(first_quantile + place)};
-  };
-  return {.mean_ms = serving_ratio(replicas, sum, requests, ms_per_ns),
-          .p50_ms = quantile(0.50, 0),
-          .p95_ms = quantile(0.95, 1),
-          .p99_ms = quantile(0.99, 2)};
 }
 
 }  // namespace
 
-ServingEstimates serving_estimates(const ServingTally& tally) {
+Estimates serving_estimates(const ServingTally& tally) {
   ServingMoments replicas;
   for (const Replica& replica : tally.replicas) replicas.add(replica.values);
-  return {.tokens_per_s = serving_ratio(replicas, window_tokens, window_ns, 1.0 / s_per_ns),
-          .goodput_tokens_per_s = serving_ratio(replicas, good_tokens, window_ns, 1.0 / s_per_ns),
-          .mean_batch = serving_ratio(replicas, rows, passes, 1.0),
-          .mean_in_system = serving_ratio(replicas, in_system_ns, window_ns, 1.0),
-          .wait_ms = serving_ratio(replicas, wait_ns, measured_requests, ms_per_ns),
-          .latency = duration_estimates(replicas, tally.latency, latency_ns, measured_requests, latency_p50_ns),
-          .first_token =
-              duration_estimates(replicas, tally.first_token, first_token_ns, measured_requests, first_token_p50_ns),
-          .per_token = duration_estimates(replicas, tally.per_token, per_token_ns, measured_requests, per_token_p50_ns),
-          .tpot = duration_estimates(replicas, tally.tpot, tpot_ns, tpot_requests, tpot_p50_ns)};
+  Estimates e;
+  e.tokens_per_s = serving_ratio(replicas, window_tokens, window_ns, 1.0 / s_per_ns);
+  e.goodput_tokens_per_s = serving_ratio(replicas, good_tokens, window_ns, 1.0 / s_per_ns);
+  e.mean_batch = serving_ratio(replicas, rows, passes, 1.0);
+  e.mean_in_system = serving_ratio(replicas, in_system_ns, window_ns, 1.0);
+  e.wait_ms = serving_ratio(replicas, wait_ns, measured_requests, ms_per_ns);
+  add_durations(replicas, tally.latency, latency_ns, measured_requests, latency_p50_ns,
+                {&e.latency_ms, &e.latency_p50_ms, &e.latency_p95_ms, &e.latency_p99_ms});
+  add_durations(replicas, tally.first_token, first_token_ns, measured_requests, first_token_p50_ns,
+                {&e.first_token_ms, &e.first_token_p50_ms, &e.first_token_p95_ms, &e.first_token_p99_ms});
+  add_durations(
+      replicas, tally.per_token, per_token_ns, measured_requests, per_token_p50_ns,
+      {&e.per_token_latency_ms, &e.per_token_latency_p50_ms, &e.per_token_latency_p95_ms, &e.per_token_latency_p99_ms});
+  add_durations(replicas, tally.tpot, tpot_ns, tpot_requests, tpot_p50_ns,
+                {&e.tpot_ms, &e.tpot_p50_ms, &e.tpot_p95_ms, &e.tpot_p99_ms});
+  return e;
 }
 
 }  // namespace foredraft::sim

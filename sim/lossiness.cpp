@@ -38,7 +38,7 @@ void each_context(const Scenario& scenario, std::uint64_t seed, const Visit& vis
   const GivenDistributions given = contexts_of(*token, seed);
   for (std::size_t k = 0; k < given.target.size(); ++k) {
     visit(*sim::make_rule(given, k, token->rule),
-          sim::PositionLaws{.target = given.target[k], .draft = given.draft[k]});
+          sim::PositionDistributions{.target = given.target[k], .draft = given.draft[k]});
   }
 }
 
@@ -46,16 +46,16 @@ void each_context(const Scenario& scenario, std::uint64_t seed, const Visit& vis
 
 Lossiness lossiness(const Scenario& scenario, std::uint64_t seed) {
   std::vector<sim::PositionLossiness> positions;
-  each_context(scenario, seed, [&](const sim::VerificationRule& rule, const sim::PositionLaws& laws) {
-    positions.push_back(sim::lossiness(rule, laws));
+  each_context(scenario, seed, [&](const sim::VerificationRule& rule, const sim::PositionDistributions& distributions) {
+    positions.push_back(sim::lossiness(rule, distributions));
   });
   return sim::mean_lossiness(positions);
 }
 
 std::vector<std::vector<double>> emitted_distributions(const Scenario& scenario, std::uint64_t seed) {
   std::vector<std::vector<double>> emitted;
-  each_context(scenario, seed, [&](const sim::VerificationRule& rule, const sim::PositionLaws& laws) {
-    emitted.push_back(sim::emitted_distribution(rule, laws));
+  each_context(scenario, seed, [&](const sim::VerificationRule& rule, const sim::PositionDistributions& distributions) {
+    emitted.push_back(sim::emitted_distribution(rule, distributions));
   });
   return emitted;
 }

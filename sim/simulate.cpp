@@ -9,7 +9,6 @@
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/family.hpp"
-#include "scenario/inputs.hpp"
 #include "scenario/server.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulation.hpp"
@@ -98,39 +97,6 @@ std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, 
        .replicas = plan.replicas});
 }
 
-Estimate ratio(const Tally& tally, Quantity top, Quantity bottom) {
-  std::array<double, quantity_count> numerator{};
-  std::array<double, quantity_count> denominator{};
-  numerator[top] = 1.0;
-  denominator[bottom] = 1.0;
-  return ratio_estimate(tally.units, numerator, denominator);
-}
-
-void add_server(const Server& server, const ServingTally& tally, Estimates& estimates) {
-  const ServingEstimates serving = serving_estimates(tally);
-  estimates.tokens_per_s = serving.tokens_per_s;
-  if (server.latency_goal_us) estimates.goodput_tokens_per_s = serving.goodput_tokens_per_s;
-  estimates.mean_batch = serving.mean_batch;
-  estimates.mean_in_system = serving.mean_in_system;
-  estimates.wait_ms = serving.wait_ms;
-  estimates.latency_ms = serving.latency.mean_ms;
-  estimates.latency_p50_ms = serving.latency.p50_ms;
-  estimates.latency_p95_ms = serving.latency.p95_ms;
-  estimates.latency_p99_ms = serving.latency.p99_ms;
-  estimates.first_token_ms = serving.first_token.mean_ms;
-  estimates.first_token_p50_ms = serving.first_token.p50_ms;
-  estimates.first_token_p95_ms = serving.first_token.p95_ms;
-  estimates.first_token_p99_ms = serving.first_token.p99_ms;
-  estimates.per_token_latency_ms = serving.per_token.mean_ms;
-  estimates.per_token_latency_p50_ms = serving.per_token.p50_ms;
-  estimates.per_token_latency_p95_ms = serving.per_token.p95_ms;
-  estimates.per_token_latency_p99_ms = serving.per_token.p99_ms;
-  estimates.tpot_ms = serving.tpot.mean_ms;
-  estimates.tpot_p50_ms = serving.tpot.p50_ms;
-  estimates.tpot_p95_ms = serving.tpot.p95_ms;
-  estimates.tpot_p99_ms = serving.tpot.p99_ms;
-}
-
 }  // namespace
 
 std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan, StopToken stop) {
@@ -144,8 +110,10 @@ std::uint64_t max_iterations(Path path, std::int64_t gamma) {
 std::uint64_t max_sequences(double tokens) { return max_blocks * plan_sequences(1, tokens).per_block; }
 
 Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
-  Simulated simulated{
-      {}, static_cast<std::uint64_t>(tally.units.sum(iterations)), static_cast<std::uint64_t>(tally.units.count())};
+  const auto* server = std::get_if<Server>(&scenario.fidelity);
+  Simulated simulated{server != nullptr ? serving_estimates(tally.serving) : Estimates{},
+                      static_cast<std::uint64_t>(tally.units.sum(iterations)),
+                      static_cast<std::uint64_t>(tally.units.count())};
   Estimates& estimates = simulated.estimates;
   estimates.tokens_per_iteration = tokens_per_iteration(tally);
   estimates.tokens_variance = tokens_variance_estimate(tally, simulated.units == simulated.iterations);
@@ -156,11 +124,10 @@ Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
   }
   estimates.per_token = ratio(tally, accepted, tested);
   estimates.accepted_over_drafted = ratio(tally, accepted, drafted);
-  const auto* server = std::get_if<Server>(&scenario.fidelity);
   if (scenario::gamma_varies(scenario) || (server != nullptr && !server->gamma_schedule.empty())) {
     estimates.mean_gamma = ratio(tally, drafted, iterations);
   }
-  if (server != nullptr) add_server(*server, tally.serving, estimates);
+  if (server != nullptr && !server->latency_goal_us) estimates.goodput_tokens_per_s = unknown<Estimate>;
   return simulated;
 }
 

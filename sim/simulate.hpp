@@ -10,16 +10,14 @@
 /// Simulates a scenario.
 namespace foredraft::sim {
 
-/// A prepared run. Throws DomainError for errors that only preparation finds, e.g. an alpha that a draft cannot reach,
-/// and Interrupted when stopped.
+/// A prepared run. Throws DomainError for errors that only preparation finds, and Interrupted when stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan,
                                                         StopToken stop = {});
 
 /// Maximum time of a replica of a server in s: about two years in ns.
 inline constexpr double longest_replica_s = 1e-9 * static_cast<double>(std::int64_t{1} << 56U);
 
-/// Maximum number of iterations, or of sequences of `tokens`, of a run, with drafts of at most `gamma` tokens: its
-/// blocks must be numbered.
+/// Maximum iterations with drafts of at most `gamma` tokens, or sequences of `tokens`: blocks must be numbered.
 [[nodiscard]] std::uint64_t max_iterations(Path path, std::int64_t gamma);
 [[nodiscard]] std::uint64_t max_sequences(double tokens);
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "core/parallel.hpp"
 #include "sim/tally.hpp"
@@ -25,9 +27,9 @@ struct BlockPlan {
   }
 };
 
-/// Throws DomainError, naming the total `name`, for an empty run and for one of more than `most` blocks.
+/// Throws DomainError, naming the total `name`, for an empty run and for one of more than `maximum` blocks.
 [[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
-                                    std::uint64_t most = max_blocks);
+                                    std::uint64_t maximum = max_blocks);
 
 /// The random numbers of a run, and its stop token.
 struct RunKey {
@@ -36,10 +38,8 @@ struct RunKey {
   StopToken stop = {};  ///< checked every few milliseconds; run_block then throws Interrupted
 };
 
-/// A prepared run, split into fixed blocks of work.
-///
-/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()) unless it is stopped, and the
-/// merged tallies of all blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
+/// A prepared run, split into fixed blocks of work. run_block(key, i) is a pure function of its arguments unless it is
+/// stopped, and the merged tallies of all blocks are the result: neither threads nor order can change it. Thread-safe.
 class Simulator {
  public:
   Simulator() = default;
@@ -52,6 +52,27 @@ class Simulator {
   [[nodiscard]] virtual std::uint64_t blocks() const = 0;
   [[nodiscard]] virtual Tally run_block(const RunKey& key, std::uint64_t block) const = 0;
 };
+
+/// A run whose blocks are counted by `run_block(key, block, number of iterations or sequences in it)`.
+template <class RunBlock>
+class BlockSimulator final : public Simulator {
+ public:
+  BlockSimulator(const BlockPlan& plan, RunBlock run_block) : plan_(plan), run_block_(std::move(run_block)) {}
+
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
+    return run_block_(key, block, plan_.in_block(block));
+  }
+
+ private:
+  BlockPlan plan_;
+  RunBlock run_block_;
+};
+
+template <class RunBlock>
+[[nodiscard]] std::unique_ptr<Simulator> make_block_simulator(const BlockPlan& plan, RunBlock run_block) {
+  return std::make_unique<BlockSimulator<RunBlock>>(plan, std::move(run_block));
+}
 
 /// Runs all blocks on at most `threads` threads (0: one per hardware thread). `progress` receives the finished fraction
 /// after each block, from any thread. Throws Interrupted when stopped.

@@ -24,8 +24,8 @@ class DurationHistogram {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// Quantile: the smallest duration that at least a fraction `level` in (0, 1] of all do not exceed, rounded to the
-  /// middle of its bucket; 0 when empty. In ns.
+  /// The smallest duration that at least a fraction `level` in (0, 1] do not exceed, as the middle of its bucket, in
+  /// ns.
   [[nodiscard]] std::int64_t quantile(double level) const;
 
   bool operator==(const DurationHistogram&) const = default;
@@ -77,8 +77,7 @@ struct Replica {
   bool operator==(const Replica&) const = default;
 };
 
-/// Counts of serving; empty in the other fidelities. Size: that of its histograms and of one record per replica,
-/// independent of their duration.
+/// Counts of serving; empty in the other fidelities. Its size does not depend on the length of the run.
 struct ServingTally {
   DurationHistogram latency;
   DurationHistogram first_token;

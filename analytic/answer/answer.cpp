@@ -6,7 +6,6 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
-#include "analytic/answer/server_answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
@@ -25,51 +24,53 @@ const SequenceLength* sequence_of(const Scenario& scenario) {
 }
 
 /// Tokens per iteration of finite sequences; nullopt if iterations depend on each other.
-std::optional<double> finite_tokens_per_iteration(const IterationDistribution& law, const SequenceLength& length,
-                                                  StopToken stop) {
-  if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
+std::optional<double> finite_tokens_per_iteration(const IterationDistribution& distribution,
+                                                  const SequenceLength& length, StopToken stop) {
+  if (distribution.finite_tokens || distribution.pmf.empty()) return distribution.finite_tokens;
   return length.tokens / (length.geometric
-                              ? expected_iterations_geometric(law.pmf, length.tokens)
-                              : expected_iterations(law.pmf, static_cast<std::int64_t>(length.tokens), stop));
+                              ? expected_iterations_geometric(distribution.pmf, length.tokens)
+                              : expected_iterations(distribution.pmf, static_cast<std::int64_t>(length.tokens), stop));
 }
 
-void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationDistribution& law,
+void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationDistribution& distribution,
                     ClosedForm& answer) {
   // A cost that was looked up for this gamma is unknown for others.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
   if (scenario::verify_growth(scenario.cost) > 0.0) return;  // predict() searches
-  const std::optional<BestGamma> best = best_constant_gamma(scenario, law, draft_ratio(cost));
+  const std::optional<BestGamma> best = best_constant_gamma(scenario, distribution, draft_ratio(cost));
   if (!best) return;
   answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
   answer.best_speedup = best->speedup / cost.iteration;
 }
 
 /// Draft passes of an iteration; nullopt if their number varies in an unknown way.
-std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, const IterationDistribution& law) {
+std::optional<double> draft_passes_of(const Scenario& scenario, double tokens,
+                                      const IterationDistribution& distribution) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   if (!scenario::gamma_varies(scenario)) return static_cast<double>(draft_passes(scenario.gamma, drafting));
   if (drafting == Drafting::free) return 0.0;
-  if (!law.mean_gamma) return std::nullopt;
-  return mean_draft_passes({tokens, *law.mean_gamma}, drafting);
+  if (!distribution.mean_gamma) return std::nullopt;
+  return mean_draft_passes({tokens, *distribution.mean_gamma}, drafting);
 }
 
-void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens, const IterationDistribution& law,
-                 ClosedForm& answer) {
-  const std::optional<double> passes = draft_passes_of(scenario, tokens, law);
+void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens,
+                 const IterationDistribution& distribution, ClosedForm& answer) {
+  const std::optional<double> passes = draft_passes_of(scenario, tokens, distribution);
   if (!passes) return;
   const SequenceLength* length = sequence_of(scenario);
   answer.speedup = length != nullptr ? sequence_speedup(length->tokens, length->tokens / tokens, *passes, cost)
                                      : speedup(tokens, *passes, cost);
 }
 
-void add_operations(const Scenario& scenario, double tokens, const IterationDistribution& law, ClosedForm& answer) {
+void add_operations(const Scenario& scenario, double tokens, const IterationDistribution& distribution,
+                    ClosedForm& answer) {
   if (!scenario.operations_ratio) return;
   if (!scenario::gamma_varies(scenario)) {
     answer.operations_factor =
         operations_factor(tokens, scenario.gamma, *scenario.operations_ratio, scenario.convention);
-  } else if (law.mean_gamma) {
-    answer.operations_factor =
-        operations_factor(VaryingYield{tokens, *law.mean_gamma}, *scenario.operations_ratio, scenario.convention);
+  } else if (distribution.mean_gamma) {
+    answer.operations_factor = operations_factor(VaryingYield{tokens, *distribution.mean_gamma},
+                                                 *scenario.operations_ratio, scenario.convention);
   }
 }
 
@@ -78,22 +79,23 @@ void add_operations(const Scenario& scenario, double tokens, const IterationDist
 ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario, stop);
   ClosedForm answer;
-  const IterationDistribution law = iteration_distribution(scenario, pool_acceptance, stop);
+  const IterationDistribution distribution = iteration_distribution(scenario, pool_acceptance, stop);
   const SequenceLength* length = sequence_of(scenario);
-  const std::optional<double> tokens = length != nullptr ? finite_tokens_per_iteration(law, *length, stop) : law.mean;
+  const std::optional<double> tokens =
+      length != nullptr ? finite_tokens_per_iteration(distribution, *length, stop) : distribution.mean;
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
-  if (cost) add_best_gamma(scenario, *cost, law, answer);
+  if (cost) add_best_gamma(scenario, *cost, distribution, answer);
   if (!tokens) return answer;
   answer.tokens_per_iteration = *tokens;
   answer.memory_access_factor = memory_access_factor(*tokens);
-  if (cost) add_speedup(scenario, *cost, *tokens, law, answer);
-  add_operations(scenario, *tokens, law, answer);
-  if (scenario::gamma_varies(scenario)) answer.mean_gamma = law.mean_gamma.value_or(unknown<double>);
+  if (cost) add_speedup(scenario, *cost, *tokens, distribution, answer);
+  add_operations(scenario, *tokens, distribution, answer);
+  if (scenario::gamma_varies(scenario)) answer.mean_gamma = distribution.mean_gamma.value_or(unknown<double>);
   if (length != nullptr) return answer;
-  answer.tokens_variance = law.variance.value_or(unknown<double>);
-  if (scenario.gamma > 0) answer.per_token = law.alpha.value_or(unknown<double>);
+  answer.tokens_variance = distribution.variance.value_or(unknown<double>);
+  if (scenario.gamma > 0) answer.per_token = distribution.alpha.value_or(unknown<double>);
   // With a bonus token every iteration emits exactly one token that is not an accepted draft.
-  const double drafted = law.mean_gamma.value_or(static_cast<double>(scenario.gamma));
+  const double drafted = distribution.mean_gamma.value_or(static_cast<double>(scenario.gamma));
   if (drafted > 0.0 && scenario.convention == Convention::bonus) {
     answer.accepted_over_drafted = (*tokens - 1.0) / drafted;
   }
@@ -107,18 +109,18 @@ namespace {
 
 /// Throws DomainError for a scenario whose draft lengths analytic::predict cannot compare.
 void check_comparable(const Scenario& scenario) {
-  const auto refuse = [](std::string_view what) {
+  const auto reject = [](std::string_view what) {
     throw DomainError(fmt::format("no best draft length for {}", what));
   };
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
-  if (process == nullptr) return refuse("a fidelity other than process");
+  if (process == nullptr) return reject("a fidelity other than process");
   if (std::holds_alternative<Trace>(process->acceptance)) {
-    return refuse(fmt::format("acceptance {} (it has no closed form)", scenario::name_of(process->acceptance)));
+    return reject(fmt::format("acceptance {} (it has no closed form)", scenario::name_of(process->acceptance)));
   }
-  if (scenario::gamma_varies(scenario)) return refuse("drafts of varying length");
-  if (process->sequence_length) return refuse("finite sequences");
-  if (scenario::looked_up(scenario.cost) != nullptr) return refuse("a cost that was looked up for one gamma");
-  if (!scenario::decoding_cost(scenario)) return refuse("a scenario without a cost");
+  if (scenario::gamma_varies(scenario)) return reject("drafts of varying length");
+  if (process->sequence_length) return reject("finite sequences");
+  if (scenario::looked_up(scenario.cost) != nullptr) return reject("a cost that was looked up for one gamma");
+  if (!scenario::decoding_cost(scenario)) return reject("a scenario without a cost");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
+#include "analytic/cost/load_equilibrium.hpp"
 #include "core/parallel.hpp"
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
@@ -12,5 +15,20 @@ namespace foredraft::analytic {
 /// known. Throws DomainError for an argument outside its domain, and Interrupted when stopped.
 [[nodiscard]] ClosedForm answer(const Scenario& scenario, double pool_acceptance = unknown<double>,
                                 StopToken stop = {});
+
+/// The closed forms of a server, for fixed or geometric lengths and iterations that all take the same time.
+[[nodiscard]] ClosedForm server_answer(const Server& server, const Scenario& scenario, StopToken stop = {});
+
+// ---- Mean values of a server at a request rate.
+
+/// Acceptance by position with as many tokens per iteration as `acceptance` at every draft length up to `gamma`; a
+/// process without memory is returned unchanged. Throws DomainError for a process without a closed form.
+[[nodiscard]] AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma,
+                                                  Convention convention);
+
+/// The load equilibrium of a server with one gamma, Poisson arrivals, continuous batching, one prompt length and one
+/// output length of at least 2 tokens; each iteration at the context length in the middle of the output. Throws
+/// DomainError for any other server and for times that are not known.
+[[nodiscard]] LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop = {});
 
 }  // namespace foredraft::analytic

@@ -8,9 +8,7 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
-#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "scenario/cost.hpp"
@@ -90,18 +88,18 @@ std::optional<double> finite(double value) { return std::isfinite(value) ? std::
 void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at) {
   Scenario scenario = question.scenario;
   scenario.gamma = gamma;
-  const IterationDistribution law = iteration_distribution(scenario, unknown<double>);
-  if (!law.mean) {
+  const IterationDistribution distribution = iteration_distribution(scenario, unknown<double>);
+  if (!distribution.mean) {
     throw DomainError(fmt::format("no closed form for acceptance {}",
                                   scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
   }
-  at.tokens = law.mean;
-  at.variance = law.variance;
+  at.tokens = distribution.mean;
+  at.variance = distribution.variance;
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
-  if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance)) {
-    if (gamma > 0) at.all_accepted = accepted_at_least({beta->a, beta->b}, gamma);
+  if (const auto* beta = std::get_if<BetaMixture>(&acceptance)) {
+    if (gamma > 0) at.all_accepted = accepted_at_least(*beta, gamma);
   } else if (const auto* runs = std::get_if<Runs>(&acceptance); runs != nullptr && gamma > 0) {
-    at.all_accepted = accepted_shares({{runs->a, runs->b}, runs->spread, runs->rho}, gamma).back();
+    at.all_accepted = accepted_shares(*runs, gamma).back();
   }
 }
 
@@ -170,8 +168,7 @@ AtGamma at_end_of_search(const Question& question) {
   AtGamma at = at_gamma(question, longest_search(question.scenario));
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
   // E[1 / (1 - alpha)] is infinite for b <= 1; for b > 1 the value at the end of the search is below it.
-  if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance);
-      beta != nullptr && longer_is_free(question)) {
+  if (const auto* beta = std::get_if<BetaMixture>(&acceptance); beta != nullptr && longer_is_free(question)) {
     const double tokens =
         beta->b > 1.0 ? (beta->a + beta->b - 1.0) / (beta->b - 1.0) : std::numeric_limits<double>::infinity();
     at.speedup = finite(*at.speedup * (tokens / *at.tokens));
@@ -232,14 +229,6 @@ std::optional<double> break_even_c(const Question& question, const AtGamma& at) 
   return finite(c);
 }
 
-}  // namespace
-
-std::vector<double> marginal_of(const Positional& acceptance) {
-  return acceptance.marginal.empty() ? marginal_from_conditional(acceptance.conditional) : acceptance.marginal;
-}
-
-namespace {
-
 /// Best gamma by the closed rules, for a verification whose cost does not depend on gamma.
 AtGamma ruled_best(const Question& question) {
   BestGamma best = by_position(question) ? best_gamma(question.marginal, draft_ratio(question.cost),
@@ -263,6 +252,10 @@ AtGamma ruled_best(const Question& question) {
 }
 
 }  // namespace
+
+std::vector<double> marginal_of(const Positional& acceptance) {
+  return acceptance.marginal.empty() ? marginal_from_conditional(acceptance.conditional) : acceptance.marginal;
+}
 
 Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) {
   const Question question = question_of(scenario, gamma);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/iteration_cost.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 #include <cmath>
+#include <utility>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
@@ -61,16 +62,17 @@ namespace {
 
 void check_measured(const MeasuredIteration& iteration) {
   check_positive("plain", iteration.plain.time);
-  check_nonnegative("drafting", iteration.drafting.time);
   check_positive("verify", iteration.verify.time);
   check_nonnegative("overhead", iteration.overhead);
-  check_nonnegative("plain_sampling", iteration.plain_sampling.time);
-  check_nonnegative("sampling", iteration.sampling.time);
-  check_nonnegative("spread of plain", iteration.plain.spread);
-  check_nonnegative("spread of drafting", iteration.drafting.spread);
-  check_nonnegative("spread of verify", iteration.verify.spread);
-  check_nonnegative("spread of plain_sampling", iteration.plain_sampling.spread);
-  check_nonnegative("spread of sampling", iteration.sampling.spread);
+  const std::pair<const char*, const KnownTime&> times[] = {{"plain", iteration.plain},
+                                                            {"drafting", iteration.drafting},
+                                                            {"verify", iteration.verify},
+                                                            {"plain_sampling", iteration.plain_sampling},
+                                                            {"sampling", iteration.sampling}};
+  for (const auto& [name, known] : times) {
+    check_nonnegative(name, known.time);
+    check_nonnegative(fmt::format("spread of {}", name), known.spread);
+  }
 }
 
 }  // namespace
@@ -112,19 +114,6 @@ double verification_growth(const MeasuredIteration& iteration) {
 
 double break_even_tokens(const MeasuredIteration& iteration) {
   return iteration_time(iteration) / plain_time(iteration);
-}
-
-double pass_time(const BatchPass& pass, std::int64_t rows, std::int64_t tokens, double cached) {
-  check_nonnegative("launch", pass.launch);
-  check_nonnegative("weights", pass.weights);
-  check_nonnegative("context", pass.context);
-  check_nonnegative("token", pass.token);
-  check_at_least("rows", rows, 1);
-  check_at_least("tokens", tokens, 1);
-  check_nonnegative("cached", cached);
-  const auto batch = static_cast<double>(rows);
-  return pass.launch +
-         std::max(pass.weights + pass.context * batch * cached, pass.token * batch * static_cast<double>(tokens));
 }
 
 double price_per_million_tokens(double price_per_hour, double tokens_per_s) {

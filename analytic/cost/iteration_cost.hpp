@@ -16,8 +16,7 @@ namespace foredraft::analytic {
 /// Speedup: tokens per iteration divided by the cost of an iteration.
 [[nodiscard]] double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting);
 
-/// Speedup for any costs of an iteration with `draft_passes` >= 0 passes, which may be a mean. Endless text, so costs
-/// paid once per sequence do not count.
+/// Speedup for any costs of an iteration with `draft_passes` >= 0 passes, which may be a mean, in endless text.
 [[nodiscard]] double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost);
 
 /// Decode steps that an iteration with this speedup takes in addition to `steps`; negative if it takes fewer. All > 0.
@@ -34,8 +33,7 @@ namespace foredraft::analytic {
 [[nodiscard]] double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
                                        Convention convention);
 
-/// Reads of target weights and KV cache relative to autoregressive decoding: 1 / tokens. The drafter's own reads do not
-/// count.
+/// Reads of target weights and KV cache relative to autoregressive decoding: 1 / tokens.
 [[nodiscard]] double memory_access_factor(double tokens_per_iteration);
 
 // ---- Speedup from times of forward passes that grow with the tokens they verify: S = tokens * (plain +
@@ -49,8 +47,7 @@ struct KnownTime {
   double spread;
 };
 
-/// Times of one iteration at one batch size and context length, in one unit. `plain` and `verify` > 0, the others >= 0;
-/// overhead is taken as exact.
+/// Times of one iteration at one batch size and context length, in one unit, >= 0; overhead is taken as exact.
 struct MeasuredIteration {
   KnownTime plain;                        ///< the target's decode step without speculation
   KnownTime drafting;                     ///< all draft passes of the iteration
@@ -79,21 +76,7 @@ struct MeasuredIteration {
 /// Break-even tokens per iteration: time of an iteration / plain_time.
 [[nodiscard]] double break_even_tokens(const MeasuredIteration& iteration);
 
-/// Roofline time of a forward pass over a batch: the maximum of reading and computing, plus launch. All >= 0, in any
-/// one unit of time. [Williams2009]
-struct BatchPass {
-  double launch;   ///< constant part of every pass
-  double weights;  ///< reading the weights
-  double context;  ///< reading one cached token of one sequence
-  double token;    ///< computing one new token of one sequence
-};
-
-/// launch + max(weights + context * rows * cached, token * rows * tokens): `rows` >= 1 sequences with `tokens` >= 1 new
-/// and `cached` >= 0 earlier tokens each.
-[[nodiscard]] double pass_time(const BatchPass& pass, std::int64_t rows, std::int64_t tokens, double cached);
-
-/// Cost of a million tokens on a device of `price_per_hour` >= 0 that generates `tokens_per_s` > 0, in the currency of
-/// the price. Throws DomainError for other arguments.
+/// Cost of a million tokens on a device of `price_per_hour` >= 0 that generates `tokens_per_s` > 0.
 [[nodiscard]] double price_per_million_tokens(double price_per_hour, double tokens_per_s);
 
 }  // namespace foredraft::analytic

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <limits>
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::analytic {
 namespace {
-
-double at(const Line& line, double x) { return line.intercept + line.slope * x; }
 
 void check_strips(std::span<const Strip> strips) {
   if (strips.empty()) throw DomainError("invalid strips (must have at least one entry)");
@@ -44,16 +41,6 @@ std::optional<Interval> feasible_x(std::span<const Strip> strips, const Interval
   }
   if (!(x.low <= x.high)) return std::nullopt;
   return x;
-}
-
-Interval feasible_y(std::span<const Strip> strips, double x) {
-  check_strips(strips);
-  Interval y{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  for (const Strip& strip : strips) {
-    y.low = std::max(y.low, at(strip.low, x));
-    y.high = std::min(y.high, at(strip.high, x));
-  }
-  return y;
 }
 
 namespace {

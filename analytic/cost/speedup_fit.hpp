@@ -7,8 +7,7 @@
 #include "core/intervals.hpp"
 
 /// Tests whether one pair of parameters (x, y) explains every printed row. A row known up to rounding allows a strip of
-/// the plane between two lines; all rows together allow a polygon, or nothing. Exact: every pair of bounds is a
-/// half-line of x.
+/// the plane between two lines; all rows together allow a polygon, or nothing.
 namespace foredraft::analytic {
 
 /// y = intercept + slope * x.
@@ -23,18 +22,14 @@ struct Strip {
   Line high;
 };
 
-/// The x within `range` for which some y lies in every strip; nullopt if there are none. At least one strip; finite
-/// coefficients.
+/// The x within `range` for which some y lies in every strip, of which there is one at least; nullopt if there are
+/// none.
 [[nodiscard]] std::optional<Interval> feasible_x(std::span<const Strip> strips, const Interval& range);
-
-/// The y that lie in every strip at this x; low > high if there are none.
-[[nodiscard]] Interval feasible_y(std::span<const Strip> strips, double x);
 
 // ---- Fits of printed speedups, and the strips that their rounding allows.
 
-/// Least-squares line y = intercept + slope * x through at least two points with two different x. With x = iterations
-/// and y = 1 / speedup, the intercept is the cost of a sentence that does not depend on acceptance, and the slope the
-/// cost of one iteration, both as fractions of the time of autoregressive decoding.
+/// Least-squares line through at least two points with two different x. With x = iterations and y = 1 / speedup, the
+/// intercept is the cost of a sentence that does not depend on acceptance, the slope that of one iteration.
 [[nodiscard]] Line least_squares_line(std::span<const double> x, std::span<const double> y);
 
 /// One row of a comparison of drafters: speedup = step * tokens / (draft_time + verify). [Xia2023, Eq. 4]
@@ -57,8 +52,7 @@ struct StepTimes {
 /// lower bounds > 0 except that of the drafting time; for t_v >= 0.
 [[nodiscard]] Strip step_times_strip(const Interval& tokens, const Interval& draft_time, const Interval& speedup);
 
-/// The (slope, intercept) of 1 / speedup = intercept + slope * iterations that give a speedup within `speedup`; for
-/// slope >= 0. All lower bounds > 0.
+/// The (slope >= 0, intercept) of 1 / speedup = intercept + slope * iterations for a speedup within `speedup`. All > 0.
 [[nodiscard]] Strip inverse_speedup_strip(const Interval& iterations, const Interval& speedup);
 
 }  // namespace foredraft::analytic

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <boost/math/special_functions/log1p.hpp>
 #include <cmath>
 #include <limits>
 
-#include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/numerics/stable_forms.hpp"
-#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "core/marginals.hpp"
 
@@ -28,6 +27,67 @@ void check(const IidSetting& setting) {
 BestGamma shortest(double c, Convention convention) {
   const std::int64_t gamma = min_gamma(convention);
   return {gamma, 1.0 / (1.0 + static_cast<double>(gamma) * c)};
+}
+
+/// The first-order condition of the draft length under i.i.d. acceptance and autoregressive drafting, in the tokens n =
+/// max_tokens(gamma, convention). 0 < alpha < 1 and c > 0 (bonus: c < alpha).
+///
+/// With a = -log(alpha) and the excess cost K = (1 - c)/c (bonus) or 1/c (no_bonus):
+///   integers  one more draft does not pay  <=>  H(n) = sum_{m=1}^{n} (alpha^-m - 1) >= K;
+///   reals     dS/dn = 0                    <=>  e^x - 1 - x = a K,  x = a n.
+struct DraftLengthRule {
+  double alpha;
+  double c;
+  Convention convention;
+
+  /// The real n that satisfies the first-order condition; bonus: c <= 1.
+  [[nodiscard]] double real_tokens() const;
+
+  /// Whether an iteration of up to n tokens does not gain from one more draft. Exact, including ties.
+  [[nodiscard]] bool long_enough(std::int64_t n) const;
+
+  /// Minimum n >= 1 that is long enough: an integer next to real_tokens().
+  [[nodiscard]] std::int64_t best_tokens() const;
+};
+
+/// -log(alpha) - (1 - alpha) > 0, which the subtraction would lose near alpha = 1.
+double log_excess(double alpha) {
+  return alpha >= 0.5 ? -boost::math::log1pmx(alpha - 1.0) : -std::log(alpha) - (1.0 - alpha);
+}
+
+double DraftLengthRule::real_tokens() const {
+  const double a = stable::negative_log(alpha, 1.0 - alpha);
+  // In logarithms, because 1/c overflows for a subnormal c.
+  const double log_excess_cost = (convention == Convention::bonus ? std::log1p(-c) : 0.0) - std::log(c);
+  return stable::inverse_expm1_minus_x(std::log(a) + log_excess_cost) / a;
+}
+
+bool DraftLengthRule::long_enough(std::int64_t n) const {
+  const double complement = 1.0 - alpha;
+  const auto tokens = static_cast<double>(n);
+  // (1 - alpha) H(n) = expm1(a n) - n (1 - alpha), split into two positive parts.
+  const double exponent = tokens * stable::negative_log(alpha, complement);
+  const double gain = stable::expm1_minus_x(exponent) + tokens * log_excess(alpha);
+  const double threshold = complement * (convention == Convention::bonus ? 1.0 - c : 1.0) / c;
+  // The relative error of e^x is x * 1.1e-16, and x <= 745 wherever it is finite.
+  constexpr double relative_error = 1e-12;
+  if (gain > threshold * (1.0 + relative_error)) return true;
+  if (gain < threshold * (1.0 - relative_error)) return false;
+  return exact::one_more_does_not_pay(alpha, c, n, convention == Convention::bonus ? n - 1 : n);
+}
+
+std::int64_t DraftLengthRule::best_tokens() const {
+  // The speedup is unimodal in real n, so the best integer is beside the real optimum. n stays below 7e18 because a >=
+  // 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
+  const double real = real_tokens();
+  constexpr double relative_error = 1e-13;
+  auto too_short = static_cast<std::int64_t>(std::max(0.0, std::floor(real * (1.0 - relative_error)) - 1.0));
+  auto enough = static_cast<std::int64_t>(std::ceil(real * (1.0 + relative_error))) + 1;
+  while (enough - too_short > 1) {
+    const std::int64_t middle = too_short + (enough - too_short) / 2;
+    (long_enough(middle) ? enough : too_short) = middle;
+  }
+  return enough;
 }
 
 BestGamma through_real_optimum(double alpha, double c, Convention convention) {
@@ -122,8 +182,7 @@ double oracle_speedup(double alpha, const DecodingCost& cost) {
 
 namespace {
 
-/// The first of `from` to `to` at which `holds` is false; `to` + 1 if it holds at all of them. `holds` is true up to
-/// one point and false after it.
+/// The first of `from` to `to` at which `holds`, true up to one point, is false; `to` + 1 if there is none.
 std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds) {
   while (from <= to) {
     const std::int64_t middle = from + (to - from) / 2;
@@ -167,9 +226,9 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
   const bool has_bonus = convention == Convention::bonus;
   const bool per_draft = drafting == Drafting::autoregressive;
   if (drafting == Drafting::free) c = 0.0;
-  // The marginal rule: draft on while the next token's probability exceeds its cost at the present rate, m cost > dc
-  // tokens. The marginals never rise and the cost dc of one more draft is constant, so the first stop is the maximum.
-  // For a block drafter dc = 0 once it drafts at all; whether it drafts is decided at the end.
+  // The marginal rule: draft on while m cost > dc tokens. The marginals never rise and the cost dc of one more draft is
+  // constant, so the first stop is the maximum. A block drafter: dc = 0 once it drafts; whether it does is decided
+  // last.
   std::int64_t gamma = has_bonus && per_draft ? 0 : 1;
   double tokens = has_bonus && gamma == 1 ? 1.0 + marginal[0] : 1.0;
   double cost = 1.0 + static_cast<double>(gamma) * c;
@@ -188,21 +247,21 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
 std::size_t first_near_best(std::span<const double> speedups, double fraction) {
   check_probability("fraction", fraction);
   check_at_least("speedups", static_cast<std::int64_t>(speedups.size()), 1);
-  double most = 0.0;
+  double maximum = 0.0;
   for (const double speedup : speedups) {
     check_positive("speedup", speedup);
-    most = std::max(most, speedup);
+    maximum = std::max(maximum, speedup);
   }
-  const auto near = [&](double speedup) { return speedup >= (1.0 - fraction) * most; };
+  const auto near = [&](double speedup) { return speedup >= (1.0 - fraction) * maximum; };
   return static_cast<std::size_t>(std::find_if(speedups.begin(), speedups.end(), near) - speedups.begin());
 }
 
 std::optional<double> break_even_alpha(const MeasuredIteration& iteration, std::int64_t gamma, Convention convention) {
   check_at_least("gamma", gamma, 1);
   const double tokens = break_even_tokens(iteration);
-  const std::int64_t most = max_tokens(gamma, convention);
+  const std::int64_t maximum = max_tokens(gamma, convention);
   if (tokens <= 1.0) return 0.0;
-  if (tokens > static_cast<double>(most)) return std::nullopt;
+  if (tokens > static_cast<double>(maximum)) return std::nullopt;
   return alpha_from_acceptance_length(tokens, gamma, convention);
 }
 
@@ -251,33 +310,6 @@ class NearBest {
   double threshold_;
 };
 
-/// Minimum gamma in [low, best] that is near the optimum, given that `best` is and that those near it are contiguous.
-std::int64_t first_near(const NearBest& near, std::int64_t low, std::int64_t best) {
-  std::int64_t far = low - 1;
-  std::int64_t found = best;
-  while (found - far > 1) {
-    const std::int64_t middle = far + (found - far) / 2;
-    (near(middle) ? found : far) = middle;
-  }
-  return found;
-}
-
-/// Maximum gamma in [best, no_end] that is near the optimum, likewise; best if the optimum is larger than no_end.
-std::int64_t last_near(const NearBest& near, std::int64_t best) {
-  std::int64_t found = best;
-  std::int64_t stride = 1;
-  while (stride <= no_end - found && near(found + stride)) {
-    found += stride;
-    stride *= 2;
-  }
-  std::int64_t far = stride <= no_end - found ? found + stride : no_end + 1;
-  while (far - found > 1) {
-    const std::int64_t middle = found + (far - found) / 2;
-    (near(middle) ? found : far) = middle;
-  }
-  return found;
-}
-
 }  // namespace
 
 std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction) {
@@ -285,10 +317,11 @@ std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double frac
   const std::optional<std::int64_t> best = best_gamma(setting).gamma;
   if (!best) return std::nullopt;
   const NearBest near(setting, *best, fraction);
-  const std::int64_t first = first_near(near, min_gamma(setting.convention), *best);
+  const std::int64_t first =
+      first_without(min_gamma(setting.convention), *best - 1, [&](std::int64_t gamma) { return !near(gamma); });
   // A finite optimum of a block drafter is its minimum draft length, beyond which the speedup never falls.
   if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? no_end : *best};
-  return GammaRange{first, last_near(near, *best)};
+  return GammaRange{first, first_without(*best + 1, no_end, near) - 1};
 }
 
 std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention, Drafting drafting) {

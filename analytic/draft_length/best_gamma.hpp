@@ -26,17 +26,13 @@ struct BestGamma {
   double speedup{};                   ///< at gamma, or its limit, which may be +infinity
 };
 
-/// The optimal integer gamma by its closed rule, ties to the smaller gamma; exact for every alpha and c, without a grid
-/// or an upper limit.
+/// The optimal integer gamma, ties to the smaller one; exact for every alpha and c.
 ///
 /// Autoregressive drafting: one more draft pays while H < K, H(n) = sum_{m=1}^{n} (alpha^-m - 1), so
-///   bonus     gamma* = min{gamma >= 0 : 1 + H(gamma + 1) >= 1/c}, which is 0 (speculation does not pay) iff c >=
-///   alpha; no_bonus  gamma* = min{gamma >= 1 : H(gamma) >= 1/c}, possibly a loss. Unbounded for c = 0 < alpha (limit
-///   1/(1-alpha)) and for alpha = 1 (limit 1/c; bonus: only if c < 1).
-/// Block drafting costs 1 + c for any gamma >= 1, so the optimum is the smallest gamma or unbounded, with the limit
-///   1/((1-alpha)(1+c)), +infinity for alpha = 1:
-///   bonus     unbounded iff that limit exceeds 1, i.e. c (1-alpha) < alpha; otherwise 0;
-///   no_bonus  unbounded iff alpha > 0; otherwise 1.
+///   bonus     gamma* = min{gamma >= 0 : 1 + H(gamma + 1) >= 1/c}, which is 0 iff c >= alpha;
+///   no_bonus  gamma* = min{gamma >= 1 : H(gamma) >= 1/c}, possibly a loss.
+/// Unbounded for c = 0 < alpha and for alpha = 1 (bonus: only if c < 1). Block drafting costs 1 + c for any gamma >= 1:
+/// unbounded with the limit 1/((1-alpha)(1+c)) if that exceeds 1 (no_bonus: if alpha > 0), else the smallest gamma.
 /// Free drafting is block drafting at c = 0.
 [[nodiscard]] BestGamma best_gamma(const IidSetting& setting);
 
@@ -45,28 +41,25 @@ struct BestGamma {
 [[nodiscard]] BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention,
                                    Drafting drafting);
 
-/// The real-valued maximizer over gamma >= min_gamma: with a = -log(alpha), x = a n the positive root of e^x - 1 - x =
-/// a K, gamma = n - 1 and K = (1-c)/c with a bonus token, gamma = n and K = 1/c without. min_gamma if the root lies
-/// below it or does not exist, because the speedup then falls from there on. Nullopt for block and free drafting, and
-/// if the optimum is unbounded.
+/// The real-valued maximizer over gamma >= min_gamma: x = a n the positive root of e^x - 1 - x = a K, a = -log(alpha),
+/// gamma = n - 1 and K = (1-c)/c with a bonus token, gamma = n and K = 1/c without. Nullopt for block and free
+/// drafting, and if the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
-/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), and decodes
-/// autoregressively where that is slower: at least 1; +infinity for alpha = 1, c = 0. Bonus convention, autoregressive
-/// drafting. [Leviathan2023, Sec. 3.5]
+/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), at least 1; infinite for
+/// alpha = 1, c = 0. Bonus convention, autoregressive drafting. [Leviathan2023, Sec. 3.5]
 [[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost);
 
 /// Break-even alpha of `gamma` >= 1 drafts (speedup 1); nullopt if even alpha = 1 does not pay.
 [[nodiscard]] std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention,
                                                      Drafting drafting);
 
-/// Break-even c of an iteration of `gamma` >= 1 drafts with this many tokens (>= 1): (tokens - 1) / draft passes,
-/// +infinity for free drafting.
+/// Break-even c of `gamma` >= 1 drafts that yield these tokens (>= 1): (tokens - 1) / passes; infinite for free
+/// drafting.
 [[nodiscard]] double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting drafting);
 
-/// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best (0.01: 1 %),
-/// exactly. If there is no end below 2^62, `last` is 2^62, or the optimum if that is larger. For block drafting, only
-/// the optimum, or the optimum and everything beyond it.
+/// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best. If there is no
+/// end below 2^62, `last` is 2^62, or the optimum if that is larger.
 struct GammaRange {
   std::int64_t first;
   std::int64_t last;
@@ -74,9 +67,8 @@ struct GammaRange {
 /// Nullopt for an unbounded optimum. fraction in [0, 1].
 [[nodiscard]] std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction);
 
-// ---- Best draft length for any acceptance process and a verification time that is linear in its tokens. The tokens of
-// an iteration are concave in gamma (a later draft never gains more than an earlier one) and its time is linear, so the
-// speedup has one maximum. Derivation in docs/model.md.
+// ---- Best draft length for any acceptance process and a verification time that is linear in its tokens: tokens are
+// concave in gamma, so the speedup has one maximum. Derivation in docs/model.md.
 
 /// Speedup at gamma `first` to `last`: does not fall up to its maximum and does not rise after it.
 struct OneMaximum {
@@ -85,8 +77,7 @@ struct OneMaximum {
   std::int64_t last;
 };
 
-/// The smallest gamma of maximum speedup, to rounding; nullopt if the speedup still rises at `last`. Evaluates O(log
-/// last) speedups.
+/// The smallest gamma of maximum speedup, to rounding; nullopt if the speedup still rises at `last`.
 [[nodiscard]] std::optional<std::int64_t> best_gamma(const OneMaximum& speedups);
 
 /// All gammas around `best` whose speedup is at least (1 - fraction) of the speedup at `best`. fraction in [0, 1].
@@ -94,17 +85,15 @@ struct OneMaximum {
 
 // ---- Draft lengths for measured costs of an iteration without a formula.
 
-/// Index of the smallest draft length whose speedup reaches (1 - fraction) of the largest entry of `speedups`. For
-/// measured costs without a formula, so all entries are compared. At least one entry, each finite and > 0; fraction in
-/// [0, 1].
+/// Index of the smallest draft length whose speedup reaches (1 - fraction) of the largest. At least one entry, each
+/// finite and > 0; fraction in [0, 1].
 [[nodiscard]] std::size_t first_near_best(std::span<const double> speedups, double fraction);
 
 /// Break-even alpha of i.i.d. acceptance for `gamma` >= 1 drafts: 0 if any alpha pays, nullopt if none does.
 [[nodiscard]] std::optional<double> break_even_alpha(const MeasuredIteration& iteration, std::int64_t gamma,
                                                      Convention convention);
 
-/// Break-even time of one draft pass relative to plain_time, for an iteration of `passes` >= 1 passes; nullopt if even
-/// free drafts do not pay.
+/// Break-even time of one of `passes` >= 1 draft passes relative to plain_time; nullopt if even free drafts do not pay.
 [[nodiscard]] std::optional<double> break_even_c(const MeasuredIteration& iteration, double tokens_per_iteration,
                                                  std::int64_t passes);
 

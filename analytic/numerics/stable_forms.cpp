@@ -4,16 +4,12 @@
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
-#include <cmath>
 #include <limits>
-
-#include "core/check.hpp"
 
 namespace foredraft::analytic::stable {
 namespace {
 
-/// sum_{j>=1} z^(2j-2) (1 - m^(-2j)) / (2j+1)!, so that z^3 times it is sinh(z) - m sinh(z/m). For z <= 2 the
-/// thirteenth term is below 1e-19 of the first.
+/// sum_{j>=1} z^(2j-2) (1 - m^(-2j)) / (2j+1)!: z^3 times it is sinh(z) - m sinh(z/m). For z <= 2 twelve terms suffice.
 double sinh_excess_series(double z, double m) {
   constexpr int terms = 12;
   const double z2 = z * z;
@@ -142,8 +138,6 @@ Real power(double base, std::int64_t exponent) {
 Real scaled_tokens(double alpha, std::int64_t n) { return alpha == 1.0 ? Real(n) : 1 - power(alpha, n); }
 
 }  // namespace
-
-bool power_at_most(double alpha, std::int64_t k, double level) { return power(alpha, k) <= 1 - Real(level); }
 
 bool one_more_does_not_pay(double alpha, double c, std::int64_t n, std::int64_t gamma) {
   const Real survival = power(alpha, n);

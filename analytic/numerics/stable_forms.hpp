@@ -19,8 +19,8 @@ inline void check_gamma(std::int64_t gamma, Convention convention) {
   if (gamma > largest_gamma) check_range("gamma", gamma, min_gamma(convention), largest_gamma);
 }
 
-/// Running sum with compensation of rounding errors [Neumaier1974]: for terms of one sign accurate to a few units in
-/// the last place, for any number of terms.
+/// Running sum with compensation of rounding errors [Neumaier1974]: a few units in the last place for terms of one
+/// sign.
 class CompensatedSum {
  public:
   void add(double term) {
@@ -40,10 +40,8 @@ class CompensatedSum {
 
 namespace foredraft::analytic::stable {
 
-// ---- Elementary functions in numerically stable forms. Internal to analytic.
-//
-// If a function takes `alpha` and `complement`, complement = 1 - alpha is the primary variable: callers that know it
-// more precisely than the subtraction (an integral over alpha close to 1) pass it, and alpha may have rounded to 1.
+// ---- Elementary functions in numerically stable forms. With `alpha` and `complement`, complement = 1 - alpha is the
+// primary variable: callers that know it more precisely than the subtraction pass it, and alpha may have rounded to 1.
 
 /// -log(alpha); +infinity for alpha = 0.
 [[nodiscard]] double negative_log(double alpha, double complement);
@@ -72,9 +70,6 @@ namespace foredraft::analytic::exact {
 // ---- Comparisons that double precision cannot decide, evaluated with 400 digits. The arguments are taken as exact
 // numbers. Called only if the result in double precision lies within its own rounding error: ties and near-ties.
 // Internal to analytic.
-
-/// alpha^k <= 1 - level, for k >= 0.
-[[nodiscard]] bool power_at_most(double alpha, std::int64_t k, double level);
 
 /// Whether one more draft than `gamma`, at cost c per draft, does not raise the speedup, when `gamma` drafts yield up
 /// to n tokens: alpha^n (1 + gamma c) <= c sum_{j<n} alpha^j. 0 < alpha < 1.

@@ -28,14 +28,14 @@ void check_counts_of_one(const AcceptanceCounts& counts) {
     throw DomainError(fmt::format("invalid accepted_at (must be empty or have gamma = {} entries, has {})",
                                   counts.gamma, counts.accepted_at.size()));
   }
-  const double most = counts.steps * (1.0 + counts.rounding);
+  const double maximum = counts.steps * (1.0 + counts.rounding);
   for (const double accepted : counts.accepted_at) {
-    if (!(accepted >= 0.0 && accepted <= most)) {
+    if (!(accepted >= 0.0 && accepted <= maximum)) {
       throw DomainError(
           fmt::format("invalid accepted_at={} (must lie between 0 and steps = {})", accepted, counts.steps));
     }
   }
-  if (!(counts.accepted_tokens >= 0.0 && counts.accepted_tokens <= positions * most)) {
+  if (!(counts.accepted_tokens >= 0.0 && counts.accepted_tokens <= positions * maximum)) {
     throw DomainError(fmt::format("invalid accepted_tokens={} (must lie between 0 and gamma * steps = {})",
                                   counts.accepted_tokens, positions * counts.steps));
   }
@@ -167,23 +167,23 @@ Kind kind_of(double persistence, double rho, std::int64_t gamma) {
   return {persistence, over_bonus, std::exp(exponent), -std::expm1(exponent)};
 }
 
-void check(const RunAcceptance& acceptance) {
-  check_probability("a", acceptance.chain.a);
-  check_probability("b", acceptance.chain.b);
+void check(const Runs& acceptance) {
+  check_probability("a", acceptance.a);
+  check_probability("b", acceptance.b);
   check_nonnegative("spread", acceptance.spread);
   check_positive("rho", acceptance.rho);
 }
 
 }  // namespace
 
-std::vector<double> accepted_shares(const RunAcceptance& acceptance, std::int64_t gamma) {
+std::vector<double> accepted_shares(const Runs& acceptance, std::int64_t gamma) {
   check(acceptance);
   check_range("gamma", gamma, 0, max_observed_gamma);
   if (gamma == 0) return {};
-  const auto& [a, b] = acceptance.chain;
-  const double easy = shifted_odds(a, acceptance.spread);
-  const double hard = shifted_odds(a, -acceptance.spread);
-  std::array kinds{kind_of(easy, acceptance.rho, gamma), kind_of(hard, acceptance.rho, gamma)};
+  const auto& [a, b, spread, rho] = acceptance;
+  const double easy = shifted_odds(a, spread);
+  const double hard = shifted_odds(a, -spread);
+  std::array kinds{kind_of(easy, rho, gamma), kind_of(hard, rho, gamma)};
   // After a run that never ends all iterations are of its kind: everything is scaled by 1 - whole of both kinds. Equal
   // kinds are scaled once, so that a = 1 needs no limit.
   const bool equal = easy == hard;
@@ -202,7 +202,7 @@ std::vector<double> accepted_shares(const RunAcceptance& acceptance, std::int64_
   return shares;
 }
 
-double tokens_per_iteration(const RunAcceptance& acceptance, std::int64_t gamma) {
+double tokens_per_iteration(const Runs& acceptance, std::int64_t gamma) {
   const std::vector<double> shares = accepted_shares(acceptance, gamma);
   return std::accumulate(shares.begin(), shares.end(), 1.0);
 }

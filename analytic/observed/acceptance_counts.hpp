@@ -43,9 +43,8 @@ void check_counts(std::span<const AcceptanceCounts> clusters);
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
 
 /// Variance inflation: the variance of accepted drafts per step estimated from clusters, divided by that of independent
-/// steps, at least 1, because steps of one request depend on each other. The maximum over batch means of 1, 2, 4, ...
-/// clusters in the given order, as long as eight groups remain (neighbors in time depend too). Nullopt for fewer than
-/// two clusters of one gamma.
+/// steps, at least 1. The maximum over batch means of 1, 2, 4, ... clusters in the given order, as long as eight groups
+/// remain. Nullopt for fewer than two clusters of one gamma.
 struct ClusterVariance {
   double factor;   ///< >= 1
   double degrees;  ///< degrees of freedom of the estimate
@@ -54,32 +53,19 @@ struct ClusterVariance {
 
 // ---- Acceptance in runs: the model that is fitted to the counts of a log. Derivation D23 in docs/model.md.
 
-/// Run model: whether the draft at a text position would be accepted. A `MarkovAcceptance` with two additions.
-///
-/// Half of the runs of accepted positions are easy, half are hard: a run continues with probability a+ or a-, the
-/// logits of which are logit(a) + spread and logit(a) - spread. Across the bonus token the odds of continuing are rho
-/// times those: the next draft starts from fresh features of the target. spread 0 and rho 1 are the Markov chain.
-struct RunAcceptance {
-  MarkovAcceptance chain;  ///< a: persistence in the middle of both kinds; b: P(accept | previous position rejected)
-  double spread = 0.0;     ///< >= 0, finite
-  double rho = 1.0;        ///< odds ratio, > 0, finite
-};
-
 /// Maximum gamma of the run model.
 inline constexpr std::int64_t max_observed_gamma = max_runs_gamma;
 
 /// [i]: long-run fraction of the iterations whose first i + 1 of `gamma` drafts are all accepted, gamma in 0 to
 /// max_observed_gamma, with a bonus token. NaN for a = 1, b = 0 (two closed states).
-[[nodiscard]] std::vector<double> accepted_shares(const RunAcceptance& acceptance, std::int64_t gamma);
+[[nodiscard]] std::vector<double> accepted_shares(const Runs& acceptance, std::int64_t gamma);
 
-/// Tokens per iteration: 1 + the sum of accepted_shares. Equals tokens_per_iteration(MarkovAcceptance) for spread 0 and
-/// rho 1.
-[[nodiscard]] double tokens_per_iteration(const RunAcceptance& acceptance, std::int64_t gamma);
+/// Tokens per iteration: 1 + the sum of accepted_shares.
+[[nodiscard]] double tokens_per_iteration(const Runs& acceptance, std::int64_t gamma);
 
-/// Bounds of the tokens per iteration at another gamma under any stationary acceptance process, given `tokens` per
-/// iteration at `observed_gamma` >= 1. They combine the bounds of any process for every mean acceptance that fits with
-/// monotonicity: a longer draft never yields less, and n' positions never more than ceil(n'/n) iterations of n do.
-/// `tokens` in [1, observed_gamma + 1].
+/// Bounds of the tokens per iteration at another gamma under any stationary acceptance process, given `tokens` in [1,
+/// observed_gamma + 1] at `observed_gamma` >= 1. A longer draft never yields less, and n' positions never more than
+/// ceil(n'/n) iterations of n do.
 [[nodiscard]] TokenBounds tokens_left_open(double tokens, std::int64_t observed_gamma, std::int64_t gamma);
 
 }  // namespace foredraft::analytic

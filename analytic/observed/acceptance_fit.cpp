@@ -8,14 +8,12 @@
 #include <tuple>
 
 #include "analytic/numerics/stable_forms.hpp"
-#include "analytic/observed/acceptance_posterior.hpp"
 #include "core/intervals.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
-/// Prior of logit a and logit b: practically flat. Of the spread: 0.6 +- 0.2, observed for n-gram drafters of three
-/// texts.
+/// Prior of logit a and logit b: practically flat. Of the spread: 0.6 +- 0.2, observed for n-gram drafters.
 RunPrior prior_of(DrafterClass drafter) {
   constexpr double wide = 4.0;
   RunPrior prior{.mean = {0.0, 0.0, 0.6, 0.0}, .deviation = {wide, wide, 0.2, 0.03}};
@@ -57,7 +55,7 @@ double quantile_of(const AcceptanceFit& fit) {
 
 // ---- rejected counts
 
-std::optional<FitRefusal> too_few(std::span<const PooledCounts> counts, double factor) {
+std::optional<FitProblem> too_few(std::span<const PooledCounts> counts, double factor) {
   double steps = 0.0;
   for (const PooledCounts& one : counts) steps += one.steps;
   if (steps >= min_steps) return std::nullopt;
@@ -65,7 +63,7 @@ std::optional<FitRefusal> too_few(std::span<const PooledCounts> counts, double f
   const PooledCounts& longest = counts.back();
   const double half_width = wanted * (1.0 + longest.accepted) / normal_quantile(0.95);
   const double needed = factor * (variance_of_a_step(longest) + 1.0 / longest.steps) / (half_width * half_width);
-  return FitRefusal{.reason = FitRefusal::Reason::too_few_steps,
+  return FitProblem{.reason = FitProblem::Reason::too_few_steps,
                     .gamma = longest.gamma,
                     .steps = steps,
                     .more_steps_needed = std::ceil(std::max(needed, min_steps) - steps)};
@@ -77,27 +75,26 @@ bool all_accepted(std::span<const PooledCounts> counts) {
   });
 }
 
-/// Fractions of the same steps can only fall. If they rise by more than rounding and one step of noise in the counter,
-/// they do not belong together.
-std::optional<FitRefusal> rising(const PooledCounts& counts) {
+/// Fractions of the same steps can only fall, but for rounding and one step of noise in the counter.
+std::optional<FitProblem> rising(const PooledCounts& counts) {
   for (std::size_t i = 1; i < counts.marginal.size(); ++i) {
     const double noise = 2.0 * counts.rounding + 1.0 / counts.steps;
     if (counts.marginal[i] > counts.marginal[i - 1] + noise) {
-      return FitRefusal{
-          .reason = FitRefusal::Reason::rising, .gamma = counts.gamma, .steps = counts.steps, .position = i + 1};
+      return FitProblem{
+          .reason = FitProblem::Reason::rising, .gamma = counts.gamma, .steps = counts.steps, .position = i + 1};
     }
   }
   return std::nullopt;
 }
 
-std::optional<FitRefusal> refusal_of(std::span<const PooledCounts> counts, double factor) {
-  if (auto refusal = too_few(counts, factor)) return refusal;
+std::optional<FitProblem> problem_of(std::span<const PooledCounts> counts, double factor) {
+  if (auto problem = too_few(counts, factor)) return problem;
   for (const PooledCounts& one : counts) {
-    if (auto refusal = rising(one)) return refusal;
+    if (auto problem = rising(one)) return problem;
   }
   if (!all_accepted(counts)) return std::nullopt;
-  return FitRefusal{
-      .reason = FitRefusal::Reason::all_accepted, .gamma = counts.back().gamma, .steps = counts.back().steps};
+  return FitProblem{
+      .reason = FitProblem::Reason::all_accepted, .gamma = counts.back().gamma, .steps = counts.back().steps};
 }
 
 /// Whether the conditional acceptance at i (from 1) is less than half of the one before it, by five standard errors.
@@ -184,7 +181,7 @@ Correction correction_at(const AcceptanceFit& fit, const PooledCounts& logged) {
   return correction;
 }
 
-double corrected_tokens(const RunAcceptance& model, std::span<const double> corrections, std::int64_t gamma) {
+double corrected_tokens(const Runs& model, std::span<const double> corrections, std::int64_t gamma) {
   double tokens = 1.0;
   double before = 1.0;
   const std::vector<double> shares = accepted_shares(model, gamma);
@@ -220,9 +217,9 @@ double parameter_error(const AcceptanceFit& fit, std::span<const double> correct
 }
 
 TokensAtGamma with_error(TokensAtGamma tokens, double half_width) {
-  const double most = static_cast<double>(tokens.gamma) + 1.0;
-  tokens.low = std::clamp(tokens.value - half_width, 1.0, most);
-  tokens.high = std::clamp(tokens.value + half_width, 1.0, most);
+  const double maximum = static_cast<double>(tokens.gamma) + 1.0;
+  tokens.low = std::clamp(tokens.value - half_width, 1.0, maximum);
+  tokens.high = std::clamp(tokens.value + half_width, 1.0, maximum);
   return tokens;
 }
 
@@ -238,10 +235,11 @@ TokensAtGamma fitted_tokens(const AcceptanceFit& fit, const PooledCounts& logged
 
 TokensAtGamma tokens_left_open_at(const AcceptanceFit& fit, const PooledCounts& logged, TokensAtGamma tokens) {
   const double half_width = quantile_of(fit) * standard_error_of(logged, fit.variance_factor);
-  const auto most = static_cast<double>(logged.gamma);
+  const auto maximum = static_cast<double>(logged.gamma);
   tokens.source = TokensAtGamma::Source::left_open;
   tokens.low = tokens_left_open(1.0 + std::max(0.0, logged.accepted - half_width), logged.gamma, tokens.gamma).low;
-  tokens.high = tokens_left_open(1.0 + std::min(most, logged.accepted + half_width), logged.gamma, tokens.gamma).high;
+  tokens.high =
+      tokens_left_open(1.0 + std::min(maximum, logged.accepted + half_width), logged.gamma, tokens.gamma).high;
   tokens.value = std::numeric_limits<double>::quiet_NaN();
   if (logged.gamma > 1) {
     const double alpha = stable::alpha_of_geometric_total(logged.accepted, logged.gamma);
@@ -253,12 +251,12 @@ TokensAtGamma tokens_left_open_at(const AcceptanceFit& fit, const PooledCounts& 
 
 }  // namespace
 
-std::variant<AcceptanceFit, FitRefusal> fit_acceptance(std::span<const AcceptanceCounts> clusters,
+std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCounts> clusters,
                                                        DrafterClass drafter) {
   std::vector<PooledCounts> counts = pooled_by_gamma(clusters);
   const std::optional<ClusterVariance> variance = cluster_variance(clusters);
   const double factor = variance ? variance->factor : 1.0;
-  if (const auto refusal = refusal_of(counts, factor)) return *refusal;
+  if (const auto problem = problem_of(counts, factor)) return *problem;
   AcceptanceFit fit{.counts = std::move(counts),
                     .drafter = drafter,
                     .model = std::nullopt,

@@ -15,8 +15,7 @@
 /// Rationale of the model: docs/adr/0018-acceptance-from-one-log.md.
 namespace foredraft::analytic {
 
-/// Kind of drafter, which sets the prior of rho: what a draft starts from after a bonus token. One gamma does not
-/// identify it.
+/// Kind of drafter, which sets the prior of rho: what a draft starts from after a bonus token.
 enum class DrafterClass {
   text,            ///< n-gram, prompt lookup, separate draft model: reads only the text. rho 1
   feature_head,    ///< EAGLE, MTP: reads features of the target, fresh after each verification. rho 1.4
@@ -25,7 +24,7 @@ enum class DrafterClass {
 };
 
 /// Reasons why counts do not determine acceptance. Returned as values because they are shown to the user.
-struct FitRefusal {
+struct FitProblem {
   enum class Reason {
     too_few_steps,  ///< fewer than 200
     all_accepted,   ///< every draft was accepted: a counter that is 100 % by construction
@@ -49,7 +48,7 @@ struct GammaMisfit {
 struct AcceptanceFit {
   std::vector<PooledCounts> counts;  ///< by gamma, ascending
   DrafterClass drafter;
-  std::optional<RunAcceptance> model;  ///< empty: not identified by one gamma without positions, or of 1 draft
+  std::optional<Runs> model;  ///< empty: not identified by one gamma without positions, or of 1 draft
   /// Of logit a, logit b, spread, log rho, in row-major order. Zero without a model.
   RunMatrix covariance{};
   double variance_factor;        ///< variance inflation from dependent steps, estimated from clusters; 1 if unknown
@@ -60,8 +59,7 @@ struct AcceptanceFit {
       0.0;  ///< of chi_squared: number of counts minus the number of parameters that the counts determine
   std::vector<GammaMisfit> misfit;  ///< by gamma, ascending; empty without a model
   bool text_changed = false;        ///< several gamma that no single text explains: a deviation above 4
-  /// First draft, from 2, whose conditional acceptance is less than half of the one before it, far beyond noise: a
-  /// fault or a limit of the drafter, not of the text.
+  /// First draft, from 2, whose conditional acceptance is less than half of the one before it, far beyond noise.
   std::optional<std::size_t> collapsed_position;
 };
 
@@ -69,7 +67,7 @@ struct AcceptanceFit {
 inline constexpr double min_steps = 200.0;
 
 /// Throws DomainError as check_counts.
-[[nodiscard]] std::variant<AcceptanceFit, FitRefusal> fit_acceptance(std::span<const AcceptanceCounts> clusters,
+[[nodiscard]] std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCounts> clusters,
                                                                      DrafterClass drafter);
 
 /// Tokens per iteration at one gamma.

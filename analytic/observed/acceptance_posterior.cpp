@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::size_t parameters = run_parameters;
 
-/// Observed or expected counts: steps by number of accepted drafts, or the accepted drafts of all steps if positions
-/// were not logged.
+/// Steps by number of accepted drafts, or the accepted drafts of all steps if positions were not logged.
 std::vector<double> cells_of(const PooledCounts& counts, std::span<const double> marginal) {
   if (counts.marginal.empty()) return {counts.steps * std::accumulate(marginal.begin(), marginal.end(), 0.0)};
   std::vector<double> cells(marginal.size() + 1);
@@ -37,8 +36,7 @@ struct Weighing {
   double off;  ///< relative error of the model's cells, one standard deviation
 };
 
-/// Model error of a cell: no text has exactly two kinds of runs, so beyond about ten thousand steps a deviation of 1 %
-/// is not significant.
+/// Model error of a cell: no text has exactly two kinds of runs, so a deviation of 1 % is not significant.
 constexpr double cells_are_off = 0.01;
 
 /// Variances of cells. Poisson cells replace a multinomial: score and information are the same. A quarter of a step
@@ -104,8 +102,7 @@ std::array<std::vector<double>, parameters> slopes_of(const PooledCounts& counts
   return slopes;
 }
 
-/// The weighted squares around one point: half their gradient, the information of the counts, and the total
-/// information.
+/// Half the gradient of the weighted squares, the information of the counts, and that including the prior.
 struct Curvature {
   RunParameters gradient{};
   RunMatrix counts{};
@@ -174,8 +171,7 @@ RunParameters start_of(std::span<const PooledCounts> counts, const RunPrior& pri
     const double tested = longest.accepted - longest.marginal.back();
     if (tested > 0.0) later = (longest.accepted - first) / tested;
   }
-  RunParameters x =
-      run_parameters_of({.chain = {.a = std::clamp(later, end, 1.0 - end), .b = std::clamp(first, end, 1.0 - end)}});
+  RunParameters x = run_parameters_of({.a = std::clamp(later, end, 1.0 - end), .b = std::clamp(first, end, 1.0 - end)});
   x[2] = prior.mean[2];
   x[3] = prior.mean[3];
   return x;
@@ -214,14 +210,14 @@ void widen_rho(double deviation, RunMatrix& covariance) {
 
 }  // namespace
 
-RunAcceptance run_model(const RunParameters& x) {
+Runs run_model(const RunParameters& x) {
   const auto logistic = [](double logit) { return 1.0 / (1.0 + std::exp(-logit)); };
-  return {.chain = {.a = logistic(x[0]), .b = logistic(x[1])}, .spread = std::abs(x[2]), .rho = std::exp(x[3])};
+  return {.a = logistic(x[0]), .b = logistic(x[1]), .spread = std::abs(x[2]), .rho = std::exp(x[3])};
 }
 
-RunParameters run_parameters_of(const RunAcceptance& model) {
+RunParameters run_parameters_of(const Runs& model) {
   const auto logit = [](double p) { return std::log(p) - std::log1p(-p); };
-  return {logit(model.chain.a), logit(model.chain.b), model.spread, std::log(model.rho)};
+  return {logit(model.a), logit(model.b), model.spread, std::log(model.rho)};
 }
 
 RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior, double variance_factor) {
@@ -250,7 +246,7 @@ RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior,
   return posterior;
 }
 
-double chi_squared_of_noise(const PooledCounts& counts, const RunAcceptance& model, double variance_factor) {
+double chi_squared_of_noise(const PooledCounts& counts, const Runs& model, double variance_factor) {
   const RunParameters x = run_parameters_of(model);
   return squares_of(counts, x, x, {.variance_factor = variance_factor, .off = 0.0});
 }

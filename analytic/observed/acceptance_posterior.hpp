@@ -21,8 +21,8 @@ struct RunPrior {
   RunParameters deviation;
 };
 
-[[nodiscard]] RunAcceptance run_model(const RunParameters& parameters);
-[[nodiscard]] RunParameters run_parameters_of(const RunAcceptance& model);
+[[nodiscard]] Runs run_model(const RunParameters& parameters);
+[[nodiscard]] RunParameters run_parameters_of(const Runs& model);
 
 struct RunPosterior {
   RunParameters mode;
@@ -31,13 +31,11 @@ struct RunPosterior {
   double decided;        ///< number of parameters that the counts determine rather than the prior: 0 to 4
 };
 
-/// The posterior by Fisher scoring. `variance_factor` >= 1 multiplies the variance of the counts. At least one entry of
-/// counts. One gamma does not identify rho, but model error would bias it: it is held at the prior's mean, and its
-/// standard deviation enters the covariance.
+/// The posterior by Fisher scoring; `variance_factor` >= 1 multiplies the variance of the counts. One gamma does not
+/// identify rho: it is held at the prior's mean, and its standard deviation enters the covariance.
 [[nodiscard]] RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior, double variance_factor);
 
 /// Pearson's chi-squared of one gamma's counts under the model, for noise and rounding only.
-[[nodiscard]] double chi_squared_of_noise(const PooledCounts& counts, const RunAcceptance& model,
-                                          double variance_factor);
+[[nodiscard]] double chi_squared_of_noise(const PooledCounts& counts, const Runs& model, double variance_factor);
 
 }  // namespace foredraft::analytic

@@ -36,10 +36,9 @@ struct ClusteredEstimate {
 /// Minimum number of effective clusters to estimate their scatter.
 inline constexpr double min_effective_clusters = 1.5;
 
-/// Ratio of totals: sum of `tops` / sum of `bottoms`, one entry per cluster; both 0 for a cluster that has neither. The
-/// error is that of a ratio of two totals, linearized [Cochran1977]. With fewer than min_effective_clusters, or if the
-/// clusters do not differ at all, it is `assumed_share` of the value. Throws DomainError unless all entries are finite,
-/// bottoms >= 0, their sum > 0 and both of equal length.
+/// Ratio of totals: sum of `tops` / sum of `bottoms`, one entry per cluster, with the linearized error [Cochran1977].
+/// With fewer than min_effective_clusters, or if the clusters do not differ, it is `assumed_share` of the value. Throws
+/// DomainError unless all are finite, bottoms >= 0, their sum > 0 and both of equal length.
 [[nodiscard]] ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const double> bottoms,
                                                 const ClusterSet& set, double assumed_share);
 

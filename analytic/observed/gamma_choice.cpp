@@ -23,25 +23,16 @@ SpeedupAt speedup_of(const TokensAtGamma& tokens, const TimeAt& cost, double bat
   return at;
 }
 
-/// A speedup with its interval, at one load or over several.
-struct Candidate {
-  std::int64_t gamma;
-  double value;
-  double low;
-  double high;
-};
-
-const Candidate& largest_of(std::span<const Candidate> candidates) {
+const SpeedupAt& largest_of(std::span<const SpeedupAt> candidates) {
   return *std::max_element(candidates.begin(), candidates.end(),
-                           [](const Candidate& left, const Candidate& right) { return left.value < right.value; });
+                           [](const SpeedupAt& left, const SpeedupAt& right) { return left.value < right.value; });
 }
 
-/// The gammas that noise does not distinguish from the best, ascending. They share one baseline time, so this errs
-/// toward ties.
-std::vector<std::int64_t> ties_of(std::span<const Candidate> candidates) {
-  const Candidate& best = largest_of(candidates);
+/// The gammas that noise does not distinguish from the best, ascending. One baseline time: errs toward ties.
+std::vector<std::int64_t> ties_of(std::span<const SpeedupAt> candidates) {
+  const SpeedupAt& best = largest_of(candidates);
   std::vector<std::int64_t> ties;
-  for (const Candidate& one : candidates) {
+  for (const SpeedupAt& one : candidates) {
     const double noise = std::hypot(std::log(best.value / best.low), std::log(one.high / one.value));
     if (std::log(best.value / one.value) <= noise) ties.push_back(one.gamma);
   }
@@ -49,16 +40,21 @@ std::vector<std::int64_t> ties_of(std::span<const Candidate> candidates) {
   return ties;
 }
 
-std::vector<Candidate> candidates_of(std::span<const SpeedupAt> speedups) {
-  std::vector<Candidate> candidates;
-  for (const SpeedupAt& one : speedups) {
-    if (!std::isnan(one.value)) candidates.push_back({one.gamma, one.value, one.low, one.high});
-  }
-  return candidates;
+std::vector<SpeedupAt> with_value(std::span<const SpeedupAt> speedups) {
+  std::vector<SpeedupAt> found;
+  std::copy_if(speedups.begin(), speedups.end(), std::back_inserter(found),
+               [](const SpeedupAt& one) { return !std::isnan(one.value); });
+  return found;
+}
+
+const SpeedupAt* find_gamma(std::span<const SpeedupAt> speedups, std::int64_t gamma) {
+  const auto one = std::find_if(speedups.begin(), speedups.end(),
+                                [&](const SpeedupAt& at) { return at.gamma == gamma && !std::isnan(at.value); });
+  return one == speedups.end() ? nullptr : &*one;
 }
 
 /// Speedup over all loads with one gamma each: the harmonic mean by tokens, separately for value, low and high.
-Candidate over_loads(std::int64_t gamma, std::span<const Load> loads, std::span<const SpeedupAt> at_load) {
+SpeedupAt over_loads(std::int64_t gamma, std::span<const Load> loads, std::span<const SpeedupAt> at_load) {
   double share = 0.0;
   double time = 0.0;
   double max_time = 0.0;
@@ -69,16 +65,15 @@ Candidate over_loads(std::int64_t gamma, std::span<const Load> loads, std::span<
     max_time += loads[i].share / at_load[i].low;
     min_time += loads[i].share / at_load[i].high;
   }
-  return {gamma, share / time, share / max_time, share / min_time};
+  return {gamma, 0.0, TimeAt::Knowledge::measured, share / time, share / max_time, share / min_time};
 }
 
 /// The speedups of one gamma at every load; empty unless all have a value.
 std::vector<SpeedupAt> of_gamma(std::int64_t gamma, std::span<const std::vector<SpeedupAt>> by_load) {
   std::vector<SpeedupAt> found;
   for (const std::vector<SpeedupAt>& speedups : by_load) {
-    const auto one = std::find_if(speedups.begin(), speedups.end(),
-                                  [&](const SpeedupAt& at) { return at.gamma == gamma && !std::isnan(at.value); });
-    if (one == speedups.end()) return {};
+    const SpeedupAt* one = find_gamma(speedups, gamma);
+    if (one == nullptr) return {};
     found.push_back(*one);
   }
   return found;
@@ -90,8 +85,7 @@ void check(std::span<const Load> loads, std::int64_t max_gamma, double schedule_
   check_nonnegative("schedule_cost", schedule_cost);
 }
 
-/// The best gamma of each load; the best for all loads if noise does not distinguish the two, so that a schedule never
-/// follows noise.
+/// The best gamma of each load; that for all loads if noise does not distinguish the two.
 std::vector<SpeedupAt> scheduled(std::int64_t best_for_all, std::span<const BestAt> best,
                                  std::span<const std::vector<SpeedupAt>> by_load) {
   std::vector<SpeedupAt> speedups;
@@ -117,12 +111,10 @@ std::vector<SpeedupAt> speedups_at(const AcceptanceFit& tokens, const ObservedTi
 }
 
 std::optional<BestAt> best_at(std::span<const SpeedupAt> speedups) {
-  const std::vector<Candidate> candidates = candidates_of(speedups);
+  const std::vector<SpeedupAt> candidates = with_value(speedups);
   if (candidates.empty()) return std::nullopt;
   BestAt best{.batch = speedups.front().batch, .best = {}, .ties = ties_of(candidates), .sign_certain = false};
-  best.best = *std::find_if(speedups.begin(), speedups.end(), [&](const SpeedupAt& one) {
-    return one.gamma == best.ties.front() && !std::isnan(one.value);
-  });
+  best.best = *find_gamma(candidates, best.ties.front());
   best.sign_certain = best.best.low > 1.0 || best.best.high < 1.0;
   return best;
 }
@@ -134,7 +126,7 @@ std::optional<GammaChoice> choose_gamma(const AcceptanceFit& tokens, const Obser
   std::copy_if(loads.begin(), loads.end(), std::back_inserter(used), [](const Load& load) { return load.share > 0.0; });
   std::vector<std::vector<SpeedupAt>> by_load;
   for (const Load& load : used) by_load.push_back(speedups_at(tokens, times, load.batch, max_gamma));
-  std::vector<Candidate> candidates;
+  std::vector<SpeedupAt> candidates;
   for (std::int64_t gamma = 1; gamma <= max_gamma; ++gamma) {
     const std::vector<SpeedupAt> speedups = of_gamma(gamma, by_load);
     if (!speedups.empty()) candidates.push_back(over_loads(gamma, used, speedups));
@@ -149,7 +141,7 @@ std::optional<GammaChoice> choose_gamma(const AcceptanceFit& tokens, const Obser
   choice.fixed_gamma = choice.ties.front();
   choice.fixed_speedup = over_loads(choice.fixed_gamma, used, of_gamma(choice.fixed_gamma, by_load)).value;
   for (const auto& speedups : by_load) choice.by_load.push_back(*best_at(speedups));
-  const Candidate& best_for_all = largest_of(candidates);
+  const SpeedupAt& best_for_all = largest_of(candidates);
   const double by_schedule = over_loads(0, used, scheduled(best_for_all.gamma, choice.by_load, by_load)).value;
   choice.schedule_gain = std::max(0.0, by_schedule / best_for_all.value - 1.0);
   choice.schedule_pays = choice.schedule_gain > schedule_cost;

@@ -12,8 +12,7 @@
 /// Choice of the draft length, from tokens per iteration at every gamma and the iteration times that are known.
 namespace foredraft::analytic {
 
-/// Speedup over autoregressive decoding at one gamma and batch size: tokens times baseline time per token divided by
-/// iteration time.
+/// Speedup at one gamma and batch size: tokens times baseline time per token divided by iteration time.
 struct SpeedupAt {
   std::int64_t gamma;
   double batch;
@@ -23,8 +22,7 @@ struct SpeedupAt {
   double high;
 };
 
-/// Speedups of gamma 1 to `max_gamma` at one batch size, for those with a known, interpolated or bounded time. Empty
-/// without a baseline time at that batch size.
+/// Speedups of gamma 1 to `max_gamma` at one batch size, as far as the times are known or bounded.
 [[nodiscard]] std::vector<SpeedupAt> speedups_at(const AcceptanceFit& tokens, const ObservedTimes& times, double batch,
                                                  std::int64_t max_gamma);
 
@@ -50,8 +48,7 @@ struct GammaChoice {
   double fixed_speedup;            ///< time without speculation divided by time with it, over all loads
   std::vector<std::int64_t> ties;  ///< ascending, including fixed_gamma
   std::vector<BestAt> by_load;     ///< in the order of the loads with a share above 0
-  /// Speedup with the best draft length at each load (the fixed one if noise does not distinguish them) divided by
-  /// fixed_speedup, minus 1, >= 0.
+  /// Speedup with the best gamma at each load (the fixed one within noise) divided by fixed_speedup, minus 1, >= 0.
   double schedule_gain;
   bool schedule_pays;  ///< schedule_gain exceeds schedule_cost
 };

@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 
 #include "core/check.hpp"
-#include "core/intervals.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
-constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = unknown<double>;
 constexpr TimeAt unknown_time{TimeAt::Knowledge::unknown, not_known, not_known, not_known};
 
 void check_positive_estimate(std::string_view name, const Estimate& time) {
@@ -25,8 +22,13 @@ void check_positive_estimate(std::string_view name, const Estimate& time) {
   check_nonnegative("standard_error", time.standard_error);
 }
 
-/// Mean of the entries of one point, weighted by their precision, or equally if one claims to be exact. Its error is at
-/// least that of the entries' scatter.
+void check_drafting(const Estimate& time) {
+  check_nonnegative("drafting", time.mean);
+  check_nonnegative("standard_error", time.standard_error);
+}
+
+/// Mean of the entries of one point, weighted by precision, or equally if one claims to be exact; at least their
+/// scatter.
 Estimate together(std::span<const Estimate> entries) {
   const bool exact =
       std::any_of(entries.begin(), entries.end(), [](const Estimate& one) { return one.standard_error == 0.0; });
@@ -91,8 +93,8 @@ TimeAt between(std::int64_t gamma, const std::pair<const std::int64_t, Point>& s
 /// drafts take the logged time, per draft or in total.
 TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shortest,
              const std::optional<Estimate>& plain, Drafting kind) {
-  const TimeAt most = measured(shortest.second.time);
-  TimeAt time{TimeAt::Knowledge::bounded, not_known, plain ? measured(*plain).low : 0.0, most.high};
+  const TimeAt maximum = measured(shortest.second.time);
+  TimeAt time{TimeAt::Knowledge::bounded, not_known, plain ? measured(*plain).low : 0.0, maximum.high};
   if (const auto& drafting = shortest.second.drafting) {
     const double share = static_cast<double>(gamma) / static_cast<double>(shortest.first);
     const double part = kind == Drafting::autoregressive ? share : 1.0;
@@ -100,8 +102,7 @@ TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& sho
     time.low += part * std::max(0.0, drafts.low);
     time.high -= (1.0 - part) * std::max(0.0, drafts.low);
   }
-  // Autoregressive decoding in another process may be slower than an iteration: then the bounds do not constrain each
-  // other.
+  // Autoregressive decoding in another process may be slower than an iteration: then the bounds say nothing.
   time.low = std::min(time.low, time.high);
   return time;
 }
@@ -114,8 +115,7 @@ void check_times(const ObservedTimes& times) {
     check_positive("batch", one.batch);
     check_positive_estimate("time", one.time);
     if (!one.drafting) continue;
-    check_nonnegative("drafting", one.drafting->mean);
-    check_nonnegative("standard_error", one.drafting->standard_error);
+    check_drafting(*one.drafting);
     if (one.drafting->mean > one.time.mean) {
       throw DomainError(fmt::format("invalid drafting={} (must be at most the time of its iteration, {})",
                                     one.drafting->mean, one.time.mean));
@@ -143,12 +143,6 @@ TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch) {
   return below(gamma, *longer, plain_time_at(times, batch), times.drafting);
 }
 
-std::vector<double> logged_batches(const ObservedTimes& times) {
-  std::set<double> batches;
-  for (const LoggedTime& one : times.logged) batches.insert(one.batch);
-  return {batches.begin(), batches.end()};
-}
-
 std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch) {
   for (const PlainTime& one : times.plain) {
     if (one.batch == batch) return one.time;
@@ -163,8 +157,7 @@ TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double 
   const double plain_error = normal_quantile(0.95) * plain->standard_error / plain->mean;
   TimeAt tokens{time.knowledge, time.value / plain->mean, time.low / plain->mean, time.high / plain->mean};
   if (time.knowledge == TimeAt::Knowledge::bounded) {
-    // The lower end is a multiple of the baseline time or less, so only the upper end has the error of the baseline
-    // time.
+    // The lower end is a multiple of the baseline time or less: only the upper end has the error of that time.
     tokens.high *= 1.0 + plain_error;
     return tokens;
   }
@@ -173,18 +166,13 @@ TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double 
   return tokens;
 }
 
-namespace {
-
-constexpr std::size_t min_windows = 8;
-constexpr double min_scatter = 0.01;  // of rates over their mean: below, nothing tells prompts from decoding
-constexpr double ms_per_s = 1000.0;
-
-}  // namespace
-
 // An iteration takes d + c p with p prompt tokens in it, p = r T at r prompt tokens per second: 1/T = 1/d - (c/d) r. In
 // this form only the dependent variable has the noise of the iteration time; as a function of p both would, and noise
 // would look like a cost of prompts.
 std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
+  constexpr std::size_t min_windows = 8;
+  constexpr double min_scatter = 0.01;  // of rates over their mean: below, nothing tells prompts from decoding
+  constexpr double ms_per_s = 1000.0;
   for (const MixedWindow& window : windows) {
     check_positive("iteration_ms", window.iteration_ms);
     check_nonnegative("prompt_tokens_per_s", window.prompt_tokens_per_s);
@@ -232,7 +220,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
 namespace {
 
 /// Relative change of a factor per relative change of each time.
-enum Time : std::size_t { plain_token, iteration, drafting, verification, plain_pass, time_count };
+enum Time : std::size_t { plain_token, iteration, drafting, verification, decode_step, time_count };
 using Slopes = std::array<double, time_count>;
 
 struct Link {
@@ -241,22 +229,14 @@ struct Link {
   Slopes slopes;
 };
 
-void check_time(std::string_view name, const Estimate& time) {
-  check_positive(name, time.mean);
-  check_nonnegative("standard_error", time.standard_error);
-}
-
 void check(const ChainTimes& times) {
-  check_time("tokens", times.tokens);
+  check_positive_estimate("tokens", times.tokens);
   if (times.tokens.mean < 1.0) throw DomainError("invalid tokens (must be at least 1: an iteration yields a token)");
-  check_time("plain_token", times.plain_token);
-  check_time("iteration", times.iteration);
-  if (times.verification) check_time("verification", *times.verification);
-  if (times.plain_pass) check_time("plain_pass", *times.plain_pass);
-  if (times.drafting) {
-    check_nonnegative("drafting", times.drafting->mean);
-    check_nonnegative("standard_error", times.drafting->standard_error);
-  }
+  check_positive_estimate("plain_token", times.plain_token);
+  check_positive_estimate("iteration", times.iteration);
+  if (times.verification) check_positive_estimate("verification", *times.verification);
+  if (times.decode_step) check_positive_estimate("plain_pass", *times.decode_step);
+  if (times.drafting) check_drafting(*times.drafting);
 }
 
 double relative_error(const Estimate& time) { return time.mean > 0.0 ? time.standard_error / time.mean : 0.0; }
@@ -265,7 +245,7 @@ Slopes relative_errors(const ChainTimes& times) {
   const Estimate exact{1.0, 0.0};
   return {relative_error(times.plain_token), relative_error(times.iteration),
           relative_error(times.drafting.value_or(exact)), relative_error(times.verification.value_or(exact)),
-          relative_error(times.plain_pass.value_or(exact))};
+          relative_error(times.decode_step.value_or(exact))};
 }
 
 double error_of(const Slopes& slopes, const Slopes& errors) {
@@ -277,8 +257,8 @@ double error_of(const Slopes& slopes, const Slopes& errors) {
 std::vector<Link> known_links(const ChainTimes& times) {
   std::vector<Link> links;
   const auto& verify = times.verification;
-  if (verify && times.plain_pass) {
-    links.push_back({ChainFactor::verification, times.plain_pass->mean / verify->mean, {0, 0, 0, -1, 1}});
+  if (verify && times.decode_step) {
+    links.push_back({ChainFactor::verification, times.decode_step->mean / verify->mean, {0, 0, 0, -1, 1}});
   }
   if (verify && times.drafting) {
     const double both = verify->mean + times.drafting->mean;
@@ -288,8 +268,8 @@ std::vector<Link> known_links(const ChainTimes& times) {
     links.push_back(
         {ChainFactor::engine_overhead, both / times.iteration.mean, {0, -1, drafting_share, verify_share, 0}});
   }
-  if (times.plain_pass) {
-    links.push_back({ChainFactor::plain_overhead, times.plain_token.mean / times.plain_pass->mean, {1, 0, 0, 0, -1}});
+  if (times.decode_step) {
+    links.push_back({ChainFactor::plain_overhead, times.plain_token.mean / times.decode_step->mean, {1, 0, 0, 0, -1}});
   }
   return links;
 }
@@ -339,7 +319,7 @@ SpeedupChain speedup_chain(const ChainTimes& times) {
                      .overlapped = times.verification && times.drafting &&
                                    times.verification->mean + times.drafting->mean > times.iteration.mean};
   for (const Link& link : links) {
-    const double share = lost == 0.0 ? std::numeric_limits<double>::quiet_NaN() : std::log(link.value) / lost;
+    const double share = lost == 0.0 ? not_known : std::log(link.value) / lost;
     chain.links.push_back({link.factor, link.value, link.value * error_of(link.slopes, errors), share});
   }
   return chain;

@@ -51,21 +51,17 @@ struct TimeAt {
   double high;
 };
 
-/// Throws DomainError for times out of range: not finite, not > 0, standard errors < 0, drafting longer than its
-/// iteration, two baseline times of one batch size.
+/// Throws DomainError for times or errors out of range, drafting longer than its iteration, a baseline time given
+/// twice.
 void check_times(const ObservedTimes& times);
 
 /// gamma >= 1. Throws DomainError as check_times.
 [[nodiscard]] TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch);
 
-/// The logged batch sizes, ascending.
-[[nodiscard]] std::vector<double> logged_batches(const ObservedTimes& times);
-
 /// The baseline time of a batch size; nullopt if there is none.
 [[nodiscard]] std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch);
 
-/// Break-even tokens per iteration at this gamma and batch size: iteration time divided by baseline time. Unknown
-/// without a baseline time.
+/// Break-even tokens per iteration: iteration time divided by baseline time; unknown without one.
 [[nodiscard]] TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch);
 
 // ---- Cost of prompt tokens in iterations that also decode, from windows with different prompt rates.
@@ -95,7 +91,7 @@ struct ChainTimes {
   Estimate iteration;    ///< T_s: one iteration of speculative decoding, including all overhead
   std::optional<Estimate> drafting = std::nullopt;      ///< D: all drafts of an iteration
   std::optional<Estimate> verification = std::nullopt;  ///< V: the target's forward pass over them
-  std::optional<Estimate> plain_pass = std::nullopt;    ///< P: the target's forward pass in autoregressive decoding
+  std::optional<Estimate> decode_step = std::nullopt;   ///< P: the target's forward pass in autoregressive decoding
 };
 
 enum class ChainFactor {
@@ -122,8 +118,7 @@ struct SpeedupChain {
   bool overlapped;  ///< V + D > T_s: the sum of the parts is an upper bound of an iteration
 };
 
-/// The chain of factors. The standard errors of different times are taken as independent. Throws DomainError for a time
-/// out of range.
+/// The chain of factors. Errors of different times are independent. Throws DomainError for a time out of range.
 [[nodiscard]] SpeedupChain speedup_chain(const ChainTimes& times);
 
 }  // namespace foredraft::analytic

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
@@ -33,27 +32,12 @@ double expected_iterations(std::span<const double> tokens_pmf, std::int64_t leng
   return last;
 }
 
-double expected_iterations_asymptotic(std::span<const double> tokens_pmf, std::int64_t length) {
-  check_distribution("tokens_pmf", tokens_pmf);
-  check_at_least("length", length, 0);
-  CompensatedSum mean;
-  CompensatedSum ordered_pairs;  // E[X (X - 1)]
-  for (std::size_t i = 0; i < tokens_pmf.size(); ++i) {
-    const auto k = static_cast<double>(i + 1);
-    mean.add(k * tokens_pmf[i]);
-    ordered_pairs.add(k * (k - 1.0) * tokens_pmf[i]);
-  }
-  const double mu = mean.value();
-  return static_cast<double>(length) / mu + ordered_pairs.value() / (2.0 * mu * mu);
-}
-
 double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length) {
   check_distribution("tokens_pmf", tokens_pmf);
   if (!(mean_length >= 1.0 && std::isfinite(mean_length))) {
     throw DomainError(fmt::format("invalid mean_length={} (must be finite and at least 1)", mean_length));
   }
-  // E[N] = sum_j P(L > S_j) = sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length; 1 - s^k term by term, to
-  // preserve the digits of long sequences.
+  // E[N] = sum_j E[s^(S_j)] = 1 / (1 - E[s^X]); 1 - s^k term by term keeps the digits of long sequences.
   const double log_survival = std::log1p(-1.0 / mean_length);
   CompensatedSum ends;
   for (std::size_t i = 0; i < tokens_pmf.size(); ++i) {
@@ -116,10 +100,10 @@ double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_
   }
   const auto shorter = static_cast<std::int64_t>(mean_length);
   // A draft longer than the rest of the sentence takes the same iterations as a draft of that length.
-  const std::int64_t most = std::min(max_tokens(iteration.gamma, iteration.convention), shorter + 1);
+  const std::int64_t maximum = std::min(max_tokens(iteration.gamma, iteration.convention), shorter + 1);
   std::vector<double> pmf;
-  for (std::int64_t k = 1; k < most; ++k) pmf.push_back(tokens_probability(iteration, k));
-  pmf.push_back(tokens_at_least(iteration, most));
+  for (std::int64_t k = 1; k < maximum; ++k) pmf.push_back(tokens_probability(iteration, k));
+  pmf.push_back(tokens_at_least(iteration, maximum));
   const double longer_share = mean_length - static_cast<double>(shorter);
   double iterations = (1.0 - longer_share) * expected_iterations(pmf, shorter);
   if (longer_share > 0.0) iterations += longer_share * expected_iterations(pmf, shorter + 1);
@@ -206,12 +190,6 @@ double input_copy_iterations_geometric(const InputCopy& copy, std::int64_t gamma
   const double realigning =
       edit * go_on * (copy.realign == 0 ? 0.0 : stable::geometric_sum(go_on, hazard, copy.realign));
   return mean_length * (copying + realigning) / (1.0 + realigning);
-}
-
-double input_copy_published_calls(double edits, std::int64_t realign) {
-  check_nonnegative("edits", edits);
-  check_range("realign", realign, 0, longest_realign);
-  return 1.0 + edits * (1.0 + static_cast<double>(realign));
 }
 
 }  // namespace foredraft::analytic

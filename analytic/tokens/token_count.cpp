@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/token_count.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 #include <cmath>
-#include <limits>
-#include <stdexcept>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
@@ -39,16 +37,18 @@ double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma
   return tokens.value();
 }
 
-double tokens_variance(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
-  // About the mean, term by term: E[X^2] - E[X]^2 cancels if nearly every iteration yields the same number.
-  const double mean = tokens_per_iteration(marginal, gamma, convention);
-  const std::vector<double> pmf = tokens_pmf(marginal, gamma, convention);
+double variance_about(double mean, std::span<const double> pmf) {
   CompensatedSum variance;
   for (std::size_t i = 0; i < pmf.size(); ++i) {
     const double deviation = static_cast<double>(i + 1) - mean;
     variance.add(pmf[i] * deviation * deviation);
   }
   return variance.value();
+}
+
+double tokens_variance(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
+  // About the mean, term by term: E[X^2] - E[X]^2 cancels if nearly every iteration yields the same number.
+  return variance_about(tokens_per_iteration(marginal, gamma, convention), tokens_pmf(marginal, gamma, convention));
 }
 
 std::vector<double> tokens_pmf(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
@@ -69,27 +69,6 @@ namespace {
 void check(const IidIteration& iteration) {
   check_probability("alpha", iteration.alpha);
   check_gamma(iteration.gamma, iteration.convention);
-}
-
-/// sum_{j<n} r^j and r^n of the ratio r = alpha * x >= 0, which may exceed 1.
-struct GeometricSeries {
-  double sum;
-  double power;
-};
-
-GeometricSeries geometric_series(double alpha, double x, std::int64_t n) {
-  if (n == 0) return {0.0, 1.0};
-  const auto terms = static_cast<double>(n);
-  const double r = alpha * x;
-  // Rounding the product to a double would lose the distance of r from 1; one fused operation preserves it.
-  const double distance = std::fma(alpha, x, -1.0);
-  if (std::abs(distance) > 0.5) {
-    const double power = std::pow(r, terms);
-    return {(power - 1.0) / distance, power};
-  }
-  if (distance == 0.0) return {terms, 1.0};
-  const double exponent = terms * std::log1p(distance);
-  return {std::expm1(exponent) / distance, std::exp(exponent)};
 }
 
 }  // namespace
@@ -114,6 +93,14 @@ double tokens_probability(const IidIteration& iteration, std::int64_t tokens) {
   return tokens == n ? reached : (1.0 - iteration.alpha) * reached;
 }
 
+std::vector<double> tokens_pmf(const IidIteration& iteration) {
+  std::vector<double> pmf;
+  for (std::int64_t k = 1; k <= max_tokens(iteration.gamma, iteration.convention); ++k) {
+    pmf.push_back(tokens_probability(iteration, k));
+  }
+  return pmf;
+}
+
 double tokens_at_least(const IidIteration& iteration, std::int64_t tokens) {
   check(iteration);
   if (tokens <= 1) return 1.0;
@@ -121,42 +108,9 @@ double tokens_at_least(const IidIteration& iteration, std::int64_t tokens) {
   return std::pow(iteration.alpha, static_cast<double>(tokens - 1));
 }
 
-std::int64_t tokens_quantile(const IidIteration& iteration, double level) {
-  check(iteration);
-  check_probability("level", level);
-  const double alpha = iteration.alpha;
-  const std::int64_t n = max_tokens(iteration.gamma, iteration.convention);
-  if (alpha == 0.0 || level == 0.0) return 1;
-  if (alpha == 1.0 || level == 1.0) return n;
-  // P(X <= k) = 1 - alpha^k for k < n: the smallest k with alpha^k <= 1 - level. Doubles determine k to a relative
-  // 1e-14; within these limits an exact comparison decides.
-  const double estimate = std::log1p(-level) / std::log(alpha);
-  constexpr double relative_error = 1e-14;
-  const double lower = std::floor(estimate * (1.0 - relative_error));
-  if (lower + 1.0 >= static_cast<double>(n)) return n;
-  auto below = static_cast<std::int64_t>(std::max(lower, 0.0));
-  auto reached = std::max(below + 1, static_cast<std::int64_t>(std::ceil(estimate * (1.0 + relative_error))));
-  while (reached - below > 1) {
-    const std::int64_t middle = below + (reached - below) / 2;
-    (exact::power_at_most(alpha, middle, level) ? reached : below) = middle;
-  }
-  return std::min(reached, n);
-}
-
 double all_accepted_probability(const IidIteration& iteration) {
   check(iteration);
   return std::pow(iteration.alpha, static_cast<double>(iteration.gamma));
-}
-
-double tokens_generating_function(const IidIteration& iteration, double x) {
-  check(iteration);
-  check_nonnegative("x", x);
-  const double alpha = iteration.alpha;
-  const std::int64_t n = max_tokens(iteration.gamma, iteration.convention);
-  if (alpha == 1.0) return std::pow(x, static_cast<double>(n));
-  // sum_k P(X = k) x^k term by term: all positive, where 1 + (x - 1) (...) would cancel for x < 1.
-  const GeometricSeries series = geometric_series(alpha, x, n - 1);
-  return x * ((1.0 - alpha) * series.sum + series.power);
 }
 
 namespace {
@@ -170,15 +124,8 @@ void check(const VaryingYield& yield) {
 
 double mean_draft_passes(const VaryingYield& yield, Drafting drafting) {
   check(yield);
-  switch (drafting) {
-    case Drafting::autoregressive:
-      return yield.mean_gamma;
-    case Drafting::block:
-      return 1.0;
-    case Drafting::free:
-      return 0.0;
-  }
-  throw std::logic_error("unknown drafting cost");
+  if (drafting == Drafting::autoregressive) return yield.mean_gamma;
+  return drafting == Drafting::block ? 1.0 : 0.0;
 }
 
 double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention) {
@@ -188,33 +135,52 @@ double operations_factor(const VaryingYield& yield, double operations_ratio, Con
   return (yield.mean_gamma * operations_ratio + verified) / yield.tokens;
 }
 
-double accepted_over_drafted(const VaryingYield& yield) {
-  check(yield);
-  if (yield.mean_gamma == 0.0) return std::numeric_limits<double>::quiet_NaN();
-  return (yield.tokens - 1.0) / yield.mean_gamma;
-}
-
-double chains_tokens(double any_first, double conditional, std::int64_t depth) {
-  check_probability("any_first", any_first);
-  check_probability("conditional", conditional);
-  check_at_least("depth", depth, 0);
-  return 1.0 + any_first * stable::geometric_sum(conditional, 1.0 - conditional, depth);
-}
-
-double independent_drafts_tokens(double alpha, std::int64_t gamma, std::int64_t drafts) {
-  constexpr std::int64_t longest = 1'000'000;
-  check_probability("alpha", alpha);
-  check_range("gamma", gamma, 0, longest);
-  check_at_least("drafts", drafts, 1);
-  // 1 + sum of the probabilities that some draft reaches i: none of them cancels.
-  CompensatedSum tokens;
-  tokens.add(1.0);
-  double reach = 1.0;
-  for (std::int64_t i = 0; i < gamma; ++i) {
-    reach *= alpha;
-    tokens.add(-std::expm1(static_cast<double>(drafts) * std::log1p(-reach)));
+double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention) {
+  check_at_least("gamma", gamma, 1);
+  check_gamma(gamma, convention);
+  const std::int64_t n = max_tokens(gamma, convention);
+  if (n == 1) {
+    throw DomainError(fmt::format(
+        "invalid gamma={} (must be at least 2 under {}: an iteration of one token does not determine alpha)", gamma,
+        to_string(convention)));
   }
-  return tokens.value();
+  if (!(acceptance_length >= 1.0 && acceptance_length <= static_cast<double>(n))) {
+    throw DomainError(fmt::format("invalid acceptance_length={} (must lie in [1, {}])", acceptance_length, n));
+  }
+  return stable::alpha_of_geometric_total(acceptance_length - 1.0, n - 1);
+}
+
+std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma) {
+  check_probability("first", first);
+  check_probability("decay", decay);
+  constexpr std::int64_t longest_vector = std::int64_t{1} << 24U;
+  check_range("gamma", gamma, 0, longest_vector);
+  std::vector<double> conditional;
+  conditional.reserve(static_cast<std::size_t>(gamma));
+  for (std::int64_t i = 0; i < gamma; ++i) conditional.push_back(first * std::pow(decay, static_cast<double>(i)));
+  return conditional;
+}
+
+double recovered_decay(double decay, double recovery) {
+  check_probability("decay", decay);
+  check_probability("recovery", recovery);
+  return std::pow(decay, 1.0 - recovery);
+}
+
+std::int64_t last_useful_draft(double first, double decay) {
+  check_probability("first", first);
+  check_probability("decay", decay);
+  constexpr double negligible = 1e-20;
+  constexpr std::int64_t maximum = 100'000;
+  double conditional = first;
+  double marginal = first;
+  std::int64_t drafts = 1;
+  while (drafts < maximum && marginal >= negligible) {
+    conditional *= decay;
+    marginal *= conditional;
+    ++drafts;
+  }
+  return drafts;
 }
 
 }  // namespace foredraft::analytic

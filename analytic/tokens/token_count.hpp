@@ -14,8 +14,7 @@ namespace foredraft::analytic {
 /// Marginals from conditionals: running products.
 [[nodiscard]] std::vector<double> marginal_from_conditional(std::span<const double> conditional);
 
-/// E[X] of an iteration that drafts `gamma` tokens, gamma <= marginal.size().
-/// bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.
+/// E[X] for gamma <= marginal.size(). bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.
 [[nodiscard]] double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma, Convention convention);
 
 /// Var[X], in tokens^2.
@@ -24,6 +23,9 @@ namespace foredraft::analytic {
 /// P(X = k) at index k - 1, for k = 1..max_tokens(gamma, convention).
 [[nodiscard]] std::vector<double> tokens_pmf(std::span<const double> marginal, std::int64_t gamma,
                                              Convention convention);
+
+/// Variance of X about its mean, in tokens^2, from P(X = k) at index k - 1.
+[[nodiscard]] double variance_about(double mean, std::span<const double> pmf);
 
 // ---- Distribution of the tokens X of one iteration when each draft is accepted independently with probability alpha.
 // [Leviathan2023, Sec. 3.1]; variance, generating function and quantile in docs/model.md.
@@ -48,17 +50,14 @@ struct IidIteration {
 /// P(X = tokens); 0 outside 1..n.
 [[nodiscard]] double tokens_probability(const IidIteration& iteration, std::int64_t tokens);
 
+/// P(X = k) at index k - 1, for k = 1..n.
+[[nodiscard]] std::vector<double> tokens_pmf(const IidIteration& iteration);
+
 /// P(X >= tokens); 1 for tokens <= 1.
 [[nodiscard]] double tokens_at_least(const IidIteration& iteration, std::int64_t tokens);
 
-/// Minimum k >= 1 with P(X <= k) >= level; level in [0, 1]. Exact, including ties.
-[[nodiscard]] std::int64_t tokens_quantile(const IidIteration& iteration, double level);
-
 /// P(all gamma drafts are accepted) = alpha^gamma.
 [[nodiscard]] double all_accepted_probability(const IidIteration& iteration);
-
-/// E[x^X] for x >= 0; +infinity where it overflows.
-[[nodiscard]] double tokens_generating_function(const IidIteration& iteration, double x);
 
 // ---- Drafts whose length varies between iterations: long-run means of an iteration.
 
@@ -71,24 +70,23 @@ struct VaryingYield {
 /// Draft passes of an iteration.
 [[nodiscard]] double mean_draft_passes(const VaryingYield& yield, Drafting drafting);
 
-/// (mean_gamma * operations_ratio + verified positions) / tokens; verified positions are the drafts, plus one per
-/// iteration with a bonus token.
+/// (mean_gamma * operations_ratio + verified positions) / tokens: the drafts, plus one with a bonus token.
 [[nodiscard]] double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention);
 
-/// Accepted divided by drafted tokens with a bonus token, where each iteration emits exactly one token that is not an
-/// accepted draft: (tokens - 1) / mean_gamma. NaN without drafts.
-[[nodiscard]] double accepted_over_drafted(const VaryingYield& yield);
+/// The alpha of i.i.d. acceptance whose tokens per iteration are `acceptance_length`, in [1, max_tokens]. gamma >= 1
+/// and max_tokens >= 2: with one token alpha is not determined.
+[[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
 
-// ---- Several drafts from one position that share no token but the first: E[X] of an iteration.
+// ---- Drafters whose acceptance falls with the position, as arguments for the functions of token_count.hpp.
 
-/// E[X] of chains that begin with different candidates of one position: `any_first` is the probability that one of
-/// these is accepted, `conditional` that of each later token. 1 + P (1 - p^d) / (1 - p), at most 1 + 1 / (1 - p). depth
-/// >= 0. [Chen2024, Sec. 3.1]
-[[nodiscard]] double chains_tokens(double any_first, double conditional, std::int64_t depth);
+/// Conditional acceptance first * decay^i of draft i = 0, 1, ..., `gamma` entries. first and decay in [0, 1].
+[[nodiscard]] std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma);
 
-/// E[X] of `drafts` independent drafts of gamma tokens, each token accepted with probability alpha, keeping the longest
-/// accepted prefix: (gamma + 1) - sum_{i=1}^{gamma} (1 - alpha^i)^drafts. An upper bound in practice: the drafts of one
-/// model overlap. gamma from 0 to 10^6, drafts >= 1. [Fu2024, Sec. 4]
-[[nodiscard]] double independent_drafts_tokens(double alpha, std::int64_t gamma, std::int64_t drafts);
+/// Remaining decay if seeing the previous token recovers a fraction `recovery` of the loss, on a logarithmic scale:
+/// decay^(1 - recovery). Both in [0, 1]; recovery 1: no decay.
+[[nodiscard]] double recovered_decay(double decay, double recovery);
+
+/// Draft length at which P(all drafts accepted) falls below 1e-20, at most 100,000. first, decay in [0, 1].
+[[nodiscard]] std::int64_t last_useful_draft(double first, double decay);
 
 }  // namespace foredraft::analytic

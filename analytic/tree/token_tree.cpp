@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "analytic/numerics/stable_forms.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
 
@@ -113,13 +114,6 @@ namespace foredraft::analytic {
 
 std::string to_string(const TreePath& path) { return fmt::format("{}", fmt::join(path, ",")); }
 
-namespace {
-
-/// Tolerance for the sum of the decimal numbers of a head.
-constexpr double row_tolerance = 1e-10;
-
-}  // namespace
-
 void check_head(std::span<const double> row, std::int64_t head) {
   if (row.empty()) throw DomainError(fmt::format("invalid accuracies[head {}] (must have at least one rank)", head));
   CompensatedSum total;
@@ -127,6 +121,7 @@ void check_head(std::span<const double> row, std::int64_t head) {
     check_probability(fmt::format("accuracies[head {}][rank {}]", head, i + 1), row[i]);
     total.add(row[i]);
   }
+  constexpr double row_tolerance = 1e-10;  // of decimal numbers
   if (total.value() > 1.0 + row_tolerance) {
     throw DomainError(
         fmt::format("invalid sum of accuracies[head {}]={} (must be at most 1: at most one candidate of a head is "
@@ -203,14 +198,7 @@ std::vector<double> tokens_pmf(const TokenTree& tree, const HeadAccuracies& accu
 }
 
 double tokens_variance(const TokenTree& tree, const HeadAccuracies& accuracies) {
-  const double mean = tokens_per_iteration(tree, accuracies);
-  const std::vector<double> pmf = tokens_pmf(tree, accuracies);
-  CompensatedSum variance;
-  for (std::size_t i = 0; i < pmf.size(); ++i) {
-    const double deviation = static_cast<double>(i + 1) - mean;
-    variance.add(pmf[i] * deviation * deviation);
-  }
-  return variance.value();
+  return variance_about(tokens_per_iteration(tree, accuracies), tokens_pmf(tree, accuracies));
 }
 
 }  // namespace foredraft::analytic

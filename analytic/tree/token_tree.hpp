@@ -37,9 +37,8 @@ class HeadAccuracies {
   }
   /// Accuracy of one candidate; 0 for ranks that the head does not have.
   [[nodiscard]] double at(std::int64_t depth, std::int64_t rank) const;
-  /// Whether no accuracy rises with the rank. True for the candidates of one head sorted by its own probability on the
-  /// text on which it was measured; not always for other measurements, nor for the k-th candidates of a rejection
-  /// cascade.
+  /// Whether no accuracy rises with the rank: true for the candidates of one head sorted by its own probability on the
+  /// text on which it was measured, not always for other measurements.
   [[nodiscard]] bool falls() const;
 
   /// Probability that the accepted token is one of the first `count` candidates, count <= head(depth).size().
@@ -53,15 +52,13 @@ class HeadAccuracies {
 // below it, X = 1 + accepted depth. Every function throws DomainError if the tree has a depth or a rank without an
 // accuracy.
 
-/// f(v) for every node: the product of the accuracies on the path to it, which is the probability that it is accepted;
-/// 1 for the root.
+/// f(v) for every node: the product of the accuracies on the path, its probability of acceptance; 1 for the root.
 [[nodiscard]] std::vector<double> node_probabilities(const TokenTree& tree, const HeadAccuracies& accuracies);
 
 /// E[X] = sum_v f(v), in tokens. [Chen2024, Prop. 3.4]
 [[nodiscard]] double tokens_per_iteration(const TokenTree& tree, const HeadAccuracies& accuracies);
 
-/// P(X = k) at index k - 1, k = 1..depth + 1. P(X > d) is the sum of f over the nodes of depth d: they exclude each
-/// other.
+/// P(X = k) at index k - 1; P(X > d) is the sum of f over the nodes of depth d, which exclude each other.
 [[nodiscard]] std::vector<double> tokens_pmf(const TokenTree& tree, const HeadAccuracies& accuracies);
 
 /// Var[X], in tokens^2.

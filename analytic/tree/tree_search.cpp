@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <stdexcept>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
@@ -21,13 +22,20 @@ struct LeavesLater {
   }
 };
 
-}  // namespace
-
 void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   constexpr std::int64_t max_nodes = 1'000'000;
   check_range("nodes", budget.nodes, 1, max_nodes);
   check_range("depth", budget.depth, 0, accuracies.heads());
 }
+
+TokenTree tree_of(std::span<const GrownNode> grown) {
+  std::vector<TreeLink> links;
+  links.reserve(grown.size());
+  for (const GrownNode& node : grown) links.push_back({.parent = node.parent, .rank = node.rank});
+  return TokenTree(links);
+}
+
+}  // namespace
 
 std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   check_budget(accuracies, budget);
@@ -36,8 +44,7 @@ std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const Tre
   }
   std::vector<GrownNode> grown;
   std::priority_queue<GrownNode, std::vector<GrownNode>, LeavesLater> frontier;
-  // A node of probability 0 would only cost time; so would its children and later siblings, which have probability 0
-  // too.
+  // A node of probability 0 would only cost time; its children and later siblings have probability 0 too.
   const auto offer = [&](std::int32_t parent, std::int32_t rank, std::int32_t depth, double parent_probability) {
     if (depth > budget.depth || static_cast<std::size_t>(rank) >= accuracies.head(depth).size()) return;
     const double probability = parent_probability * accuracies.head(depth)[static_cast<std::size_t>(rank)];
@@ -57,11 +64,7 @@ std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const Tre
 }
 
 TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
-  std::vector<TreeLink> links;
-  for (const GrownNode& node : grow_greedily(accuracies, budget)) {
-    links.push_back({.parent = node.parent, .rank = node.rank});
-  }
-  return TokenTree(links);
+  return tree_of(grow_greedily(accuracies, budget));
 }
 
 TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
@@ -72,8 +75,7 @@ namespace {
 
 constexpr double no_tree = -std::numeric_limits<double>::infinity();
 
-/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child with s nodes. This form of the innermost
-/// loop lets the compiler vectorize over m.
+/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child of s nodes, vectorized over m.
 void add_child(const std::vector<double>& have, double accuracy, const std::vector<double>& below,
                std::vector<double>& next) {
   const std::size_t size = have.size();
@@ -89,13 +91,30 @@ void add_child(const std::vector<double>& have, double accuracy, const std::vect
   }
 }
 
-struct Pending {
-  std::int32_t node;
-  std::size_t depth;
-  std::size_t nodes;
-};
+class TreeProgram {
+ public:
+  TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
-}  // namespace
+  /// [m]: maximum expected tokens of a tree of m nodes; -infinity if there is none.
+  [[nodiscard]] const std::vector<double>& tokens() const { return levels_.front().best; }
+  /// A tree of tokens()[nodes].
+  [[nodiscard]] TokenTree tree(std::size_t nodes) const;
+
+ private:
+  /// Subtrees at one depth: value[j][m] is the maximum expected tokens, including the node itself, of a subtree of m
+  /// nodes whose root has exactly j children; best[m] the maximum over j.
+  struct Level {
+    std::vector<std::vector<double>> value;
+    std::vector<double> best;
+  };
+  static Level childless(std::size_t nodes);
+  static Level level_above(std::span<const double> head, const Level& below, std::size_t nodes);
+  static std::size_t nodes_of_child(const Level& level, const Level& below, double accuracy, std::size_t j,
+                                    std::size_t m);
+
+  HeadAccuracies accuracies_;
+  std::vector<Level> levels_;  ///< of depth 0, 1, ...
+};
 
 TreeProgram::Level TreeProgram::childless(std::size_t nodes) {
   Level level{.value = {std::vector<double>(nodes + 1, no_tree)}, .best = {}};
@@ -145,6 +164,11 @@ TreeProgram::TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& bud
 }
 
 TokenTree TreeProgram::tree(std::size_t nodes) const {
+  struct Pending {
+    std::int32_t node;
+    std::size_t depth;
+    std::size_t nodes;
+  };
   std::vector<TreeLink> links;
   std::vector<Pending> pending{{.node = 0, .depth = 0, .nodes = nodes}};
   for (std::size_t next = 0; next < pending.size(); ++next) {
@@ -162,6 +186,8 @@ TokenTree TreeProgram::tree(std::size_t nodes) const {
   }
   return TokenTree(links);
 }
+
+}  // namespace
 
 TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   const TreeProgram program(accuracies, budget);
@@ -198,31 +224,20 @@ TokenTree dense_tree(std::span<const std::int64_t> widths) {
   return TokenTree(links);
 }
 
-double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64_t> widths) {
-  check_range("depth", static_cast<std::int64_t>(widths.size()), 0, accuracies.heads());
-  double tokens = 0.0;
-  for (std::size_t i = widths.size(); i-- > 0;) {
-    const auto depth = static_cast<std::int64_t>(i) + 1;
-    check_range(fmt::format("widths[{}]", i), widths[i], 1, static_cast<std::int64_t>(accuracies.head(depth).size()));
-    tokens = accuracies.top(depth, widths[i]) * (1.0 + tokens);
-  }
-  return 1.0 + tokens;
-}
-
 std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   check_budget(accuracies, budget);
-  const auto most = static_cast<std::size_t>(budget.nodes - 1);  // below the root
+  const auto maximum = static_cast<std::size_t>(budget.nodes - 1);  // below the root
   // For a node of one depth with at most b descendants: the maximum expected tokens, and the number of children that
   // reaches it. Below each of w children there is room for floor(b / w) - 1 nodes.
-  std::vector<double> below(most + 1, 0.0);
+  std::vector<double> below(maximum + 1, 0.0);
   std::vector<std::vector<std::int32_t>> children(static_cast<std::size_t>(budget.depth),
-                                                  std::vector<std::int32_t>(most + 1, 0));
+                                                  std::vector<std::int32_t>(maximum + 1, 0));
   for (std::int64_t depth = budget.depth; depth >= 1; --depth) {
-    std::vector<double> here(most + 1, 0.0);
+    std::vector<double> here(maximum + 1, 0.0);
     std::vector<std::int32_t>& chosen = children[static_cast<std::size_t>(depth) - 1];
-    for (std::size_t width = 1; width <= std::min(accuracies.head(depth).size(), most); ++width) {
+    for (std::size_t width = 1; width <= std::min(accuracies.head(depth).size(), maximum); ++width) {
       const double top = accuracies.top(depth, static_cast<std::int64_t>(width));
-      for (std::size_t b = width; b <= most; ++b) {
+      for (std::size_t b = width; b <= maximum; ++b) {
         const double tokens = top * (1.0 + below[b / width - 1]);
         if (tokens > here[b]) {
           here[b] = tokens;
@@ -233,7 +248,7 @@ std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, co
     below = std::move(here);
   }
   std::vector<std::int64_t> widths;
-  std::size_t left = most;
+  std::size_t left = maximum;
   for (const std::vector<std::int32_t>& chosen : children) {
     if (chosen[left] == 0) break;
     widths.push_back(chosen[left]);
@@ -257,15 +272,7 @@ double iteration_steps(const TreeCost& cost, std::int64_t nodes, std::int64_t de
          cost.c * static_cast<double>(draft_passes(depth, cost.drafting));
 }
 
-TokenTree tree_of_first(std::span<const GrownNode> grown) {
-  std::vector<TreeLink> links;
-  links.reserve(grown.size());
-  for (const GrownNode& node : grown) links.push_back({.parent = node.parent, .rank = node.rank});
-  return TokenTree(links);
-}
-
-/// Passes the best tree of every size within the budget to consider(tokens, nodes, depth) and builds the last one that
-/// it accepts. Returns the depth that is reached.
+/// Passes the best tree of every size to consider(tokens, nodes, depth), builds the last it accepts; returns its depth.
 template <typename Consider>
 std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                                TokenTree& best) {
@@ -280,7 +287,7 @@ std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudge
     reached = std::max<std::int64_t>(reached, grown[i].depth);
     if (consider(tokens.value(), static_cast<std::int64_t>(i) + 2, reached)) taken = i + 1;
   }
-  if (taken > 0) best = tree_of_first(std::span(grown).first(taken));
+  if (taken > 0) best = tree_of(std::span(grown).first(taken));
   return reached;
 }
 

@@ -9,7 +9,7 @@
 #include "foredraft/words.hpp"
 
 /// Trees with the most expected tokens within a budget. Nodes include the root; a tree has fewer nodes than the budget
-/// if all further nodes have probability 0. At most a million nodes; depth at most the number of heads.
+/// if all further nodes have probability 0. DomainError for a budget of more than a million nodes.
 namespace foredraft::analytic {
 
 struct TreeBudget {
@@ -25,10 +25,9 @@ struct GrownNode {
   double probability;  ///< acceptance probability
 };
 
-/// The drafted nodes by falling probability; ties: the smaller depth, then the parent added first, then the lower rank.
-/// The first n - 1 of them and the root are an optimal tree of n nodes for every n: a node is never more probable than
-/// its parent or a sibling of lower rank, so the most probable n are connected. O(n log n). [Cai2024, Sec. 2.3.3]
-/// DomainError for accuracies that rise with the rank.
+/// The drafted nodes by falling probability; ties: smaller depth, earlier parent, lower rank. The first n - 1 and the
+/// root are an optimal tree of n nodes: a node is never more probable than its parent or a sibling of lower rank. O(n
+/// log n). [Cai2024, Sec. 2.3.3] DomainError for accuracies that rise with the rank.
 [[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget);
 [[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
@@ -36,30 +35,6 @@ struct GrownNode {
 /// the children of a node have ranks from 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may
 /// differ between depths. O(depth * ranks * nodes^2) time, at most 2^38, and O(depth * ranks * nodes) memory, at most
 /// 2^28 entries: DomainError beyond.
-class TreeProgram {
- public:
-  TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget);
-
-  /// [m]: maximum expected tokens of a tree of m nodes; -infinity if there is none.
-  [[nodiscard]] const std::vector<double>& tokens() const { return levels_.front().best; }
-  /// A tree of tokens()[nodes].
-  [[nodiscard]] TokenTree tree(std::size_t nodes) const;
-
- private:
-  /// Subtrees at one depth: value[j][m] is the maximum expected tokens, including the node itself, of a subtree of m
-  /// nodes whose root has exactly j children; best[m] the maximum over j.
-  struct Level {
-    std::vector<std::vector<double>> value;
-    std::vector<double> best;
-  };
-  static Level childless(std::size_t nodes);
-  static Level level_above(std::span<const double> head, const Level& below, std::size_t nodes);
-  static std::size_t nodes_of_child(const Level& level, const Level& below, double accuracy, std::size_t j,
-                                    std::size_t m);
-
-  HeadAccuracies accuracies_;
-  std::vector<Level> levels_;  ///< of depth 0, 1, ...
-};
 [[nodiscard]] TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 /// The greedy tree if accuracies do not rise with the rank, else that of the dynamic program.
@@ -69,13 +44,8 @@ class TreeProgram {
 [[nodiscard]] TokenTree dense_tree(std::span<const std::int64_t> widths);
 /// 1 + sum_d prod_{j<=d} widths[j]
 [[nodiscard]] std::int64_t dense_nodes(std::span<const std::int64_t> widths);
-/// 1 + sum_d prod_{j<=d} A_j(widths[j]), A the top-k accuracy.
-[[nodiscard]] double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64_t> widths);
 /// Widths of the dense tree with the most expected tokens within the budget; empty: only the root.
 [[nodiscard]] std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget);
-
-/// Throws DomainError unless 1 <= nodes <= 10^6 and 0 <= depth <= accuracies.heads().
-void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 // ---- Optimal size and depth of a tree: every node costs verification, every depth a forward pass of the drafter.
 

@@ -66,9 +66,9 @@ std::optional<std::int64_t> gamma_of(const logs::ObservedLog& log) {
     if (one.decoding != Decoding::speculative || one.gamma.value_or(0) < 1) continue;
     steps[*one.gamma] += one.acceptance ? std::max<std::int64_t>(1, one.acceptance->steps) : 1;
   }
-  const auto most =
+  const auto maximum =
       std::ranges::max_element(steps, std::ranges::less_equal{}, &std::pair<const std::int64_t, std::int64_t>::second);
-  return most == steps.end() ? std::nullopt : std::optional(most->first);
+  return maximum == steps.end() ? std::nullopt : std::optional(maximum->first);
 }
 
 /// The draft length that is set ranks first, then by steps.
@@ -99,14 +99,14 @@ void estimate_acceptance(const AdviceQuestion& question, Advice& advice) {
   if (clusters.empty()) {
     if (steps > 0.0 && steps < analytic::min_steps) {
       advice.acceptance =
-          analytic::FitRefusal{.reason = analytic::FitRefusal::Reason::too_few_steps, .gamma = 0, .steps = steps};
+          analytic::FitProblem{.reason = analytic::FitProblem::Reason::too_few_steps, .gamma = 0, .steps = steps};
     }
     return;
   }
   const DrafterClass drafter = drafter_class(advice.settings.method.value_or(""));
   auto fitted = analytic::fit_acceptance(clusters, drafter);
-  if (const auto* refusal = std::get_if<analytic::FitRefusal>(&fitted)) {
-    advice.acceptance = *refusal;
+  if (const auto* problem = std::get_if<analytic::FitProblem>(&fitted)) {
+    advice.acceptance = *problem;
     return;
   }
   const auto& fit = advice.acceptance.emplace<analytic::AcceptanceFit>(std::get<analytic::AcceptanceFit>(fitted));
@@ -170,7 +170,7 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
     const auto part = [&](double ms) { return Estimate{ms * scale, ms * scale * predicted.error}; };
     times.drafting = part(at.drafting);
     times.verification = part(at.verification);
-    times.plain_pass = part(at.plain);
+    times.decode_step = part(at.plain);
   }
 }
 
@@ -273,7 +273,7 @@ Advice advise(const AdviceQuestion& question) {
   advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
   add_loads(question, advice);
   if (advice.fit() != nullptr) add_choice(question, advice);
-  if (std::holds_alternative<analytic::FitRefusal>(advice.acceptance)) {
+  if (std::holds_alternative<analytic::FitProblem>(advice.acceptance)) {
     for (LoadAdvice& load : advice.loads) load.chain.reset();  // its acceptance length cannot be trusted
   }
   add_words(question, advice);

@@ -98,7 +98,7 @@ struct Advice {
   std::optional<std::int64_t> gamma_observed = {};  ///< of the first log
   std::optional<double> verification_steps = {};    ///< counted; empty: lengths as printed
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed
-  std::variant<NoAcceptance, analytic::FitRefusal, analytic::AcceptanceFit> acceptance = NoAcceptance{};
+  std::variant<NoAcceptance, analytic::FitProblem, analytic::AcceptanceFit> acceptance = NoAcceptance{};
   std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< at least gamma 1 to 12, if they are identified
   std::optional<RequestSpread> spread = {};            ///< at gamma_observed, as are the strata
   std::vector<StratumTokens> strata = {};

@@ -73,28 +73,28 @@ std::size_t known_lengths(const LoadAdvice& load) {
 double at_most(const LoadAdvice& load, const Advice& advice) {
   if (!load.chain || load.gammas.empty() || load.by_gamma.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double logged = normal_interval(load.chain->speedup).high;
-  double most = logged;
-  for (const SpeedupAt& at : load.by_gamma) most = std::max(most, at.high);
+  double maximum = logged;
+  for (const SpeedupAt& at : load.by_gamma) maximum = std::max(maximum, at.high);
   for (const analytic::TokensAtGamma& at : advice.by_gamma) {
-    if (at.gamma > load.gammas.back()) most = std::max(most, at.high / load.tokens->mean * logged);
+    if (at.gamma > load.gammas.back()) maximum = std::max(maximum, at.high / load.tokens->mean * logged);
   }
-  return most;
+  return maximum;
 }
 
 /// Speedup of one draft length over several loads, by the share of tokens; each end apart.
 Recommendation over_loads(std::int64_t gamma, const std::vector<const LoadAdvice*>& loads) {
   double share = 0.0;
   double time = 0.0;
-  double most = 0.0;
+  double maximum = 0.0;
   double least = 0.0;
   for (const LoadAdvice* load : loads) {
     const auto at = std::ranges::find(load->by_gamma, gamma, &SpeedupAt::gamma);
     share += load->share;
     time += load->share / at->value;
-    most += load->share / at->low;
+    maximum += load->share / at->low;
     least += load->share / at->high;
   }
-  return {.gamma = gamma, .value = share / time, .low = share / most, .high = share / least, .ties = {gamma}};
+  return {.gamma = gamma, .value = share / time, .low = share / maximum, .high = share / least, .ties = {gamma}};
 }
 
 /// Of the draft lengths that noise does not distinguish from the best: the smallest one that was logged at all loads,
@@ -182,9 +182,9 @@ bool holds_prefill(const Advice& advice) {
 }  // namespace
 
 bool too_uncertain(const Advice& advice) {
-  constexpr double most = 0.05;
+  constexpr double maximum = 0.05;
   return advice.tokens_observed &&
-         normal_quantile(0.95) * advice.tokens_observed->standard_error > most * advice.tokens_observed->mean;
+         normal_quantile(0.95) * advice.tokens_observed->standard_error > maximum * advice.tokens_observed->mean;
 }
 
 void add_choice(const AdviceQuestion& question, Advice& advice) {

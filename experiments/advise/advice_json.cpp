@@ -52,10 +52,7 @@ ordered_json model_json(const analytic::AcceptanceFit* fit) {
   }
   return {{"name", "easy_and_hard_runs"},
           {"parameters",
-           {{"a", fit->model->chain.a},
-            {"b", fit->model->chain.b},
-            {"spread", fit->model->spread},
-            {"rho", fit->model->rho}}},
+           {{"a", fit->model->a}, {"b", fit->model->b}, {"spread", fit->model->spread}, {"rho", fit->model->rho}}},
           {"misfit",
            {{"chi_squared", finite_json(fit->chi_squared)},
             {"degrees_of_freedom", finite_json(fit->degrees_of_freedom)},

@@ -10,7 +10,7 @@ namespace foredraft::experiments {
 namespace {
 
 using analytic::ChainFactor;
-using Reason = analytic::FitRefusal::Reason;
+using Reason = analytic::FitProblem::Reason;
 
 std::string measured_speedup_text(const LoadAdvice& load) { return with_half_width(load.chain->speedup, "x"); }
 
@@ -78,16 +78,16 @@ bool lacks_graphs(const Advice& advice) {
 }
 
 bool is_prefill(const Advice& advice) {
-  constexpr double most = 0.5;
+  constexpr double maximum = 0.5;
   return std::ranges::any_of(advice.loads,
-                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > most; });
+                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > maximum; });
 }
 
 std::vector<std::string> causes_of(const Advice& advice) {
   std::vector<std::string> causes;
-  const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance);
-  if (refusal != nullptr && refusal->reason == Reason::too_few_steps) add(causes, "too_few");
-  if ((refusal != nullptr && refusal->reason == Reason::all_accepted) || advice.warns("W13")) {
+  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
+  if (problem != nullptr && problem->reason == Reason::too_few_steps) add(causes, "too_few");
+  if ((problem != nullptr && problem->reason == Reason::all_accepted) || advice.warns("W13")) {
     add(causes, "counter_artefact");
   }
   if (too_uncertain(advice)) add(causes, "too_few");
@@ -161,17 +161,17 @@ std::string cause_of(const Advice& advice) {
 
 // ---- what to do
 
-std::string refusal_action(const analytic::FitRefusal& refusal) {
-  if (refusal.reason == Reason::all_accepted) {
+std::string problem_action(const analytic::FitProblem& problem) {
+  if (problem.reason == Reason::all_accepted) {
     return "Nothing can be told: every draft was accepted, as if only full drafts were counted. Log drafted tokens.";
   }
-  if (refusal.reason == Reason::rising) {
+  if (problem.reason == Reason::rising) {
     return fmt::format("Nothing can be told: position {} is accepted more often than the one before it.",
-                       refusal.position);
+                       problem.position);
   }
   const std::string more =
-      refusal.more_steps_needed > 0.0 ? fmt::format("; about {:.0f} more give +-2 %", refusal.more_steps_needed) : "";
-  return fmt::format("Nothing can be told: {:.0f} verification steps are too few{}.", refusal.steps, more);
+      problem.more_steps_needed > 0.0 ? fmt::format("; about {:.0f} more give +-2 %", problem.more_steps_needed) : "";
+  return fmt::format("Nothing can be told: {:.0f} verification steps are too few{}.", problem.steps, more);
 }
 
 std::string yield_text(const Advice& advice) {
@@ -212,9 +212,9 @@ std::vector<const LoadAdvice*> extremes(std::vector<const LoadAdvice*> loads) {
 }
 
 std::string off_text(const std::vector<const LoadAdvice*>& loads) {
-  const double most = (*std::ranges::max_element(loads, {}, &LoadAdvice::at_most))->at_most;
+  const double maximum = (*std::ranges::max_element(loads, {}, &LoadAdvice::at_most))->at_most;
   const std::string limit =
-      most < 1.0 ? "no K pays" : fmt::format("no K gains more than {:.0f} %", 100.0 * (most - 1.0));
+      maximum < 1.0 ? "no K pays" : fmt::format("no K gains more than {:.0f} %", 100.0 * (maximum - 1.0));
   return fmt::format("Turn speculation off for this traffic: {}; {}.", speedups_text(extremes(loads)), limit);
 }
 
@@ -253,7 +253,7 @@ std::string measured_text(const std::vector<const LoadAdvice*>& loads) {
 }
 
 std::string action_of(const Advice& advice) {
-  if (const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance)) return refusal_action(*refusal);
+  if (const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance)) return problem_action(*problem);
   if (!advice.tokens_observed) return "Nothing can be told: no acceptance of drafts was logged.";
   const auto loads = advice.compared();
   if (loads.empty() && !advice.recommendation) return without_speedup(advice);
@@ -265,8 +265,8 @@ std::string action_of(const Advice& advice) {
 }
 
 std::string why_not_of(const Advice& advice) {
-  const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance);
-  if (refusal != nullptr) return "acceptance could not be estimated: log more, or another counter";
+  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
+  if (problem != nullptr) return "acceptance could not be estimated: log more, or another counter";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   if (runs_scatter(advice)) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
@@ -329,8 +329,8 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
     advice.warnings.push_back(
         {"W14", 0, fmt::format("conditional acceptance collapses at position {}", *advice.fit()->collapsed_position)});
   }
-  const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance);
-  if (refusal != nullptr && refusal->reason == Reason::all_accepted && !advice.warns("W13")) {
+  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
+  if (problem != nullptr && problem->reason == Reason::all_accepted && !advice.warns("W13")) {
     advice.warnings.push_back({"W13", 0, "every draft of this log was accepted: a counter of full drafts only"});
   }
   if (is_prefill(advice) && !advice.warns("W12")) {

@@ -160,23 +160,23 @@ class Fields {
   Fields(const BenchRow& row, ProblemList& problems) : row_(row), problems_(problems) {}
 
   [[nodiscard]] bool has(const std::string& name) const { return row_.fields.contains(name); }
-  [[nodiscard]] bool refused() const { return refused_; }
+  [[nodiscard]] bool rejected() const { return rejected_; }
 
   [[nodiscard]] std::string text(const std::string& name) const {
     const auto found = row_.fields.find(name);
     return found == row_.fields.end() ? "" : found->second;
   }
 
-  void refuse(const std::string& name, const std::string& text, const std::string& why) {
+  void reject(const std::string& name, const std::string& text, const std::string& why) {
     problems_.add({.line = row_.line, .key = name, .text = text, .why = why});
-    refused_ = true;
+    rejected_ = true;
   }
 
   std::int64_t count(const std::string& name, std::int64_t least, std::optional<std::int64_t> otherwise = {}) {
     if (!has(name) && otherwise) return *otherwise;
     const auto number = parse_integer(text(name));
     if (number && *number >= least && *number <= max_table_count) return *number;
-    refuse(name, has(name) ? fmt::format("invalid {}=\"{}\"", name, text(name)) : "missing",
+    reject(name, has(name) ? fmt::format("invalid {}=\"{}\"", name, text(name)) : "missing",
            fmt::format("must be a whole number from {} to {}", least, max_table_count));
     return least;
   }
@@ -184,7 +184,7 @@ class Fields {
   double positive(const std::string& name, const std::string& written) {
     const auto number = parse_real(written);
     if (number && *number > 0.0) return *number;
-    refuse(name, written.empty() ? "missing" : fmt::format("invalid {}=\"{}\"", name, written),
+    reject(name, written.empty() ? "missing" : fmt::format("invalid {}=\"{}\"", name, written),
            "must be a number above 0");
     return 1.0;
   }
@@ -193,7 +193,7 @@ class Fields {
     const std::string word = text(name);
     if (word == "true" || word == "1") return true;
     if (!word.empty() && word != "false" && word != "0") {
-      refuse(name, fmt::format("invalid {}=\"{}\"", name, word), "must be true or false");
+      reject(name, fmt::format("invalid {}=\"{}\"", name, word), "must be true or false");
     }
     return false;
   }
@@ -209,15 +209,15 @@ class Fields {
  private:
   const BenchRow& row_;
   ProblemList& problems_;
-  bool refused_ = false;
+  bool rejected_ = false;
 };
 
-struct Pass {
+struct ForwardPass {
   std::string model;
   latency::Role role = latency::Role::decoder_pass;
   std::int64_t batch = 1, tokens = 1, context = 0;
   bool all_logits = true;
-  auto operator<=>(const Pass&) const = default;
+  auto operator<=>(const ForwardPass&) const = default;
 };
 
 /// Where passes ran, which one profile has once.
@@ -229,7 +229,7 @@ std::string model_name(Fields& fields, const BenchFile& file) {
   if (!file.model.empty()) return file.model;
   const std::string path = fields.text("model_filename");
   if (path.empty()) {
-    fields.refuse("model_filename", "missing", "say whose times these are: NAME=FILE");
+    fields.reject("model_filename", "missing", "say whose times these are: NAME=FILE");
     return "";
   }
   const std::filesystem::path name = std::filesystem::path(path).filename();
@@ -245,7 +245,7 @@ std::string cell_name(std::string text) {
 
 /// What the files hold, as it grows.
 struct Found {
-  std::map<Pass, std::vector<double>> times_us = {};
+  std::map<ForwardPass, std::vector<double>> times_us = {};
   std::optional<Machine> machine = {};  ///< of the first test
 };
 
@@ -253,13 +253,13 @@ std::int64_t mean_context(std::int64_t context, std::int64_t steps) { return con
 
 void read_batched(Fields& fields, const BenchFile& file, Found& found) {
   if (file.model.empty()) {
-    fields.refuse("", "llama-batched-bench names no model", "say whose times these are: NAME=FILE");
+    fields.reject("", "llama-batched-bench names no model", "say whose times these are: NAME=FILE");
   }
   const std::int64_t prompt = fields.count("pp", 0);
   const std::int64_t steps = fields.count("tg", 1);
-  const Pass pass{.model = file.model, .batch = fields.count("pl", 1), .context = mean_context(prompt, steps)};
+  const ForwardPass pass{.model = file.model, .batch = fields.count("pl", 1), .context = mean_context(prompt, steps)};
   const double us = us_per_s * fields.positive("t_tg", fields.text("t_tg")) / static_cast<double>(steps);
-  if (!fields.refused()) found.times_us[pass].push_back(us);
+  if (!fields.rejected()) found.times_us[pass].push_back(us);
 }
 
 void read_test(Fields& fields, const BenchFile& file, Found& found) {
@@ -269,16 +269,16 @@ void read_test(Fields& fields, const BenchFile& file, Found& found) {
   const bool embeddings = fields.flag("embeddings");
   const std::string model = model_name(fields, file);
   const std::vector<double> times = fields.times_ns();
-  if (fields.refused()) return;
+  if (fields.rejected()) return;
   if ((prompt == 0) == (steps == 0)) {
-    fields.refuse("n_prompt", fmt::format("n_prompt={} and n_gen={}", prompt, steps),
+    fields.reject("n_prompt", fmt::format("n_prompt={} and n_gen={}", prompt, steps),
                   "a test times a prompt or decode steps: run llama-bench without -pg");
     return;
   }
-  const Pass pass{.model = model,
-                  .tokens = std::max<std::int64_t>(prompt, 1),
-                  .context = prompt > 0 ? context : mean_context(context, steps),
-                  .all_logits = embeddings || prompt <= 1};
+  const ForwardPass pass{.model = model,
+                         .tokens = std::max<std::int64_t>(prompt, 1),
+                         .context = prompt > 0 ? context : mean_context(context, steps),
+                         .all_logits = embeddings || prompt <= 1};
   const double scale = us_per_ns / static_cast<double>(std::max<std::int64_t>(steps, 1));
   for (const double ns : times) found.times_us[pass].push_back(scale * ns);
   const std::string gpu = fields.text("gpu_info");
@@ -288,7 +288,7 @@ void read_test(Fields& fields, const BenchFile& file, Found& found) {
   if (!found.machine) found.machine = machine;
   const Machine& first = *found.machine;
   if (std::tie(machine.device, machine.build) != std::tie(first.device, first.build)) {
-    fields.refuse("", fmt::format("on {} by build {}", machine.device, machine.build),
+    fields.reject("", fmt::format("on {} by build {}", machine.device, machine.build),
                   fmt::format("the first test ran on {} by build {}: a profile is of one machine and one build",
                               first.device, first.build));
   }
@@ -337,10 +337,10 @@ void read_loop(const BenchFile& file, ProblemList& problems, Found& found) {
                   .suggestion = "run llama-speculative-simple with --spec-type draft-simple -lv 4"});
     return;
   }
-  const Pass pass{.model = file.model,
-                  .role = latency::Role::autoregressive_drafting,
-                  .tokens = std::llround(*log.gamma),
-                  .context = std::llround(*log.prompt + *log.output / 2.0)};
+  const ForwardPass pass{.model = file.model,
+                         .role = latency::Role::autoregressive_drafting,
+                         .tokens = std::llround(*log.gamma),
+                         .context = std::llround(*log.prompt + *log.output / 2.0)};
   // The last drafts of a run are shorter.
   found.times_us[pass].push_back(us_per_ms * *log.ms * *log.gamma / *log.drafted);
 }
@@ -363,7 +363,7 @@ void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) 
 /// have the same contexts.
 void put_loops_together(Found& found) {
   constexpr std::int64_t near_tokens = 8;
-  std::map<std::string, std::map<std::int64_t, std::vector<Pass>>> by_context;
+  std::map<std::string, std::map<std::int64_t, std::vector<ForwardPass>>> by_context;
   for (const auto& [pass, times] : found.times_us) {
     if (pass.role == latency::Role::autoregressive_drafting) by_context[pass.model][pass.context].push_back(pass);
   }
@@ -371,7 +371,7 @@ void put_loops_together(Found& found) {
     std::int64_t first = -near_tokens - 1;
     for (const auto& [context, passes] : contexts) {
       if (context - first > near_tokens) first = context;
-      for (Pass pass : passes) {
+      for (ForwardPass pass : passes) {
         const std::vector<double> times = found.times_us.extract(pass).mapped();
         pass.context = first;
         std::vector<double>& together = found.times_us[pass];

@@ -36,7 +36,7 @@ std::vector<std::string> convention_names() { return scenario::find_parameter("c
 
 bool names_device(CommandLine& line) {
   if (line.has("device") && line.has("profile")) {
-    line.refuse("device", "mutually exclusive with --profile", "times come from one device", "remove one");
+    line.reject("device", "mutually exclusive with --profile", "times come from one device", "remove one");
   }
   return line.has("device") || line.has("profile");
 }
@@ -93,7 +93,7 @@ std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const
   Node node = number_node(parameter, text);
   const bool whole = parameter.type == ValueType::integer;
   if (std::holds_alternative<std::string>(node.value) || (whole && std::holds_alternative<double>(node.value))) {
-    line.refuse(option, fmt::format("invalid value \"{}\"", text),
+    line.reject(option, fmt::format("invalid value \"{}\"", text),
                 whole ? "must be a whole number" : "must be a finite number");
     return std::nullopt;
   }
@@ -108,7 +108,7 @@ class ScenarioReader {
     space_.fixed.push_back({scenario::find_parameter(name), std::move(value), 0});
   }
 
-  void refuse(std::string_view name) { refused_.push_back(scenario::find_parameter(name)); }
+  void reject(std::string_view name) { rejected_.push_back(scenario::find_parameter(name)); }
 
   void read(std::string_view name) {
     if (name == "c" && states_times(line_)) return;
@@ -121,7 +121,7 @@ class ScenarioReader {
     if (value) {
       state(name, std::move(*value));
     } else {
-      refused_.push_back(&parameter);
+      rejected_.push_back(&parameter);
     }
   }
 
@@ -132,14 +132,14 @@ class ScenarioReader {
     }
     if (!cost || !states_times(line_)) return;
     state("cost", std::string(scenario::name_of(Cost(MeasuredTimes{}))));
-    line_.refuse_any({"c"}, "mutually exclusive with measured times", "they say what a draft costs", "remove one");
+    line_.reject_any({"c"}, "mutually exclusive with measured times", "they say what a draft costs", "remove one");
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {
     // A misspelled word leaves open what is used: what follows from it would mislead.
-    if (std::ranges::find(refused_, ValueType::choice, &Parameter::type) != refused_.end()) return std::nullopt;
+    if (std::ranges::find(rejected_, ValueType::choice, &Parameter::type) != rejected_.end()) return std::nullopt;
     if (line_.unreadable()) return std::nullopt;
-    resolve_and_check(space_, refused_, line_.problems());
+    resolve_and_check(space_, rejected_, line_.problems());
     if (!line_.problems().empty()) return std::nullopt;
     return build(usage_of(space_), space_.fixed);
   }
@@ -147,7 +147,7 @@ class ScenarioReader {
  private:
   CommandLine& line_;
   scenario::Space space_;
-  std::vector<const Parameter*> refused_;
+  std::vector<const Parameter*> rejected_;
 };
 
 }  // namespace
@@ -192,7 +192,7 @@ std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<State
     if (value.value) {
       reader.state(value.parameter, *value.value);
     } else {
-      reader.refuse(value.parameter);
+      reader.reject(value.parameter);
     }
   }
   const auto by_command = [&](std::string_view name) {

@@ -85,9 +85,9 @@ void check_options(CommandLine& line) {
     line.require("target", "the target model", "e.g. --target llama-3.1-8b; foredraft list models");
     line.require("draft", "the draft model", "e.g. --draft llama-3.2-1b; foredraft list models");
   } else {
-    line.refuse_any({"target", "draft", "context"}, "given without --profile or --device",
+    line.reject_any({"target", "draft", "context"}, "given without --profile or --device",
                     "it asks for step times of a device", "e.g. --device h200");
-    refuse_deployment(line);
+    reject_deployment(line);
   }
   static_cast<void>(line.word("for", export_names()));
 }

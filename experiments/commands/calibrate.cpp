@@ -17,7 +17,7 @@
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -55,7 +55,7 @@ const std::vector<std::string_view> measuring_options{"minutes", "threads", "qui
 OperatorsRequest read_operators(CommandLine& line) {
   line.require("device", "operators of engines were timed on devices of others", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
-  line.refuse_any(measuring_options, "given with --backend aisimulate", "it measures nothing", "remove it");
+  line.reject_any(measuring_options, "given with --backend aisimulate", "it measures nothing", "remove it");
   return {.device = line.text("device").value_or(""),
           .target = line.text("target").value_or(""),
           .engine = line.text("engine"),
@@ -74,10 +74,10 @@ OperatorsRequest read_operators(CommandLine& line) {
 
 /// What llama.cpp does unless it is said otherwise: common/speculative.cpp, draft-simple.
 latency::EngineLoop read_loop(CommandLine& line) {
-  line.refuse_any(measuring_options, "given with --backend llama-bench", "the engine has measured", "remove it");
-  line.refuse_any(plan_options, "given with --backend llama-bench", "its files say what was measured", "remove it");
+  line.reject_any(measuring_options, "given with --backend llama-bench", "the engine has measured", "remove it");
+  line.reject_any(plan_options, "given with --backend llama-bench", "its files say what was measured", "remove it");
   if (line.positional().empty()) {
-    line.refuse("backend", "llama-bench without files", "they hold the times",
+    line.reject("backend", "llama-bench without files", "they hold the times",
                 "e.g. foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json");
   }
   latency::EngineLoop loop{.draft_catch_up = latency::CatchUp::verified};
@@ -112,20 +112,20 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
     options.loop = read_loop(line);
   } else {
     if (!options.files.empty()) {
-      line.refuse("backend", fmt::format("{} with the file {}", backend, options.files.front()),
+      line.reject("backend", fmt::format("{} with the file {}", backend, options.files.front()),
                   "only llama-bench's output is read from files", "add --backend llama-bench, or remove it");
     }
-    line.refuse_any(loop_options, "given without --backend llama-bench", "it says what an engine's loop does",
+    line.reject_any(loop_options, "given without --backend llama-bench", "it says what an engine's loop does",
                     "add --backend llama-bench, or remove it");
   }
   if (operators) {
     options.operators = read_operators(line);
   } else {
-    line.refuse_any(operators_options, "given without --backend aisimulate",
+    line.reject_any(operators_options, "given without --backend aisimulate",
                     "it says which operators of engines are asked for", "add --backend aisimulate, or remove it");
   }
   if (backend == "cuda") {
-    line.refuse_any({"threads"}, "given with --backend cuda", "a GPU has none to choose", "leave it out");
+    line.reject_any({"threads"}, "given with --backend cuda", "a GPU has none to choose", "leave it out");
   }
   line.done();
   return options;

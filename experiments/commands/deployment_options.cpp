@@ -20,7 +20,7 @@ std::optional<latency::NumberFormat> read_format(CommandLine& line, std::string_
   const auto word = line.text(name);
   if (!word) return std::nullopt;
   const auto format = latency::number_format(*word);
-  if (!format) line.refuse(name, fmt::format("unknown format \"{}\"", *word), "", format_suggestion(*word));
+  if (!format) line.reject(name, fmt::format("unknown format \"{}\"", *word), "", format_suggestion(*word));
   return format;
 }
 
@@ -54,24 +54,24 @@ OptionGroup deployment_options() {
            {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
-void refuse_deployment(CommandLine& line) {
+void reject_deployment(CommandLine& line) {
   std::vector<std::string_view> names = sheet_options;
   names.insert(names.end(), {"memory-utilization", "ignore-memory", "allow-vocabulary-mismatch"});
-  line.refuse_any(names, "given without --device", "it says how models run on a device", "e.g. --device h200");
+  line.reject_any(names, "given without --device", "it says how models run on a device", "e.g. --device h200");
 }
 
 DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, AskedPair asked) {
   // Beside --prompt-device they say how the models of that data sheet run.
   if (profile.source != latency::Source::datasheet && !line.has("prompt-device")) {
-    line.refuse_any(sheet_options, "not used with measured times", "a profile's times are of what was measured",
+    line.reject_any(sheet_options, "not used with measured times", "a profile's times are of what was measured",
                     "remove it, or name a data sheet with --device");
   }
   asked.deployment = read_asked(line);
   line.done();
   DeployedPair pair = read_pair(asked, profile);
-  if (pair.head_problem) line.refuse("draft", *pair.head_problem, "");
+  if (pair.head_problem) line.reject("draft", *pair.head_problem, "");
   if (pair.vocabulary_problem && !line.has("allow-vocabulary-mismatch")) {
-    line.refuse("draft", *pair.vocabulary_problem, "",
+    line.reject("draft", *pair.vocabulary_problem, "",
                 "take a draft of the target's family, or allow it by --allow-vocabulary-mismatch");
   }
   line.done();

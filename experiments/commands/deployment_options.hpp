@@ -16,7 +16,7 @@ namespace foredraft::experiments {
 [[nodiscard]] OptionGroup deployment_options();
 
 /// Rejects them all where no device is named.
-void refuse_deployment(CommandLine& line);
+void reject_deployment(CommandLine& line);
 
 /// The pair that the line deploys: its formats and devices, read from the models that `asked` names. Problems of the
 /// line are reported; throws InputError for models that cannot be read.

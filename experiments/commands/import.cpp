@@ -110,9 +110,9 @@ std::optional<Interval> extremes_of(std::span<const logs::Observation> group,
 std::string requests_text(std::span<const logs::Observation> group) {
   const auto range = extremes_of(group, &logs::Observation::requests);
   if (!range) return "requests unknown";
-  const auto [least, most] = *range;
-  if (most - least < 0.05) return fmt::format("{:.3g} request{} at once", most, most == 1.0 ? "" : "s");
-  return fmt::format("{:.3g} to {:.3g} requests at once", least, most);
+  const auto [least, maximum] = *range;
+  if (maximum - least < 0.05) return fmt::format("{:.3g} request{} at once", maximum, maximum == 1.0 ? "" : "s");
+  return fmt::format("{:.3g} to {:.3g} requests at once", least, maximum);
 }
 
 std::string label_of(const GroupKey& key) {
@@ -145,8 +145,9 @@ std::string length_text(std::span<const logs::Observation> group) {
   if (length) return fmt::format(", acceptance length {:.3f} (no interval)", length->mean);
   const auto range = extremes_of(group, &logs::Observation::acceptance_length);
   if (!range) return "";
-  const auto [least, most] = *range;
-  const std::string to = least < most ? fmt::format("{:.3f} to {:.3f}", least, most) : fmt::format("{:.3f}", most);
+  const auto [least, maximum] = *range;
+  const std::string to =
+      least < maximum ? fmt::format("{:.3f} to {:.3f}", least, maximum) : fmt::format("{:.3f}", maximum);
   return fmt::format(", acceptance length {} (as printed)", to);
 }
 

@@ -47,7 +47,7 @@ Json member(const auto& entry) {
     scenario::Parameter own = *scenario::find_parameter(parameter.name);  // which others of the family may share
     own.summary = parameter.summary;
     own.range = parameter.range;
-    own.default_value = parameter.default_value;
+    own.default_value = parameter.default_value();
     return parameter_entry(own);
   });
   return {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}, {"parameters", parameters}};
@@ -285,10 +285,10 @@ Json document(const Inventory& inventory) {
 
 int run_list(CommandLine& line) {
   if (line.has("json"))
-    line.refuse_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
+    line.reject_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
   const bool overview = line.positional().empty();
   if (overview)
-    line.refuse_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
+    line.reject_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
   line.done();
   if (overview) {
     std::string text = "foredraft list NAME prints one of these:\n\n";

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
-#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
@@ -34,7 +34,7 @@ bool require_one_acceptance(CommandLine& line) {
   const auto given = stated_acceptances(line);
   if (given == 0 && line.has("process")) {
     if (line.text("process") == scenario::name_of(AcceptanceProcess(Trace{}))) {
-      line.refuse("process", "trace has no closed form", "it is replayed",
+      line.reject("process", "trace has no closed form", "it is replayed",
                   "use foredraft simulate with a configuration");
       line.done();
     }
@@ -44,7 +44,7 @@ bool require_one_acceptance(CommandLine& line) {
     line.require("alpha", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
                  "e.g. --alpha 0.8");
   } else if (given > 1) {
-    line.refuse_any(ways_of_acceptance, "more than one of them", "acceptance is stated once", "keep one");
+    line.reject_any(ways_of_acceptance, "more than one of them", "acceptance is stated once", "keep one");
     line.done();
   }
   return given == 1;
@@ -55,10 +55,10 @@ double invert_acceptance_length(CommandLine& line, const Question& question, Con
   line.require("gamma", "an acceptance length says something about alpha only at the gamma it was measured at",
                "add --gamma G");
   if (!question.gamma) return 0.0;
-  const auto most = static_cast<double>(max_tokens(*question.gamma, convention));
-  if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > most) {
-    line.refuse("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
-                fmt::format("must lie in [1, {}] at gamma {}", most, *question.gamma),
+  const auto maximum = static_cast<double>(max_tokens(*question.gamma, convention));
+  if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > maximum) {
+    line.reject("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
+                fmt::format("must lie in [1, {}] at gamma {}", maximum, *question.gamma),
                 "it counts the corrected or bonus token too");
     return 0.0;
   }
@@ -94,7 +94,7 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
   if (question.accepted_over_drafted) stated.push_back({"alpha", invert_accepted_over_drafted(line, question)});
   if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
   if (const auto log = line.text("acceptance")) {
-    line.refuse_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
+    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
     stated.push_back({"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))});
     stated.push_back({"process.file", *log});
   }
@@ -141,7 +141,7 @@ Answered answer(CommandLine& line) {
   read_acceptance(line, question);
   const bool varies = scenario::gamma_varies(question.scenario);
   if (varies && line.has("process") && std::isnan(analytic::answer(question.scenario).tokens_per_iteration)) {
-    line.refuse("process", "no closed form under this policy", "it has one of constant drafts",
+    line.reject("process", "no closed form under this policy", "it has one of constant drafts",
                 "use foredraft simulate with a configuration");
     line.done();
   }
@@ -153,7 +153,7 @@ int predict_several(std::vector<CommandLine>& lines) {
   for (CommandLine& line : lines) {
     all.push_back(answer(line));
     if (scenario::gamma_varies(all.back().question.scenario)) {
-      line.refuse_any({"alpha", "c"}, "a list", "drafts of varying length are answered one by one", "give one value");
+      line.reject_any({"alpha", "c"}, "a list", "drafts of varying length are answered one by one", "give one value");
       line.done();
     }
   }
@@ -170,7 +170,7 @@ bool asks_inverse(const CommandLine& line) {
 std::optional<PrintedNumber> read_measured(CommandLine& line, std::string_view option) {
   const std::string text = line.text(option).value();
   if (is_printed_number(text) && parse_printed_number(text).value > 0.0) return parse_printed_number(text);
-  line.refuse(option, fmt::format("invalid value \"{}\"", text), "must be a positive decimal number as it is printed");
+  line.reject(option, fmt::format("invalid value \"{}\"", text), "must be a positive decimal number as it is printed");
   return std::nullopt;
 }
 
@@ -178,10 +178,10 @@ int predict_inverse(CommandLine& line) {
   InverseQuestion question{.is_length = !line.has("measured-speedup")};
   const auto measured = read_measured(line, question.is_length ? "acceptance-length" : "measured-speedup");
   if (!question.is_length) {
-    line.refuse_any({"acceptance-length"}, "mutually exclusive with --measured-speedup", "one number is explained",
+    line.reject_any({"acceptance-length"}, "mutually exclusive with --measured-speedup", "one number is explained",
                     "give the acceptance as --alpha, --conditional or --marginal");
   }
-  line.refuse_any({"operations-ratio", "policy", "acceptance", "accepted-over-drafted"},
+  line.reject_any({"operations-ratio", "policy", "acceptance", "accepted-over-drafted"},
                   "not used where a measured number is explained", "", "remove it");
   line.require("gamma", "a measured number says something only of the draft length it was measured at",
                "e.g. --gamma 5");
@@ -196,7 +196,7 @@ int predict_inverse(CommandLine& line) {
   }
   const std::optional<Scenario> scenario = read_scenario(line, stated);
   if (scenario && (scenario->gamma < 1 || max_tokens(scenario->gamma, scenario->convention) < 2)) {
-    line.refuse("gamma", fmt::format("invalid gamma={}", scenario->gamma), "one token says nothing of acceptance");
+    line.reject("gamma", fmt::format("invalid gamma={}", scenario->gamma), "one token says nothing of acceptance");
   }
   line.done();
   question.scenario = scenario.value();
@@ -214,7 +214,7 @@ int run_predict(CommandLine& line) {
   if (!from_profile && asks_inverse(line)) return predict_inverse(line);
   std::vector<CommandLine> lines = combinations(line);
   if (lines.size() > 1 && line.has("acceptance")) {
-    line.refuse_any({"c"}, "a list", "a log is answered for one cost", "give one value");
+    line.reject_any({"c"}, "a list", "a log is answered for one cost", "give one value");
     line.done();
   }
   if (from_profile) {

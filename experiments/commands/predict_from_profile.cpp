@@ -37,23 +37,23 @@ const std::vector<std::string_view> options_of_load{"prompt-tokens",  "output-to
 /// Whether the line asks for the answer at a load. Rejects options that mean nothing without it, or beside it.
 bool asks_load(CommandLine& line) {
   if (!line.has("request-rate")) {
-    line.refuse_any(options_of_load, "given without --request-rate", "it belongs to the answer at a load",
+    line.reject_any(options_of_load, "given without --request-rate", "it belongs to the answer at a load",
                     "e.g. --request-rate 4");
     return false;
   }
   line.require("prompt-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --prompt-tokens 1000");
   line.require("output-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --output-tokens 200");
-  line.refuse_any({"batch", "context"}, "mutually exclusive with --request-rate", "both follow from the load",
+  line.reject_any({"batch", "context"}, "mutually exclusive with --request-rate", "both follow from the load",
                   "remove it; --max-batch bounds the batch");
-  line.refuse_any({"out"}, "mutually exclusive with --request-rate", "the answer at a load writes no folder",
+  line.reject_any({"out"}, "mutually exclusive with --request-rate", "the answer at a load writes no folder",
                   "take --json and redirect it");
   return true;
 }
 
-void refuse_load(CommandLine& line) {
+void reject_load(CommandLine& line) {
   std::vector<std::string_view> names = options_of_load;
   names.emplace_back("request-rate");
-  line.refuse_any(names, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
+  line.reject_any(names, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
 }
 
 LoadQuestion read_load(CommandLine& line) {
@@ -99,7 +99,7 @@ const AcceptanceProcess& acceptance_of(const Question& question) {
 
 ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
   if (names_device(line) && line.has("steps-file")) {
-    line.refuse("steps-file",
+    line.reject("steps-file",
                 line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
                 "a prediction uses one source of step times", "remove one");
   }
@@ -119,7 +119,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   }
   line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == latency::Role::head_drafting) {
-    line.refuse_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
+    line.reject_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
     question.draft = question.target;
   } else {
     line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
@@ -128,7 +128,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   if (auto contexts = line.integers("context", 0, largest_context)) question.contexts = std::move(*contexts);
   question.overhead_us = line.real("overhead-us", 0.0, std::numeric_limits<double>::max()).value_or(0.0);
   if (question.gamma.value_or(0) > largest_batch) {
-    line.refuse("gamma", fmt::format("invalid gamma={}", *question.gamma),
+    line.reject("gamma", fmt::format("invalid gamma={}", *question.gamma),
                 fmt::format("must be at most {}: every length up to it is looked at", largest_batch));
   }
   return question;
@@ -174,17 +174,17 @@ OptionGroup profile_options() {
 
 bool takes_profile(CommandLine& line) {
   if (line.has("device") || line.has("profile") || line.has("steps-file")) return true;
-  line.refuse_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
+  line.reject_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
                   "it asks for step times of a device", "e.g. --profile h200");
-  refuse_deployment(line);
-  refuse_load(line);
+  reject_deployment(line);
+  reject_load(line);
   return false;
 }
 
 std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
-  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
+  line.reject_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
                   "mutually exclusive with the times of a device", "they say what a draft costs", "remove one");
-  line.refuse_any(
+  line.reject_any(
       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
       "not used with the times of a device", "drafts have one length and the acceptance that is given",
       "state acceptance with --alpha, --conditional or --marginal");
@@ -205,12 +205,12 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
   ProfileQuestion question = read_profile_question(line, acceptances.front());
   if (acceptances.size() > 1) {
     constexpr auto list = "mutually exclusive with a list of --alpha";
-    line.refuse_any({"out"}, list, "a folder holds one answer", "give one alpha");
-    line.refuse_any({"request-rate"}, list, "a load is answered for one", "give one alpha");
+    line.reject_any({"out"}, list, "a folder holds one answer", "give one alpha");
+    line.reject_any({"request-rate"}, list, "a load is answered for one", "give one alpha");
   }
   std::optional<LoadQuestion> load;
   if (asks_load(line)) load = read_load(line);
-  line.refuse_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
+  line.reject_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
                   "use --c or --step-ms, --draft-ms and --verify-ms");
   line.done();
   std::optional<FittedAcceptance> observed;

@@ -57,7 +57,7 @@ ExitCode end_with(ExitCode code, const std::string& message, const std::vector<s
 int run_help(CommandLine& line) {
   const bool one = !line.positional().empty();
   if (one)
-    line.refuse_any({"man"}, "mutually exclusive with a command", "the manual page holds all of them", "remove one");
+    line.reject_any({"man"}, "mutually exclusive with a command", "the manual page holds all of them", "remove one");
   line.done();
   if (one) {
     print_result(help_text(find_command(line.positional().front()).spec));

@@ -56,7 +56,7 @@ Simulation from_config(CommandLine& line) {
   for (const OptionSpec& option : all_options(spec)) {
     if (option.name != "threads" && option.name != "json") of_a_point.push_back(option.name);
   }
-  line.refuse_any(of_a_point, "mutually exclusive with a configuration", "the file states the point",
+  line.reject_any(of_a_point, "mutually exclusive with a configuration", "the file states the point",
                   "change it there");
   line.done();
   const std::string& path = line.positional().front();

@@ -79,7 +79,7 @@ std::optional<Shard> read_shard(CommandLine& line) {
   const bool slash = index.ec == std::errc{} && index.ptr != end && *index.ptr == '/';
   const auto count = slash ? std::from_chars(index.ptr + 1, end, shard.count) : index;
   if (!slash || count.ec != std::errc{} || count.ptr != end || shard.index < 1 || shard.index > shard.count) {
-    line.refuse("shard", fmt::format("invalid shard \"{}\"", *text), "must be i/n with 1 <= i <= n",
+    line.reject("shard", fmt::format("invalid shard \"{}\"", *text), "must be i/n with 1 <= i <= n",
                 "e.g. --shard 1/4");
     return std::nullopt;
   }
@@ -104,7 +104,7 @@ int run_sweep_command(CommandLine& line) {
   const auto shard = read_shard(line);
   const bool parquet = wants_parquet(line);
   if (parquet && shard)
-    line.refuse("format", "parquet of a shard", "it is for whole sweeps", "give it to foredraft merge");
+    line.reject("format", "parquet of a shard", "it is for whole sweeps", "give it to foredraft merge");
   line.done();
   if (parquet) check_parquet();
   const SweepConfig config = load_sweep_config(line.positional().front());
@@ -153,7 +153,7 @@ class LineComparison {
         throw RunError(fmt::format("{}:{}: row missing", path_, line_number_));
       }
       if (line_number_ == 1) header_ = split_csv_line(wanted).value_or(std::vector<std::string>{});
-      if (found_ != wanted) refuse(wanted);
+      if (found_ != wanted) reject(wanted);
     }
   }
 
@@ -162,7 +162,7 @@ class LineComparison {
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view wanted) const {
+  [[noreturn]] void reject(std::string_view wanted) const {
     const auto here = split_csv_line(found_).value_or(std::vector<std::string>{});
     const auto there = split_csv_line(wanted).value_or(std::vector<std::string>{});
     for (std::size_t i = 0; i < std::min({here.size(), there.size(), header_.size()}); ++i) {

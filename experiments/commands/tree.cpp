@@ -45,24 +45,24 @@ struct TreeOptions {
 std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
-      line.refuse_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
+      line.reject_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
     }
-    refuse_deployment(line);
+    reject_deployment(line);
     if (drafter == "heads") {
-      line.refuse("drafter", "heads without --profile", "the cost of a head is a time of a device",
+      line.reject("drafter", "heads without --profile", "the cost of a head is a time of a device",
                   "use block where all heads together cost --c");
     }
     return std::nullopt;
   }
   for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
-    line.refuse_any({name},
+    line.reject_any({name},
                     line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
                     "the profile gives the times of forward passes", "keep one");
   }
   line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   const bool heads = drafter == "heads";
   if (heads) {
-    line.refuse_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
+    line.reject_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
   } else {
     line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   }
@@ -80,11 +80,11 @@ TreeOptions read_options(CommandLine& line) {
     line.require("depth", "with --every-depth nothing else limits the depth", "e.g. --depth 10");
   }
   if (line.has("cost-file")) {
-    line.refuse_any({"verify-growth"}, "mutually exclusive with --cost-file", "the time of verification is stated once",
+    line.reject_any({"verify-growth"}, "mutually exclusive with --cost-file", "the time of verification is stated once",
                     "keep one");
   }
   if (line.has("json")) {
-    line.refuse_any({"dot"}, "mutually exclusive with --json", "standard output holds one document", "keep one");
+    line.reject_any({"dot"}, "mutually exclusive with --json", "standard output holds one document", "keep one");
   }
   const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
   return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),
@@ -101,7 +101,7 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
   auto rows = parse_accuracies(read_input(path, files), path);
   if (line.has("every-depth")) {
     if (rows.size() != 1) {
-      line.refuse("every-depth", fmt::format("{} has {} rows", path, rows.size()), "one row must hold at every depth");
+      line.reject("every-depth", fmt::format("{} has {} rows", path, rows.size()), "one row must hold at every depth");
       line.done();
     }
     rows.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, *options.depth)), rows.front());
@@ -109,7 +109,7 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
   const auto heads = static_cast<std::int64_t>(rows.size());
   if (heads > max_tree_depth) throw InputError(fmt::format("{}: more than {} heads", path, max_tree_depth));
   if (options.depth.value_or(0) > heads) {
-    line.refuse("depth", fmt::format("invalid depth={}", *options.depth), fmt::format("{} has {} heads", path, heads),
+    line.reject("depth", fmt::format("invalid depth={}", *options.depth), fmt::format("{} has {} heads", path, heads),
                 "give more rows, or --every-depth where one row holds at every depth");
     line.done();
   }
@@ -156,7 +156,7 @@ std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& option
                   .c = options.c.value_or(0.0),
                   .drafting = parse_drafting(options.drafter).value()};
   if (static_cast<std::int64_t>(price.verification.size()) < nodes) {
-    line.refuse("cost-file", fmt::format("{} ends at {} nodes", *file, price.verification.size()),
+    line.reject("cost-file", fmt::format("{} ends at {} nodes", *file, price.verification.size()),
                 fmt::format("{} nodes are asked for, and beyond its last row nothing is known", nodes),
                 "measure larger trees, or ask for fewer nodes");
     line.done();

@@ -47,7 +47,7 @@ struct ValidateOptions {
 
 // ---- Where the decoding loops run: on this processor, or on a GPU by foredraft-gpu.
 
-void refuse_other_processor(const latency::Profile& profile, const ValidateOptions& request) {
+void reject_other_processor(const latency::Profile& profile, const ValidateOptions& request) {
   const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(request.threads)).name;
   if (profile.device.name == here) return;
   throw InputError(
@@ -132,7 +132,7 @@ RunLoops loops_of(const latency::Profile& profile, const ValidateOptions& reques
       return run_on_gpu(program, cells, request);
     };
   }
-  refuse_other_processor(profile, request);
+  reject_other_processor(profile, request);
   return [request](const auto& cells, const KeepCells& keep) { return run_on_processor(cells, request, keep); };
 }
 
@@ -141,13 +141,13 @@ ValidateOptions read_validate_options(CommandLine& line) {
     line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
   }
   if (line.has("device") && !line.has("against")) {
-    line.refuse("device", "given without --against", "loops that run here are held against a profile of this machine",
+    line.reject("device", "given without --against", "loops that run here are held against a profile of this machine",
                 "use --profile");
   }
   line.require("out", "where the results go", "e.g. --out results/validation");
   if (line.has("against")) {
     for (const char* name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
-      line.refuse_any({name}, "mutually exclusive with --against",
+      line.reject_any({name}, "mutually exclusive with --against",
                       "its file says what was measured, and nothing is run", "remove one");
     }
   }

@@ -44,7 +44,7 @@ std::vector<double> numbers_of(const SweepConfig& config, std::string_view name)
   return numbers;
 }
 
-double most(const SweepConfig& config, std::string_view name, double otherwise) {
+double maximum(const SweepConfig& config, std::string_view name, double otherwise) {
   const std::vector<double> numbers = numbers_of(config, name);
   return numbers.empty() ? otherwise : std::ranges::max(numbers);
 }
@@ -55,7 +55,7 @@ double least(const SweepConfig& config, std::string_view name, double otherwise)
 }
 
 double largest(const SweepConfig& config, std::string_view name, double minimum) {
-  return std::max(minimum, most(config, name, minimum));
+  return std::max(minimum, maximum(config, name, minimum));
 }
 
 /// The closed form of finite sequences is a sum over drafts at every token.
@@ -133,22 +133,22 @@ const std::vector<std::string_view> names_of_figures{
     "wagner-figure3",       "wagner-figure4",    "wagner-figure5",    "ngram-iid-check",   "rule-lossiness",
     "survey-batch-context", "survey-medusa-tree"};
 
-using RefuseFigure = std::function<void(const std::string& key, std::string text, std::string why, std::string what)>;
+using RejectFigure = std::function<void(const std::string& key, std::string text, std::string why, std::string what)>;
 
 const std::string& place_of(const Figure& figure) { return figure.along.empty() ? figure.x : figure.along; }
 
 /// Whether the sweep computes what the figure shows under `key`.
 void check_quantity(const SweepConfig& config, const std::string& key, const std::string& name,
-                    const RefuseFigure& refuse) {
+                    const RejectFigure& reject) {
   const scenario::Metric* metric = scenario::find_metric(name);
   if (metric == nullptr) {
     if (name.empty()) return;
-    refuse(key, fmt::format("unknown quantity \"{}\"", name), "",
+    reject(key, fmt::format("unknown quantity \"{}\"", name), "",
            suggestion_for(name, texts_of(scenario::metrics(), &scenario::Metric::name)));
     return;
   }
   const auto require = [&](bool there, std::string why, std::string what) {
-    if (!there) refuse(key, fmt::format("{} is not computed", name), std::move(why), std::move(what));
+    if (!there) reject(key, fmt::format("{} is not computed", name), std::move(why), std::move(what));
   };
   const bool served = has_server(config);
   switch (metric->needs) {
@@ -173,7 +173,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
 
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems) {
   const std::vector<std::string> axes = axis_names(config);
-  const auto refuse = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {
+  const auto reject = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {
     problems.add({line, "figure." + key, std::move(text), std::move(why), std::move(suggestion)});
   };
   constexpr std::size_t max_id_bytes = 100;
@@ -184,24 +184,24 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
   };
   const auto holds = [&](const auto& names) { return std::ranges::find(names, figure.id) != names.end(); };
   if (holds(names_of_documents) || holds(names_of_figures)) {
-    refuse("id", fmt::format("invalid id \"{}\"", figure.id), "files of this name hold other results of this program",
+    reject("id", fmt::format("invalid id \"{}\"", figure.id), "files of this name hold other results of this program",
            "id = \"speedup\"");
   } else if (!figure.id.empty() && !is_file_stem(figure.id)) {
-    refuse("id", fmt::format("invalid id \"{}\"", figure.id),
+    reject("id", fmt::format("invalid id \"{}\"", figure.id),
            fmt::format("names files: at most {} letters, digits, - and _", max_id_bytes), "id = \"speedup\"");
   }
   if (std::ranges::any_of(config.figures, [&](const Figure& f) { return f.id == figure.id; })) {
-    refuse("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
+    reject("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
   }
   for (const auto& [key, name] : {std::pair{figure.along.empty() ? "x" : "along", place_of(figure)},
                                   {"series", figure.series},
                                   {"panel", figure.panel}}) {
     if (name.empty() || std::ranges::find(axes, name) != axes.end()) continue;
     if (name == figure.x && scenario::find_metric(name) != nullptr) {
-      refuse("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
+      reject("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
              "add along, the axis that varies from point to point");
     } else {
-      refuse(key, fmt::format("\"{}\" is no axis", name), "figures show axes of this sweep",
+      reject(key, fmt::format("\"{}\" is no axis", name), "figures show axes of this sweep",
              suggestion_for(name, axes));
     }
   }
@@ -209,35 +209,35 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
   for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
     if (axis.values.size() > 1 && std::ranges::find(shown, name) == shown.end()) {
-      refuse("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
+      reject("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
              fmt::format("make {} the series or the panel", name));
     }
   }
-  if (!figure.along.empty()) check_quantity(config, "x", figure.x, refuse);
-  check_quantity(config, "y", figure.y, refuse);
+  if (!figure.along.empty()) check_quantity(config, "x", figure.x, reject);
+  check_quantity(config, "y", figure.y, reject);
   const std::vector<std::string> widths{"single_column", "double_column"};
   if (std::ranges::find(widths, figure.width) == widths.end()) {
-    refuse("width", fmt::format("unknown width \"{}\"", figure.width), "", suggestion_for(figure.width, widths));
+    reject("width", fmt::format("unknown width \"{}\"", figure.width), "", suggestion_for(figure.width, widths));
   }
 }
 
 namespace {
 
-void refuse_unused(std::string_view key, std::string why, std::string suggestion, ProblemList& problems) {
+void reject_unused(std::string_view key, std::string why, std::string suggestion, ProblemList& problems) {
   problems.add({0, fmt::format("simulation.{}", key), "not used", std::move(why), std::move(suggestion)});
 }
 
 /// Rejects more than blocks can be numbered.
 void check_counts(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems) {
   const SimulationPlan& plan = *config.simulation;
-  const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t most) {
-    if (given <= most) return;
+  const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t maximum) {
+    if (given <= maximum) return;
     std::int64_t line = 0;
     if (table != nullptr) {
       for (const scenario::Entry& entry : *table) line = entry.key == key ? entry.node.line : line;
     }
     problems.add({line, fmt::format("simulation.{}", key), fmt::format("invalid {}={}", key, given),
-                  fmt::format("must be at most {} here: what random numbers can be told apart", most)});
+                  fmt::format("must be at most {} here: what random numbers can be told apart", maximum)});
   };
   const auto gamma = static_cast<std::int64_t>(largest_gamma(config));
   check("iterations", plan.iterations, sim::max_iterations(plan.path, gamma));
@@ -252,7 +252,7 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
   constexpr double longest_s = 2.0 * sim::longest_replica_s;  // of a mean
   const SimulationPlan& plan = *config.simulation;
   for (const std::string who : {"target_step", "drafter_step"}) {
-    const double pass_ms = most(config, who + ".launch_ms", 0.0) + most(config, who + ".weights_ms", 0.0);
+    const double pass_ms = maximum(config, who + ".launch_ms", 0.0) + maximum(config, who + ".weights_ms", 0.0);
     if (pass_ms <= longest_pass_ms) continue;
     report_input(config, who + ".weights_ms",
                  {.text = fmt::format("a pass of {:g} ms", pass_ms),
@@ -263,12 +263,12 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
   const auto before = static_cast<double>(plan.warmup_requests);
   const double interval_s = 1.0 / least(config, "arrivals.rate_per_s", HUGE_VAL);
   const double pass_s =
-      s_per_ms * (most(config, "target_step.launch_ms", 0.0) + most(config, "target_step.weights_ms", 0.0));
+      s_per_ms * (maximum(config, "target_step.launch_ms", 0.0) + maximum(config, "target_step.weights_ms", 0.0));
   const double passes =
-      std::floor(most(config, "output_tokens", 1.0) / (least(config, "gamma", max_serving_gamma) + 1.0));
+      std::floor(maximum(config, "output_tokens", 1.0) / (least(config, "gamma", max_serving_gamma) + 1.0));
   const double service_s = passes * pass_s / least(config, "max_batch", 1.0);  // of a request, in a full batch
-  const double late_s = service_s - 1.0 / most(config, "arrivals.rate_per_s", HUGE_VAL);
-  const auto refuse = [&](std::string_view key, double seconds, std::string_view what) {
+  const double late_s = service_s - 1.0 / maximum(config, "arrivals.rate_per_s", HUGE_VAL);
+  const auto reject = [&](std::string_view key, double seconds, std::string_view what) {
     report_input(config, key,
                  {.text = fmt::format("{} of a replica take about {}", what, duration_text(seconds)),
                   .why = "its clock counts 2 years",
@@ -276,12 +276,12 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
                  problems);
   };
   if (const double all_s = (before + measured) * interval_s; all_s > longest_s) {
-    refuse("arrivals.rate_per_s", all_s, "the requests");
+    reject("arrivals.rate_per_s", all_s, "the requests");
   } else if (const double served_s = (before + measured) * service_s; served_s > longest_s) {
-    refuse("target_step.weights_ms", served_s, "the passes");
+    reject("target_step.weights_ms", served_s, "the passes");
   } else if (const double waits_s = measured * (before + 0.5 * measured) * late_s;
              has_input(config, "arrivals.rate_per_s") && waits_s > longest_s) {
-    refuse("arrivals.rate_per_s", waits_s, "requests come faster than they are served, and the waits");
+    reject("arrivals.rate_per_s", waits_s, "requests come faster than they are served, and the waits");
   }
 }
 
@@ -298,7 +298,7 @@ void check_server_plan(const SweepConfig& config, ProblemList& problems) {
     check_server_times(config, problems);
   }
   for (const auto& [key, given] : {std::pair{"iterations", plan.iterations}, {"sequences", plan.sequences}}) {
-    if (given != 0) refuse_unused(key, "in fidelity system requests are counted", "use requests", problems);
+    if (given != 0) reject_unused(key, "in fidelity system requests are counted", "use requests", problems);
   }
   if (plan.path == Path::reference) {
     problems.add({0, "simulation.path", "reference is not there in fidelity system", "rows take one draw an iteration",
@@ -341,13 +341,13 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
                   finite ? "add sequences = 100" : "add iterations = 1_000_000"});
   }
   if (plan.requests != 0 || plan.replicas != 0 || plan.warmup_requests != 0) {
-    refuse_unused("requests", "requests are counted only in fidelity system",
+    reject_unused("requests", "requests are counted only in fidelity system",
                   "remove it, with replicas and warmup_requests", problems);
   }
   if (finite && plan.iterations != 0) {
-    refuse_unused("iterations", "sequence_length is given: sequences are counted", "use sequences", problems);
+    reject_unused("iterations", "sequence_length is given: sequences are counted", "use sequences", problems);
   } else if (!finite && plan.sequences != 0) {
-    refuse_unused("sequences", "no sequence_length is given", "use iterations, or add sequence_length", problems);
+    reject_unused("sequences", "no sequence_length is given", "use iterations, or add sequence_length", problems);
   }
 }
 

@@ -115,26 +115,26 @@ double rounded(double number) {
 
 }  // namespace
 
-std::optional<RangeRefusal> refuse_range(const AxisRange& range) {
-  if (!std::isfinite(range.from) || !std::isfinite(range.to)) return RangeRefusal{"from and to must be finite", ""};
-  if (range.step && range.factor) return RangeRefusal{"step and factor exclude each other", "leave one out"};
+std::optional<RangeProblem> reject_range(const AxisRange& range) {
+  if (!std::isfinite(range.from) || !std::isfinite(range.to)) return RangeProblem{"from and to must be finite", ""};
+  if (range.step && range.factor) return RangeProblem{"step and factor exclude each other", "leave one out"};
   if (range.factor) {
     const double factor = *range.factor;
     if (!(factor > 0.0 && std::isfinite(factor) && factor != 1.0)) {
-      return RangeRefusal{fmt::format("factor {} never arrives", number_text(factor)), "use factor = 2"};
+      return RangeProblem{fmt::format("factor {} never arrives", number_text(factor)), "use factor = 2"};
     }
-    if (!(range.from > 0.0 && range.to > 0.0)) return RangeRefusal{"a factor needs from and to above 0", "use step"};
+    if (!(range.from > 0.0 && range.to > 0.0)) return RangeProblem{"a factor needs from and to above 0", "use step"};
     if (range.from != range.to && (factor > 1.0) != (range.to > range.from)) {
-      return RangeRefusal{fmt::format("factor {} leads away from {}", number_text(factor), number_text(range.to)),
+      return RangeProblem{fmt::format("factor {} leads away from {}", number_text(factor), number_text(range.to)),
                           "swap from and to, or invert the factor"};
     }
     return std::nullopt;
   }
   const double step = step_of(range);
-  if (!std::isfinite(step)) return RangeRefusal{"step must be finite", ""};
-  if (step == 0.0) return RangeRefusal{"step 0 never arrives", "use a positive step, or a list"};
+  if (!std::isfinite(step)) return RangeProblem{"step must be finite", ""};
+  if (step == 0.0) return RangeProblem{"step 0 never arrives", "use a positive step, or a list"};
   if (range.from != range.to && (step > 0.0) != (range.to > range.from)) {
-    return RangeRefusal{fmt::format("step {} leads away from {}", number_text(step), number_text(range.to)),
+    return RangeProblem{fmt::format("step {} leads away from {}", number_text(step), number_text(range.to)),
                         "swap from and to, or the sign of step"};
   }
   return std::nullopt;
@@ -147,7 +147,7 @@ double range_count(const AxisRange& range) {
 }
 
 std::vector<double> range_values(const AxisRange& range) {
-  FOREDRAFT_EXPECT(!refuse_range(range));
+  FOREDRAFT_EXPECT(!reject_range(range));
   const auto count = static_cast<std::size_t>(range_count(range));
   std::vector<double> values;
   values.reserve(count);
@@ -191,7 +191,7 @@ class ConfigReader {
     TableReader reader(document, "", problems_);
     const std::string* schema = reader.take_text("schema");
     if (schema == nullptr || *schema != sweep_schema) {
-      refuse(document.empty() ? 1 : document.front().node.line, "schema",
+      reject(document.empty() ? 1 : document.front().node.line, "schema",
              schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema), "says how to read the file",
              fmt::format("schema = \"{}\"", sweep_schema));
     }
@@ -202,23 +202,23 @@ class ConfigReader {
     const Node* simulation = reader.take("simulation");
     const Mapping* plan = table_of(simulation, "simulation");
     const Node* figures = reader.take("figure");
-    reader.refuse_unread(std::vector<std::string>{"schema", "axes", "fixed", "simulation", "figure"});
+    reader.reject_unread(std::vector<std::string>{"schema", "axes", "fixed", "simulation", "figure"});
     const auto& found = problems_.problems();
     const bool misspelled_key = std::ranges::find(found, unknown_key, &Problem::text) != found.end();
     const std::size_t before_plan = found.size();
     if (plan != nullptr) read_simulation(simulation->line, *plan);
     const bool sound_plan = found.size() == before_plan;
     // A misspelled key or word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
-    if (!misspelled_key && std::ranges::find(refused_, ValueType::choice, &Parameter::type) == refused_.end()) {
+    if (!misspelled_key && std::ranges::find(rejected_, ValueType::choice, &Parameter::type) == rejected_.end()) {
       if (sound_plan) check_plan(config_, plan, problems_);
-      resolve_and_check(config_, refused_, problems_);
+      resolve_and_check(config_, rejected_, problems_);
     }
     check_size(config_, points, axes != nullptr ? axes->line : 0, problems_);
     if (figures != nullptr) {
       if (const auto* list = std::get_if<Array>(&figures->value)) {
         for (const Node& figure : *list) read_figure(figure);
       } else {
-        refuse(figures->line, "figure", "wrong type", "", "write [[figure]]");
+        reject(figures->line, "figure", "wrong type", "", "write [[figure]]");
       }
     }
     problems_.raise();
@@ -226,7 +226,7 @@ class ConfigReader {
   }
 
  private:
-  void refuse(std::int64_t line, std::string key, std::string text, std::string why = {}, std::string suggestion = {}) {
+  void reject(std::int64_t line, std::string key, std::string text, std::string why = {}, std::string suggestion = {}) {
     problems_.add({line, std::move(key), std::move(text), std::move(why), std::move(suggestion)});
   }
 
@@ -234,7 +234,7 @@ class ConfigReader {
     if (node == nullptr) return nullptr;
     const auto* table = std::get_if<Mapping>(&node->value);
     if (table == nullptr) {
-      refuse(node->line, key, "wrong type", fmt::format("must be a table, is {}", scenario::kind_of(*node)));
+      reject(node->line, key, "wrong type", fmt::format("must be a table, is {}", scenario::kind_of(*node)));
     }
     return table;
   }
@@ -245,12 +245,12 @@ class ConfigReader {
     const std::string key = table + "." + entry.key;
     const Parameter* parameter = scenario::find_parameter(entry.key);
     if (parameter == nullptr) {
-      refuse(entry.node.line, key, std::string(unknown_key), "", instead_of_key(entry.key, table));
+      reject(entry.node.line, key, std::string(unknown_key), "", instead_of_key(entry.key, table));
       return nullptr;
     }
     const bool axis = find_axis(config_, entry.key) != nullptr;
     if (!axis && fixed_value(config_, entry.key) == nullptr) return parameter;
-    refuse(entry.node.line, key, "given twice",
+    reject(entry.node.line, key, "given twice",
            axis && table == "fixed" ? "it is an axis too" : "a quoted and a dotted key name one parameter",
            "remove one");
     return nullptr;
@@ -264,7 +264,7 @@ class ConfigReader {
       if (parameter == nullptr) continue;
       Axis axis{parameter, {}, entry.node.line};
       const auto count = read_axis(entry.node, "axes." + entry.key, axis);
-      if (!count) refused_.push_back(parameter);
+      if (!count) rejected_.push_back(parameter);
       points *= count.value_or(1.0);
       config_.axes.push_back(std::move(axis));
     }
@@ -278,7 +278,7 @@ class ConfigReader {
       if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems_)) {
         config_.fixed.push_back({parameter, std::move(*value), entry.node.line});
       } else {
-        refused_.push_back(parameter);
+        rejected_.push_back(parameter);
       }
     }
   }
@@ -289,7 +289,7 @@ class ConfigReader {
     const auto* list = std::get_if<Array>(&node.value);
     const auto* table = std::get_if<Mapping>(&node.value);
     if (list == nullptr && table == nullptr) {
-      refuse(node.line, key, "wrong type",
+      reject(node.line, key, "wrong type",
              fmt::format("must be a list or {{ from, to, step or factor }}, is {}", scenario::kind_of(node)),
              "put a single value into [fixed]");
       return std::nullopt;
@@ -299,7 +299,7 @@ class ConfigReader {
     std::ranges::sort(sorted);
     const auto repeated = std::ranges::adjacent_find(sorted);
     if (count && repeated != sorted.end()) {
-      refuse(node.line, key, fmt::format("repeats {}", scenario::to_text(*repeated)),
+      reject(node.line, key, fmt::format("repeats {}", scenario::to_text(*repeated)),
              "each value of an axis is one point");
     }
     return count;
@@ -307,7 +307,7 @@ class ConfigReader {
 
   std::optional<double> read_list(const Node& node, const Array& list, const std::string& key, Axis& axis) {
     if (list.empty()) {
-      refuse(node.line, key, "empty axis", "no value means no point", "give at least one value or remove the axis");
+      reject(node.line, key, "empty axis", "no value means no point", "give at least one value or remove the axis");
       return std::nullopt;
     }
     for (const Node& entry : list) {
@@ -318,7 +318,7 @@ class ConfigReader {
 
   std::optional<double> read_range(const Node& node, const Mapping& table, const std::string& key, Axis& axis) {
     if (!is_number(*axis.parameter)) {
-      refuse(node.line, key, "wrong type", "only numbers have ranges");
+      reject(node.line, key, "wrong type", "only numbers have ranges");
       return std::nullopt;
     }
     TableReader reader(table, key, problems_);
@@ -326,7 +326,7 @@ class ConfigReader {
       if (entry == nullptr) return std::nullopt;
       if (const auto* real = std::get_if<double>(&entry->value)) return *real;
       if (const auto* integer = std::get_if<std::int64_t>(&entry->value)) return static_cast<double>(*integer);
-      refuse(entry->line, reader.full_key(name), "wrong type",
+      reject(entry->line, reader.full_key(name), "wrong type",
              fmt::format("must be a number, is {}", scenario::kind_of(*entry)));
       return std::nullopt;
     };
@@ -334,15 +334,15 @@ class ConfigReader {
     const auto to = bound(reader.require("to", "a range needs from and to"), "to");
     const AxisRange range{from.value_or(0), to.value_or(0), bound(reader.take("step"), "step"),
                           bound(reader.take("factor"), "factor")};
-    reader.refuse_unread(std::vector<std::string>{"from", "to", "step", "factor"});
+    reader.reject_unread(std::vector<std::string>{"from", "to", "step", "factor"});
     if (!from || !to) return std::nullopt;
-    if (const auto refused = refuse_range(range)) {
-      refuse(node.line, key, "impossible range", refused->why, refused->suggestion);
+    if (const auto rejected = reject_range(range)) {
+      reject(node.line, key, "impossible range", rejected->why, rejected->suggestion);
       return std::nullopt;
     }
     const double count = range_count(range);
     if (count > max_axis_values) {
-      refuse(node.line, key, fmt::format("{:.0f} values", count),
+      reject(node.line, key, fmt::format("{:.0f} values", count),
              fmt::format("a range has at most {:.0f}", max_axis_values), "coarsen its step");
       return count;
     }
@@ -353,7 +353,7 @@ class ConfigReader {
     const bool whole = axis.parameter->type == ValueType::integer;
     for (const double number : range_values(range)) {
       if (whole && number != std::trunc(number)) {
-        refuse(node.line, key, fmt::format("invalid {}={}", axis.parameter->name, number_text(number)),
+        reject(node.line, key, fmt::format("invalid {}={}", axis.parameter->name, number_text(number)),
                "must be a whole number", "use a whole step or factor, or a list");
         return false;
       }
@@ -372,7 +372,7 @@ class ConfigReader {
       const auto number = reader.take_integer(key);
       if (!number) return 0;
       if (*number >= minimum && *number <= maximum) return static_cast<std::uint64_t>(*number);
-      refuse(line, reader.full_key(key), fmt::format("invalid {}={}", key, *number),
+      reject(line, reader.full_key(key), fmt::format("invalid {}={}", key, *number),
              fmt::format("must lie in {} to {}", minimum, maximum));
       return 0;
     };
@@ -393,11 +393,11 @@ class ConfigReader {
     if (const std::string* path = reader.take_text("path")) {
       const std::vector<std::string> paths{"fast", "reference"};
       if (std::ranges::find(paths, *path) == paths.end()) {
-        refuse(line, "simulation.path", fmt::format("unknown path \"{}\"", *path), "", suggestion_for(*path, paths));
+        reject(line, "simulation.path", fmt::format("unknown path \"{}\"", *path), "", suggestion_for(*path, paths));
       }
       plan.path = *path == "reference" ? Path::reference : Path::fast;
     }
-    reader.refuse_unread(
+    reader.reject_unread(
         std::vector<std::string>{"iterations", "sequences", "requests", "replicas", "seed", "path", "warmup_requests"});
     config_.simulation = plan;
   }
@@ -408,22 +408,22 @@ class ConfigReader {
     TableReader reader(*table, "figure", problems_);
     const auto text = [&](std::string_view key, bool required) {
       const std::string* value = reader.take_text(key);
-      if (required && !states(*table, key)) refuse(node.line, reader.full_key(key), "missing");
+      if (required && !states(*table, key)) reject(node.line, reader.full_key(key), "missing");
       if (value == nullptr) return std::string{};
-      if (required && value->empty()) refuse(node.line, reader.full_key(key), "empty", "must be a name");
+      if (required && value->empty()) reject(node.line, reader.full_key(key), "empty", "must be a name");
       return *value;
     };
     Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
                   text("panel", false), text("width", false), text("along", false)};
     if (figure.width.empty()) figure.width = "single_column";
-    reader.refuse_unread(std::vector<std::string>{"id", "x", "y", "series", "panel", "width", "along"});
+    reader.reject_unread(std::vector<std::string>{"id", "x", "y", "series", "panel", "width", "along"});
     check_figure(config_, figure, node.line, problems_);
     config_.figures.push_back(std::move(figure));
   }
 
   ProblemList problems_;
   SweepConfig config_;
-  std::vector<const Parameter*> refused_;  // given, with wrong values
+  std::vector<const Parameter*> rejected_;  // given, with wrong values
 };
 
 }  // namespace

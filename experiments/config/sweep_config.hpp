@@ -69,10 +69,10 @@ struct AxisRange {
 };
 
 /// Why a range is illegal, with what to do about it.
-struct RangeRefusal {
+struct RangeProblem {
   std::string why, suggestion;
 };
-[[nodiscard]] std::optional<RangeRefusal> refuse_range(const AxisRange& range);
+[[nodiscard]] std::optional<RangeProblem> reject_range(const AxisRange& range);
 
 /// How many values a legal range has; may exceed any integer. A `to` that is missed by round-off counts.
 [[nodiscard]] double range_count(const AxisRange& range);

@@ -70,7 +70,7 @@ std::optional<std::int64_t> TableReader::take_integer(std::string_view key) {
   return integer;
 }
 
-void TableReader::refuse_unread(std::span<const std::string> known) {
+void TableReader::reject_unread(std::span<const std::string> known) {
   for (std::size_t i = 0; i < table_->size(); ++i) {
     if (read_[i]) continue;
     const scenario::Entry& entry = (*table_)[i];

@@ -32,7 +32,7 @@ class TableReader {
   std::optional<std::int64_t> take_integer(std::string_view key);
 
   /// Every unread key is a problem, with the nearest of `known`.
-  void refuse_unread(std::span<const std::string> known);
+  void reject_unread(std::span<const std::string> known);
 
   [[nodiscard]] std::string full_key(std::string_view key) const;
 

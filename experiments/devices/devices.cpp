@@ -15,7 +15,7 @@
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -32,7 +32,7 @@ Role read_role(UserTable& table) {
     known.emplace_back(latency::to_string(one));
     if (word == known.back()) return one;
   }
-  table.refuse("role", fmt::format("unknown role \"{}\"", word), suggestion_for(word, known));
+  table.reject("role", fmt::format("unknown role \"{}\"", word), suggestion_for(word, known));
   return Role::decoder_pass;
 }
 
@@ -60,31 +60,31 @@ class Reader {
  public:
   explicit Reader(const std::string& name) : name_(name) {}
 
-  [[noreturn]] void refuse(const std::string& where, std::string_view problem) const {
+  [[noreturn]] void reject(const std::string& where, std::string_view problem) const {
     throw InputError(
         fmt::format("{}: {}: {} - make it again with foredraft calibrate --backend aisimulate", name_, where, problem));
   }
 
   const Json& at(const Json& object, const std::string& path, const char* key) const {
-    if (!object.is_object() || !object.contains(key)) refuse(path.empty() ? key : path + "." + key, "missing");
+    if (!object.is_object() || !object.contains(key)) reject(path.empty() ? key : path + "." + key, "missing");
     return object.at(key);
   }
 
   std::string word(const Json& object, const std::string& path, const char* key) const {
     const Json& value = at(object, path, key);
-    if (!value.is_string()) refuse(path.empty() ? key : path + "." + key, "must be a string");
+    if (!value.is_string()) reject(path.empty() ? key : path + "." + key, "must be a string");
     return readable(value.get<std::string>(), max_characters);
   }
 
   const Json& list(const Json& object, const std::string& path, const char* key) const {
     const Json& value = at(object, path, key);
-    if (!value.is_array()) refuse(path.empty() ? key : path + "." + key, "must be a list");
+    if (!value.is_array()) reject(path.empty() ? key : path + "." + key, "must be a list");
     return value;
   }
 
   std::int64_t count(const Json& value, const std::string& path, std::int64_t least) const {
     const auto number = whole_number<std::int64_t>(value, least, max_operator_count);
-    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, max_operator_count));
+    if (!number) reject(path, fmt::format("must be a whole number from {} to {}", least, max_operator_count));
     return *number;
   }
 
@@ -97,7 +97,7 @@ Role read_role(const Reader& reader, const Json& row, const std::string& path) {
   for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting}) {
     if (word == latency::to_string(role)) return role;
   }
-  reader.refuse(path + ".role", "must be decoder_pass or autoregressive_drafting");
+  reader.reject(path + ".role", "must be decoder_pass or autoregressive_drafting");
 }
 
 void read_row(const Reader& reader, const Json& row, const std::string& path, latency::Profile& profile) {
@@ -107,10 +107,10 @@ void read_row(const Reader& reader, const Json& row, const std::string& path, la
   cell.context = reader.count(reader.at(row, path, "context"), path + ".context", 0);
   const Json& tokens = reader.list(row, path, "tokens");
   const Json& times = reader.list(row, path, "ms");
-  if (tokens.size() != times.size()) reader.refuse(path, "tokens and ms differ in length");
+  if (tokens.size() != times.size()) reader.reject(path, "tokens and ms differ in length");
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     cell.tokens = reader.count(tokens[i], fmt::format("{}.tokens[{}]", path, i), 1);
-    if (!times[i].is_number()) reader.refuse(fmt::format("{}.ms[{}]", path, i), "must be a number");
+    if (!times[i].is_number()) reader.reject(fmt::format("{}.ms[{}]", path, i), "must be a number");
     const double us = 1e3 * times[i].get<double>();
     profile.steps.push_back({.cell = cell, .timing = {.summary = latency::one_sample(us)}});
   }
@@ -181,9 +181,9 @@ latency::Profile parse_steps(std::string_view text, const std::string& file) {
   UserTable table(text, file, {"model", "role", "batch", "tokens", "context", "ms"});
   while (table.next()) {
     latency::StepRow row = read_step(table);
-    if (table.row_refused()) continue;
+    if (table.row_rejected()) continue;
     if (!seen.insert(row.cell).second) {
-      table.refuse("", latency::to_text(row.cell) + ": given twice", "a pass has one time");
+      table.reject("", latency::to_text(row.cell) + ": given twice", "a pass has one time");
       continue;
     }
     profile.steps.push_back(std::move(row));
@@ -219,7 +219,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   if (!problems.empty()) throw InputError(problems.text());
   const Reader reader(name);
   if (json.is_object() && json.contains("error")) throw InputError(reader.word(json, "", "error"));
-  if (reader.word(json, "", "schema") != schema) reader.refuse("schema", fmt::format("must be \"{}\"", schema));
+  if (reader.word(json, "", "schema") != schema) reader.reject("schema", fmt::format("must be \"{}\"", schema));
   latency::Profile profile;
   profile.source = latency::Source::operators;
   const Json& package = reader.at(json, "", "package");
@@ -235,11 +235,11 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
       {"operators", fmt::format("{}, tables of {}, sha256 {}", profile.device.name, profile.identity.tool_version,
                                 reader.word(tables, "tables", "sha256"))});
   const Json& request = reader.at(json, "", "request");
-  if (!request.is_object()) reader.refuse("request", "must be an object");
+  if (!request.is_object()) reader.reject("request", "must be an object");
   profile.notes.push_back({"request", request_text(request)});
   add_deployments(request, profile);
   for (const Json& note : reader.list(json, "", "notes")) {
-    if (!note.is_string()) reader.refuse("notes", "must be a list of strings");
+    if (!note.is_string()) reader.reject("notes", "must be a list of strings");
     profile.notes.push_back({"operators", readable(note.get<std::string>(), max_characters)});
   }
   const Json& rows = reader.list(json, "", "rows");

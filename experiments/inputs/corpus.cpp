@@ -24,7 +24,7 @@ struct Candidate {
   std::uint64_t bytes;
 };
 
-[[noreturn]] void refuse(const fs::path& path, std::string_view must) {
+[[noreturn]] void reject(const fs::path& path, std::string_view must) {
   throw DomainError(fmt::format("invalid corpus={} (must {})", path.string(), must));
 }
 
@@ -33,7 +33,7 @@ void add_files(const fs::path& path, std::vector<Candidate>& files) {
   const auto add = [&](const fs::path& file) { files.push_back({fs::canonical(file), fs::file_size(file)}); };
   try {
     if (!fs::is_directory(path)) {
-      if (fs::exists(path) && !fs::is_regular_file(path)) refuse(path, "be a regular file or a folder");
+      if (fs::exists(path) && !fs::is_regular_file(path)) reject(path, "be a regular file or a folder");
       add(path);
       return;
     }
@@ -41,7 +41,7 @@ void add_files(const fs::path& path, std::vector<Candidate>& files) {
       if (entry.is_regular_file()) add(entry.path());
     }
   } catch (const fs::filesystem_error& error) {
-    refuse(path, fmt::format("be a file or folder that can be read: {}", error.code().message()));
+    reject(path, fmt::format("be a file or folder that can be read: {}", error.code().message()));
   }
 }
 
@@ -79,10 +79,10 @@ bool is_control_of_no_text(char c) {
 std::string read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) refuse(path, "be a file that can be read");
+  if (!stream) reject(path, "be a file that can be read");
   const auto bad = std::ranges::find_if(text, is_control_of_no_text);
   if (bad != text.end()) {
-    refuse(path, fmt::format("be text: byte {} is 0x{:02x}", bad - text.begin(), static_cast<unsigned char>(*bad)));
+    reject(path, fmt::format("be text: byte {} is 0x{:02x}", bad - text.begin(), static_cast<unsigned char>(*bad)));
   }
   return text;
 }

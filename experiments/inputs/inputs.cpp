@@ -20,7 +20,7 @@
 #include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
-#include "latency/surfaces/surface_times.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
@@ -167,12 +167,12 @@ const latency::Profile& Inputs::profile(const std::string& name) {
   return profiles_.emplace(name, std::move(read.profile)).first->second;
 }
 
-std::shared_ptr<const PassTimes> Inputs::times(const LookedUpTimes& asked, const Roofline* roofline,
-                                               const Drafter& drafter) {
+std::shared_ptr<const ForwardPassTimes> Inputs::times(const LookedUpTimes& asked, const Roofline* roofline,
+                                                      const Drafter& drafter) {
   const std::lock_guard lock(mutex_);
   const std::string key = fmt::format("{}|{}|{}|{}|{}", asked.source, asked.target, asked.draft,
                                       scenario::name_of(drafter), roofline == nullptr ? "" : deployment_key(*roofline));
-  std::shared_ptr<const PassTimes>& held = times_[key];
+  std::shared_ptr<const ForwardPassTimes>& held = times_[key];
   if (held) return held;
   const latency::Profile& read = profile(located(asked.source));
   // A roofline is of a data sheet, measured times are of what was measured.
@@ -281,7 +281,7 @@ class TraceBuilder {
   TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
       : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
 
-  void refuse(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
+  void reject(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
     problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   }
 
@@ -289,7 +289,7 @@ class TraceBuilder {
   void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
     if (shape == Shape::accepted && recorded_gamma_ == 0) {
       if (!gamma_missed_) {
-        refuse(line, "accepted counts without process.recorded_gamma",
+        reject(line, "accepted counts without process.recorded_gamma",
                "a count equal to gamma means that no draft was rejected", "add \"process.recorded_gamma\" to [fixed]");
       }
       gamma_missed_ = true;
@@ -298,7 +298,7 @@ class TraceBuilder {
     const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
     const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
     if (!number || *number < low || *number > high) {
-      refuse(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
+      reject(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
              fmt::format("must lie in {} to {}", low, high));
       return;
     }
@@ -316,7 +316,7 @@ class TraceBuilder {
   }
 
   Recording finish() {
-    if (trace_.sequences.empty() && problems_.empty()) refuse(1, "holds no outcome", "a trace must have at least one");
+    if (trace_.sequences.empty() && problems_.empty()) reject(1, "holds no outcome", "a trace must have at least one");
     problems_.raise();
     return std::move(trace_);
   }
@@ -335,13 +335,13 @@ void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& bu
   limits.raise();
   const bool outcomes = json.is_object() && json.contains("outcomes");
   if (!outcomes && !(json.is_object() && json.contains("accepted"))) {
-    builder.refuse(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
+    builder.reject(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
     return;
   }
   const Shape shape = outcomes ? Shape::outcomes : Shape::accepted;
   const auto& values = json[outcomes ? "outcomes" : "accepted"];
   if (!values.is_array() || !std::ranges::all_of(values, [](const auto& value) { return value.is_number_integer(); })) {
-    builder.refuse(number, "wrong type", "must be a list of whole numbers");
+    builder.reject(number, "wrong type", "must be a list of whole numbers");
     return;
   }
   for (const auto& value : values)
@@ -370,7 +370,7 @@ Recording parse_trace(std::string_view text, const std::string& file, std::int64
       if (line == "sequence,outcome") csv = Shape::outcomes;
       if (line == "sequence,accepted") csv = Shape::accepted;
       if (!csv) {
-        builder.refuse(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
+        builder.reject(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
         break;
       }
       continue;
@@ -378,7 +378,7 @@ Recording parse_trace(std::string_view text, const std::string& file, std::int64
     const auto cells = split_csv_line(line);
     const auto value = cells && cells->size() == 2 ? parse_integer((*cells)[1]) : std::nullopt;
     if (!value) {
-      builder.refuse(number, "damaged row", "must be a name and a whole number");
+      builder.reject(number, "damaged row", "must be a name and a whole number");
       continue;
     }
     if ((*cells)[0] != sequence) builder.end_sequence(*csv);

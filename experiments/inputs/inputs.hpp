@@ -51,7 +51,8 @@ class Inputs {
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
   std::shared_ptr<const Recording> recording(const Trace& trace, const Scenario& scenario);
   /// `roofline`: settings of a data sheet; null: measured times.
-  std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
+  std::shared_ptr<const ForwardPassTimes> times(const LookedUpTimes& asked, const Roofline* roofline,
+                                                const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
@@ -63,7 +64,7 @@ class Inputs {
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
   std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
-  std::map<std::string, std::shared_ptr<const PassTimes>> times_;
+  std::map<std::string, std::shared_ptr<const ForwardPassTimes>> times_;
   std::map<std::string, TrainedCorpus> corpora_;
   std::map<std::string, FileDigest> files_;
   std::set<std::string> notes_;

@@ -139,7 +139,7 @@ namespace {
 using logs::Observation;
 using Observations = std::vector<const Observation*>;
 
-[[noreturn]] void refuse_log(const std::string& file, std::string text, std::string why = {},
+[[noreturn]] void reject_log(const std::string& file, std::string text, std::string why = {},
                              std::string suggestion = {}, std::int64_t line = 0) {
   ProblemList problems(file);
   problems.add({line, "", std::move(text), std::move(why), std::move(suggestion)});
@@ -177,7 +177,7 @@ void check_equal(const std::string& file, const Observations& used, std::string_
     if (first == nullptr) first = observation;
     const auto before = value(*first);
     if (*before == *here) continue;
-    refuse_log(file, fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line), std::string(why),
+    reject_log(file, fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line), std::string(why),
                "give the log of one of them", observation->line);
   }
 }
@@ -211,11 +211,11 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
   for (const Observation* observation : used) {
     if (!has_counts(*observation)) continue;
     if (!observation->gamma) {
-      refuse_log(file, "no draft length", "accepted drafts say nothing without how many were drafted",
+      reject_log(file, "no draft length", "accepted drafts say nothing without how many were drafted",
                  "write a table of your own with gamma: docs/logs.md", observation->line);
     }
     if (!drafts_are_whole(*observation)) {
-      refuse_log(file, fmt::format("drafts of several lengths, at most {}", *observation->gamma),
+      reject_log(file, fmt::format("drafts of several lengths, at most {}", *observation->gamma),
                  "what is fitted are drafts of one length", "log a run with a fixed draft length", observation->line);
     }
     if (auto counts = counts_for_fit(*observation)) clusters.push_back(*std::move(counts));
@@ -223,32 +223,32 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
   return clusters;
 }
 
-[[noreturn]] void refuse_fit(const std::string& file, const analytic::FitRefusal& refusal) {
-  using Reason = analytic::FitRefusal::Reason;
-  switch (refusal.reason) {
-    case Reason::too_few_steps:
-      refuse_log(file, fmt::format("{} verification steps", number_text(refusal.steps)),
+[[noreturn]] void reject_fit(const std::string& file, const analytic::FitProblem& problem) {
+  using enum analytic::FitProblem::Reason;
+  switch (problem.reason) {
+    case too_few_steps:
+      reject_log(file, fmt::format("{} verification steps", number_text(problem.steps)),
                  fmt::format("at least {} are needed", number_text(analytic::min_steps)),
                  fmt::format("log {} more: then tokens per iteration are known to 2 %",
-                             number_text(refusal.more_steps_needed)));
-    case Reason::all_accepted:
-      refuse_log(file, "every draft was accepted", "a counter that is 100 % by construction tells no acceptance",
+                             number_text(problem.more_steps_needed)));
+    case all_accepted:
+      reject_log(file, "every draft was accepted", "a counter that is 100 % by construction tells no acceptance",
                  "check that drafts were verified");
-    case Reason::rising:
-      refuse_log(file, fmt::format("position {} was accepted more often than the one before", refusal.position),
-                 fmt::format("at gamma {} a draft is accepted with all before it", refusal.gamma),
+    case rising:
+      reject_log(file, fmt::format("position {} was accepted more often than the one before", problem.position),
+                 fmt::format("at gamma {} a draft is accepted with all before it", problem.gamma),
                  "the counts do not belong together");
   }
   throw std::logic_error("unknown reason");
 }
 
 /// What one draft length without positions, or of one draft, leaves open at another.
-[[noreturn]] void refuse_unidentified(const std::string& file, const analytic::AcceptanceFit& fit) {
+[[noreturn]] void reject_unidentified(const std::string& file, const analytic::AcceptanceFit& fit) {
   const analytic::PooledCounts& logged = fit.counts.front();
   const bool single = logged.gamma == 1;
   const std::int64_t other = single ? 3 : 1;
   const analytic::TokensAtGamma open = analytic::tokens_at(fit, other);
-  refuse_log(
+  reject_log(
       file,
       fmt::format("gamma {} {} tells no other draft length", logged.gamma, single ? "alone" : "without positions"),
       fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
@@ -271,7 +271,7 @@ std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken 
   result->file = {.path = file, .bytes = result->log.bytes, .sha256 = result->log.sha256};
   result->used = used_observations(result->log.contents);
   if (result->used.empty()) {
-    refuse_log(file, "no counts of acceptance",
+    reject_log(file, "no counts of acceptance",
                "it is a log of autoregressive decoding, or of an engine that does not count drafts",
                "foredraft import shows what was read");
   }
@@ -284,15 +284,15 @@ analytic::AcceptanceFit fit_of(const UsedLog& used) {
   const std::vector<analytic::AcceptanceCounts> clusters = clusters_of(file, used.used);
   if (clusters.empty()) {
     if (used.used.front()->trace.by_position.empty()) {
-      refuse_log(file, "no accepted drafts", "steps were counted, what they accepted was not");
+      reject_log(file, "no accepted drafts", "steps were counted, what they accepted was not");
     }
-    refuse_log(file, "acceptance by text position", "it is replayed, nothing is fitted to it",
+    reject_log(file, "acceptance by text position", "it is replayed, nothing is fitted to it",
                "use foredraft simulate");
   }
   auto result = analytic::fit_acceptance(clusters, drafter_class(used.log.contents.settings.method.value_or("")));
-  if (const auto* refusal = std::get_if<analytic::FitRefusal>(&result)) refuse_fit(file, *refusal);
+  if (const auto* problem = std::get_if<analytic::FitProblem>(&result)) reject_fit(file, *problem);
   auto& fit = std::get<analytic::AcceptanceFit>(result);
-  if (!fit.model) refuse_unidentified(file, fit);
+  if (!fit.model) reject_unidentified(file, fit);
   return std::move(fit);
 }
 
@@ -311,7 +311,7 @@ std::shared_ptr<const Recording> recording_of(const std::string& file, const Obs
     try {
       recording.sequences.push_back(sim::trace_from_accepted_counts(accepted, *observation->gamma, Convention::bonus));
     } catch (const DomainError& error) {
-      refuse_log(file, error.what(), "", "", observation->line);
+      reject_log(file, error.what(), "", "", observation->line);
     }
   }
   return std::make_shared<const Recording>(std::move(recording));
@@ -358,10 +358,7 @@ analytic::DrafterClass drafter_class(std::string_view method) {
   return DrafterClass::unknown;
 }
 
-Runs fitted_runs(const analytic::AcceptanceFit& fit) {
-  const analytic::RunAcceptance& model = fit.model.value();
-  return {.a = model.chain.a, .b = model.chain.b, .spread = model.spread, .rho = model.rho};
-}
+Runs fitted_runs(const analytic::AcceptanceFit& fit) { return fit.model.value(); }
 
 ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop) {
   const auto used = read_used_log(path, stop);

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <memory>
 
-#include "analytic/answer/server_answer.hpp"
+#include "analytic/answer/answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/check.hpp"
 #include "latency/surfaces/pair_surface.hpp"
+#include "scenario/cost.hpp"
 #include "scenario/family.hpp"
-#include "scenario/inputs.hpp"
 #include "scenario/server.hpp"
 #include "sim/simulate.hpp"
 #include "sim/tally.hpp"

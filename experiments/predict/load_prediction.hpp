@@ -12,7 +12,7 @@
 #include "core/parallel.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "foredraft/quantities.hpp"
-#include "latency/surfaces/surface_times.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 /// What `foredraft predict --request-rate` answers: a server at a request rate with and without speculation.
 /// Speculation answers requests sooner, so that fewer are in flight at the same rate: each draft length is asked at its

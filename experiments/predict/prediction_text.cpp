@@ -93,7 +93,7 @@ Json cost_json(const Cost& cost) {
   Json json{{"model", member.name}};
   for (const auto& parameter : member.parameters) {
     const auto value = parameter.get(cost);
-    if (!value || value == parameter.default_value) continue;
+    if (!value || value == parameter.default_value()) continue;
     constexpr std::string_view prefix = "cost.";
     json[parameter.name.starts_with(prefix) ? parameter.name.substr(prefix.size()) : parameter.name] = to_json(*value);
   }

@@ -52,24 +52,25 @@ struct PairTimes::Implementation {
 PairTimes::PairTimes(std::shared_ptr<const Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 
-PassTime PairTimes::plain(std::int64_t batch, std::int64_t context) const {
+ForwardPassTime PairTimes::plain(std::int64_t batch, std::int64_t context) const {
   return implementation_->surface.target_pass(1, batch, context);
 }
 
-PassTime PairTimes::verify(std::int64_t gamma, std::int64_t batch, std::int64_t context, Convention convention) const {
+ForwardPassTime PairTimes::verify(std::int64_t gamma, std::int64_t batch, std::int64_t context,
+                                  Convention convention) const {
   check_at_least("gamma", gamma, min_gamma(convention));
   return implementation_->surface.target_pass(max_tokens(gamma, convention), batch, context);
 }
 
-PassTime PairTimes::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
+ForwardPassTime PairTimes::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
   return implementation_->surface.drafting(gamma, batch, context);
 }
 
-std::optional<PassTime> PairTimes::sampling(std::int64_t gamma, std::int64_t batch) const {
+std::optional<ForwardPassTime> PairTimes::sampling(std::int64_t gamma, std::int64_t batch) const {
   return implementation_->surface.sampling(gamma, batch);
 }
 
-std::optional<PassTime> PairTimes::plain_sampling(std::int64_t batch) const {
+std::optional<ForwardPassTime> PairTimes::plain_sampling(std::int64_t batch) const {
   return implementation_->surface.plain_sampling(batch);
 }
 
@@ -109,7 +110,7 @@ SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {
   const experiments::ProfilePrediction prediction =
       experiments::predict(profile_question(question), implementation_->read.profile);
   const experiments::AtBatch& at = prediction.cells.front();
-  const auto if_known = [&](const PassTime& time) {
+  const auto if_known = [&](const ForwardPassTime& time) {
     return prediction.sampling_known ? std::optional(time) : std::nullopt;
   };
   SpeedupTable table{

@@ -12,7 +12,7 @@
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/numbers.hpp"
 #include "core/readable.hpp"
 #include "experiments/config/sweep_config.hpp"
@@ -54,9 +54,9 @@ InverseAnswer within(const PrintedNumber& measured, double low, double high, con
 InverseAnswer invert_alpha(const InverseQuestion& question) {
   const Scenario& scenario = question.scenario;
   const double steps = question.is_length ? 1.0 : iteration_steps(scenario);
-  const auto most = static_cast<double>(max_tokens(scenario.gamma, scenario.convention));
-  return within(question.measured, 1.0 / steps, most / steps, [&](double measured) {
-    return analytic::alpha_from_acceptance_length(std::clamp(measured * steps, 1.0, most), scenario.gamma,
+  const auto maximum = static_cast<double>(max_tokens(scenario.gamma, scenario.convention));
+  return within(question.measured, 1.0 / steps, maximum / steps, [&](double measured) {
+    return analytic::alpha_from_acceptance_length(std::clamp(measured * steps, 1.0, maximum), scenario.gamma,
                                                   scenario.convention);
   });
 }

@@ -138,8 +138,7 @@ void ngram_iid_check(FigureAccount& figure, const ExperimentSettings& settings) 
     const auto key = [&] { return sim::RunKey{.seed = settings.seed, .point = point++, .stop = settings.stop}; };
     const ngram::StudyTally study = one.study(key(), settings.threads);
     const double alpha = ngram::alpha(study).mean;
-    const analytic::MarkovAcceptance chain{.a = ngram::accept_after_acceptance(study).mean,
-                                           .b = ngram::accept_after_rejection(study).mean};
+    const Markov chain{.a = ngram::accept_after_acceptance(study).mean, .b = ngram::accept_after_rejection(study).mean};
     for (const std::int64_t gamma : {1, 3, 5, 7, 10}) {
       const Estimate run = as_run(one, gamma, key(), settings.threads);
       const double iid = iid_tokens(alpha, gamma);

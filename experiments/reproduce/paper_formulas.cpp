@@ -12,7 +12,6 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/cost/speedup_fit.hpp"
-#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"

@@ -177,7 +177,7 @@ std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
                       .bits = bits,
                       .tokens = tokens,
                       .call_ratio = losses.empty() ? 1.0 : losses.front().tokens.mean / tokens.mean,
-                      .law = mean_loss(contexts, rule)});
+                      .distribution = mean_loss(contexts, rule)});
   };
   add(RejectionSampling{}, std::nullopt, 64);
   const double shift = sigmoid_shift(sigmoid_pair());
@@ -201,11 +201,12 @@ void wagner_table5(TableAccount& account, const ExperimentSettings& settings) {
   FigureAccount losses(declared, caption);
   for (const SigmoidLoss& loss : sigmoid_losses(settings)) {
     losses.shown({loss.scale ? fmt::format("+-{:g}", *loss.scale) : "softmax", fmt::format("{}", loss.bits),
-                  fmt::format("{:.4f}", loss.law.acceptance.mean), fmt::format("{:.3f}", loss.tokens.mean),
+                  fmt::format("{:.4f}", loss.distribution.acceptance.mean), fmt::format("{:.3f}", loss.tokens.mean),
                   fmt::format("{:.3f}", normal_quantile(0.95) * loss.tokens.standard_error),
-                  fmt::format("{:.2f}x", loss.call_ratio), fmt::format("{:.4f}", loss.law.total_variation.mean),
-                  fmt::format("{:.4f}", loss.law.kl_divergence.mean),
-                  fmt::format("{:.3f}", loss.law.top1_probability.mean)});
+                  fmt::format("{:.2f}x", loss.call_ratio),
+                  fmt::format("{:.4f}", loss.distribution.total_variation.mean),
+                  fmt::format("{:.4f}", loss.distribution.kl_divergence.mean),
+                  fmt::format("{:.3f}", loss.distribution.top1_probability.mean)});
   }
   losses.say(caption + "\n");
   losses.say_table();

@@ -20,7 +20,7 @@ struct SigmoidLoss {
   int bits;                     ///< of the arithmetic
   Estimate tokens;              ///< simulated tokens per iteration
   double call_ratio;            ///< verification calls per token divided by those of the exact rule
-  Lossiness law;                ///< of the emitted distribution, over contexts
+  Lossiness distribution;       ///< of the emitted distribution, over contexts
 };
 
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.

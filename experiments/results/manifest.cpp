@@ -33,19 +33,19 @@ std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json:
 void check_result_folder(const std::string& path, const Json& wanted) {
   const std::vector<std::string> names = names_in_folder(path);
   if (names.empty()) return;
-  const auto refuse = [&](const std::string& why) {
+  const auto reject = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
-  if (!std::ranges::binary_search(names, manifest_file)) refuse("it holds files and no manifest.json");
+  if (!std::ranges::binary_search(names, manifest_file)) reject("it holds files and no manifest.json");
   const std::string manifest = (fs::path(path) / manifest_file).string();
   ProblemList problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
-  if (!problems.empty()) refuse("its manifest.json cannot be read: " + problems.text());
-  if (!found.is_object()) refuse("its manifest.json is no JSON object");
+  if (!problems.empty()) reject("its manifest.json cannot be read: " + problems.text());
+  if (!found.is_object()) reject("its manifest.json is no JSON object");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? text_of(found.at(key)) : "absent";
     const std::string now = text_of(value);
-    if (before != now) refuse(fmt::format("its {} is {}, now {}", key, before, now));
+    if (before != now) reject(fmt::format("its {} is {}, now {}", key, before, now));
   }
 }
 
@@ -193,16 +193,16 @@ std::string to_text(const Manifest& manifest) {
 }
 
 Manifest parse_manifest(std::string_view text, const std::string& file) {
-  const auto refuse = [&](const std::string& why) -> InputError {
+  const auto reject = [&](const std::string& why) -> InputError {
     return InputError(fmt::format("{}: no manifest of this program ({})", file, why));
   };
   ProblemList problems(file);
   const Json json = parse_json(text, problems);
   problems.raise();
-  if (!json.is_object()) throw refuse("not a JSON object");
+  if (!json.is_object()) throw reject("not a JSON object");
   const std::string schema = json.contains("schema") ? json.at("schema").dump() : "absent";
   const std::string wanted = fmt::format("\"{}\"", result_schema);
-  if (schema != wanted) throw refuse(fmt::format("schema {}, this program reads {}", schema, wanted));
+  if (schema != wanted) throw reject(fmt::format("schema {}, this program reads {}", schema, wanted));
   try {
     Manifest manifest{.version = json.at("version"),
                       .state = json.at("state"),
@@ -217,31 +217,31 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
-    if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
+    if (manifest.hash != config_hash(manifest.config)) throw reject("its configuration does not have its hash");
     // What is repeated for readers must agree.
     const auto follows = [&](const char* key, const Json& value) {
-      if (json.at(key) != value) throw refuse(fmt::format("its {} does not follow from the rest of it", key));
+      if (json.at(key) != value) throw reject(fmt::format("its {} does not follow from the rest of it", key));
     };
     follows("seed", seed_json(manifest.config));
     follows("points", point_count(manifest.config));
     follows("version", manifest.program.at("version"));
     if (manifest.state != "running" && manifest.state != "complete")
-      throw refuse("its state is neither running nor complete");
+      throw reject("its state is neither running nor complete");
     for (const FileDigest& output : manifest.outputs) {
-      if (!is_plain_name(output.path)) throw refuse("an output of it is not a file of its folder");
+      if (!is_plain_name(output.path)) throw reject("an output of it is not a file of its folder");
     }
     if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
                            manifest.shard->count > point_count(manifest.config))) {
-      throw refuse("its shard is none of its sweep");
+      throw reject("its shard is none of its sweep");
     }
     if (manifest.state == "complete" && (manifest.outputs.empty() || manifest.outputs.front().path != "points.csv")) {
-      throw refuse("it is complete without points.csv");
+      throw reject("it is complete without points.csv");
     }
     return manifest;
   } catch (const Json::exception& error) {
-    throw refuse(json_reason(error.what()));
+    throw reject(json_reason(error.what()));
   } catch (const DomainError& error) {
-    throw refuse(error.what());
+    throw reject(error.what());
   }
 }
 

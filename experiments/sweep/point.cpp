@@ -102,7 +102,7 @@ std::optional<std::string_view> key_of_cost(const SweepConfig& config, std::stri
   return key;
 }
 
-[[noreturn]] void refuse_at(const SweepConfig& config, std::string_view key, const std::string& what) {
+[[noreturn]] void reject_at(const SweepConfig& config, std::string_view key, const std::string& what) {
   ProblemList problems(config.source);
   report_input(config, key, {.text = what}, problems);
   throw InputError(problems.text());
@@ -125,13 +125,13 @@ void read_inputs(const SweepConfig& config, Inputs& inputs) {
       if (const auto* server = std::get_if<Server>(&scenario.fidelity)) ask_extreme_passes(*server, scenario);
     } catch (const DomainError& error) {
       if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(error.what());
-      refuse_at(config, key_of_cost(config, error.what()).value_or("cost"), error.what());
+      reject_at(config, key_of_cost(config, error.what()).value_or("cost"), error.what());
     } catch (const InputError& error) {
       // Problems of a file stand with its own lines; a name that is not known stands in the configuration.
       const std::string what = error.what();
       const auto key = key_of_cost(config, what);
       if (!key || what.find('\n') != std::string::npos) throw;
-      refuse_at(config, *key, what);
+      reject_at(config, *key, what);
     }
   }
   if (too_large > 0) {

@@ -229,8 +229,8 @@ class ChunkRunner {
 
 std::uint64_t points_per_chunk(const SweepConfig& config, unsigned threads) {
   const double points = chunk_seconds * resolve_threads(threads) / seconds_per_point(config);
-  const double most = std::clamp(max_chunk_positions / largest_gamma(config), 1.0, max_chunk_points);
-  return static_cast<std::uint64_t>(std::clamp(std::ceil(points), 1.0, most));
+  const double maximum = std::clamp(max_chunk_positions / largest_gamma(config), 1.0, max_chunk_points);
+  return static_cast<std::uint64_t>(std::clamp(std::ceil(points), 1.0, maximum));
 }
 
 }  // namespace
@@ -291,10 +291,10 @@ class Deadline {
  public:
   Deadline(double seconds, StopToken stop) : end_(SteadyClock::now() + std::chrono::duration<double>(seconds)) {
     watcher_ = std::jthread([this, stop](const std::stop_token& done) {
-      constexpr auto between_looks = std::chrono::milliseconds(5);
+      constexpr auto between_stops = std::chrono::milliseconds(5);
       std::unique_lock lock(mutex_);
       while (!done.stop_requested() && !over_) {
-        wake_.wait_for(lock, done, between_looks, [] { return false; });
+        wake_.wait_for(lock, done, between_stops, [] { return false; });
         if (stop.asked() || SteadyClock::now() >= end_) over_ = true;
       }
     });
@@ -326,10 +326,10 @@ double cut_pool(Scenario& scenario) {
   auto* models = token == nullptr ? nullptr : std::get_if<SyntheticModels>(&token->models);
   if (models == nullptr) return 1.0;
   const auto whole = static_cast<double>(models->pool);
-  const double most = std::max(2.0, std::floor(max_entries / static_cast<double>(models->vocabulary)));
-  if (whole <= most) return 1.0;
-  models->pool = static_cast<std::int64_t>(most);
-  return whole / most;
+  const double maximum = std::max(2.0, std::floor(max_entries / static_cast<double>(models->vocabulary)));
+  if (whole <= maximum) return 1.0;
+  models->pool = static_cast<std::int64_t>(maximum);
+  return whole / maximum;
 }
 
 /// Iterations, sequences or requests that the first piece of a point takes: a step where one may take long.

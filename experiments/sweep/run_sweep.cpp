@@ -117,21 +117,21 @@ bool holds_the_rows(const std::string& folder, const Manifest& manifest) {
 }
 
 void check_part(const std::string& folder, const Manifest& manifest, const Manifest& first, ProblemList& problems) {
-  const auto refuse = [&](std::string text, std::string why, std::string suggestion = {}) {
+  const auto reject = [&](std::string text, std::string why, std::string suggestion = {}) {
     problems.add({0, folder, std::move(text), std::move(why), std::move(suggestion)});
   };
   if (manifest.state != "complete")
-    refuse("not complete", "its run was interrupted", "run its shard again, it resumes");
-  if (!manifest.shard) refuse("no shard", "it holds the whole sweep");
-  if (manifest.hash != first.hash) refuse("another configuration", "its hash differs from that of the first folder");
-  if (manifest.version != first.version) refuse("another version", "made by version " + manifest.version);
+    reject("not complete", "its run was interrupted", "run its shard again, it resumes");
+  if (!manifest.shard) reject("no shard", "it holds the whole sweep");
+  if (manifest.hash != first.hash) reject("another configuration", "its hash differs from that of the first folder");
+  if (manifest.version != first.version) reject("another version", "made by version " + manifest.version);
   if (manifest.inputs != first.inputs)
-    refuse("other input files", "their digests differ from those of the first folder");
+    reject("other input files", "their digests differ from those of the first folder");
   if (manifest.state != "complete" || !manifest.shard) return;
   if (!holds_its_points(folder, manifest)) {
-    refuse("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
+    reject("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
   } else if (!holds_the_rows(folder, manifest)) {
-    refuse("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
+    reject("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
            "run its shard again, into another folder");
   }
 }

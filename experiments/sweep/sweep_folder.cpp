@@ -54,18 +54,18 @@ std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
   return keys.empty() ? "the order of its keys" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
-void refuse_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
-  const auto refuse = [&](const std::string& why) {
+void reject_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
+  const auto reject = [&](const std::string& why) {
     throw InputError(fmt::format("{}: holds results of {} - use another --out", readable(folder), why));
   };
   if (before.hash != now.hash) {
-    refuse(fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
+    reject(fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
                        now.hash.substr(0, 8), differing_keys(before.config, now.config)));
   }
   if (before.version != now.version)
-    refuse(fmt::format("version {} of this program, not {}", before.version, now.version));
-  if (before.shard != now.shard) refuse(fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard)));
-  if (before.inputs != now.inputs) refuse("input files of other content");
+    reject(fmt::format("version {} of this program, not {}", before.version, now.version));
+  if (before.shard != now.shard) reject(fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard)));
+  if (before.inputs != now.inputs) reject("input files of other content");
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& 
                                  readable(folder), readable(names.front())));
   }
   Manifest before = read_manifest(folder);
-  refuse_other_results(folder, before, wanted);
+  reject_other_results(folder, before, wanted);
   if (before.state == "complete" && !holds_its_points(folder, before)) {
     throw InputError(
         fmt::format("{}: was changed or removed (it has not the SHA-256 of its manifest) - restore it, or use another "

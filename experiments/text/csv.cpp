@@ -123,15 +123,15 @@ UserTable::UserTable(std::string_view text, const std::string& file, std::vector
 bool UserTable::next() {
   while (readable_ && lines_.next()) {
     line_ = lines_.number();
-    row_refused_ = false;
+    row_rejected_ = false;
     const std::size_t width = header_.names.size();
     if (!split(lines_.line(), width == 0 ? header_.names : cells_)) {
-      refuse("", "damaged row", "a quote is not closed");
+      reject("", "damaged row", "a quote is not closed");
       readable_ = width > 0;
     } else if (width == 0) {
       check_header();
     } else if (cells_.size() != width) {
-      refuse("", fmt::format("{} cells", cells_.size()), fmt::format("the header has {}", width));
+      reject("", fmt::format("{} cells", cells_.size()), fmt::format("the header has {}", width));
     } else {
       ++rows_;
       return true;
@@ -148,47 +148,47 @@ std::string UserTable::cell(std::string_view column) const {
 std::int64_t UserTable::count(std::string_view column, std::int64_t minimum, std::int64_t maximum) {
   const auto number = parse_integer(cell(column));
   if (number && *number >= minimum && *number <= maximum) return *number;
-  refuse_cell(column, fmt::format("must be a whole number from {} to {}", minimum, maximum));
+  reject_cell(column, fmt::format("must be a whole number from {} to {}", minimum, maximum));
   return minimum;
 }
 
 double UserTable::positive(std::string_view column) {
   const auto number = parse_real(cell(column));
   if (number && *number > 0.0) return *number;
-  refuse_cell(column, "must be finite and above 0");
+  reject_cell(column, "must be finite and above 0");
   return 0.0;
 }
 
 double UserTable::probability(std::string_view column) {
   const auto number = parse_real(cell(column));
   if (number && *number >= 0.0 && *number <= 1.0) return *number;
-  refuse_cell(column, "must be a number from 0 to 1");
+  reject_cell(column, "must be a number from 0 to 1");
   return 0.0;
 }
 
 std::string UserTable::name(std::string_view column) {
   std::string text = cell(column);
   if (text.empty() || text.find_first_of(",\"") != std::string::npos) {
-    refuse_cell(column, "must be a name without commas and quotes");
+    reject_cell(column, "must be a name without commas and quotes");
   } else if (csv_cell(text) != text) {
-    refuse_cell(column, "must not begin with = + - or @: a spreadsheet would compute it");
+    reject_cell(column, "must not begin with = + - or @: a spreadsheet would compute it");
   }
   return text;
 }
 
-void UserTable::refuse(std::string key, std::string text, std::string why) {
-  row_refused_ = true;
+void UserTable::reject(std::string key, std::string text, std::string why) {
+  row_rejected_ = true;
   problems_.add({.line = line_, .key = std::move(key), .text = std::move(text), .why = std::move(why)});
 }
 
-void UserTable::refuse_cell(std::string_view column, std::string why) {
-  refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, cell(column)), std::move(why));
+void UserTable::reject_cell(std::string_view column, std::string why) {
+  reject(std::string(column), fmt::format("invalid {}=\"{}\"", column, cell(column)), std::move(why));
 }
 
 void UserTable::done(const std::string& nothing) {
   if (rows_ == 0 && problems_.empty()) {
     line_ = 1;
-    refuse("", nothing, "one row for each");
+    reject("", nothing, "one row for each");
   }
   problems_.raise();
 }
@@ -198,18 +198,18 @@ void UserTable::check_header() {
   if (!optional_.empty()) known += fmt::format("; may be left out: {}", fmt::join(optional_, ","));
   for (const std::string& name : required_) {
     if (std::ranges::count(header_.names, name) != 1) {
-      refuse("", fmt::format("column {} missing or there twice", name), known);
+      reject("", fmt::format("column {} missing or there twice", name), known);
     }
   }
   for (const std::string& name : optional_) {
-    if (std::ranges::count(header_.names, name) > 1) refuse("", fmt::format("column {} there twice", name), known);
+    if (std::ranges::count(header_.names, name) > 1) reject("", fmt::format("column {} there twice", name), known);
   }
   for (const std::string& name : header_.names) {
     if (std::ranges::count(required_, name) + std::ranges::count(optional_, name) == 0) {
-      refuse(name, "unknown column", known);
+      reject(name, "unknown column", known);
     }
   }
-  readable_ = !row_refused_;
+  readable_ = !row_rejected_;
 }
 
 }  // namespace foredraft::experiments

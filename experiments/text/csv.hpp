@@ -92,8 +92,8 @@ class UserTable {
   std::string name(std::string_view column);
 
   /// Adds a problem of this row.
-  void refuse(std::string key, std::string text, std::string why);
-  [[nodiscard]] bool row_refused() const { return row_refused_; }
+  void reject(std::string key, std::string text, std::string why);
+  [[nodiscard]] bool row_rejected() const { return row_rejected_; }
 
   /// Throws InputError `file:line: ...` with the first twenty problems and the number of the others. `nothing` is the
   /// problem of a table without rows: "holds no step".
@@ -101,14 +101,14 @@ class UserTable {
 
  private:
   void check_header();
-  void refuse_cell(std::string_view column, std::string why);
+  void reject_cell(std::string_view column, std::string why);
 
   TextLines lines_;
   CsvHeader header_;
   FirstProblems problems_;
   std::vector<std::string> required_, optional_, cells_;
   std::int64_t line_ = 1, rows_ = 0;
-  bool row_refused_ = false;
+  bool row_rejected_ = false;
   bool readable_ = true;  ///< false: the header is broken
 };
 

@@ -136,10 +136,10 @@ std::string tree_row(const std::string& label, const JudgedTree& judged) {
 
 /// " (4 x 3 x 1)", the first few of many.
 std::string widths_text(const std::vector<std::int64_t>& widths) {
-  constexpr std::size_t most = 4;
+  constexpr std::size_t maximum = 4;
   if (widths.empty()) return "";
-  const std::span<const std::int64_t> shown = std::span(widths).first(std::min(most, widths.size()));
-  return fmt::format(" ({}{})", fmt::join(shown, " x "), widths.size() > most ? " ..." : "");
+  const std::span<const std::int64_t> shown = std::span(widths).first(std::min(maximum, widths.size()));
+  return fmt::format(" ({}{})", fmt::join(shown, " x "), widths.size() > maximum ? " ..." : "");
 }
 
 std::string tree_table(const TreeAnswer& answer) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "foredraft/tree.hpp"
-#include "latency/surfaces/surface_times.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 /// Output of `foredraft tree`.
 namespace foredraft::experiments {

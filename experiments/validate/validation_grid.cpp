@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
@@ -35,7 +34,7 @@ Role read_drafting(UserTable& table) {
   if (word.empty()) return Role::autoregressive_drafting;
   const auto role = latency::role_of_drafter(word);
   if (role) return *role;
-  table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
+  table.reject("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
   return Role::autoregressive_drafting;
 }
 
@@ -46,13 +45,13 @@ std::optional<std::vector<double>> read_vector(UserTable& table, std::string_vie
   for (std::string word; words >> word;) {
     const auto entry = parse_quantity(word);
     if (!entry || !(*entry >= 0.0 && *entry <= 1.0)) {
-      table.refuse(std::string(column), fmt::format("invalid entry \"{}\"", word), "must lie in [0, 1]");
+      table.reject(std::string(column), fmt::format("invalid entry \"{}\"", word), "must lie in [0, 1]");
       return std::nullopt;
     }
     entries.push_back(*entry);
   }
   if (static_cast<std::int64_t>(entries.size()) >= gamma) return entries;
-  table.refuse(std::string(column), fmt::format("has {} entries", entries.size()),
+  table.reject(std::string(column), fmt::format("has {} entries", entries.size()),
                fmt::format("must have one for each of gamma={} drafts, apart by blanks", gamma));
   return std::nullopt;
 }
@@ -61,10 +60,10 @@ std::optional<std::vector<double>> read_vector(UserTable& table, std::string_vie
 std::optional<double> read_tokens(UserTable& table, std::string_view column, std::int64_t gamma) {
   if (column == "acceptance_length") {
     const double tokens = table.positive(column);
-    const auto most = static_cast<double>(max_tokens(gamma, Convention::bonus));
-    if (table.row_refused() || (tokens >= 1.0 && tokens <= most)) return tokens;
-    table.refuse(std::string(column), fmt::format("invalid acceptance_length={}", table.cell(column)),
-                 fmt::format("must lie in [1, {}] at gamma {}", most, gamma));
+    const auto maximum = static_cast<double>(max_tokens(gamma, Convention::bonus));
+    if (table.row_rejected() || (tokens >= 1.0 && tokens <= maximum)) return tokens;
+    table.reject(std::string(column), fmt::format("invalid acceptance_length={}", table.cell(column)),
+                 fmt::format("must lie in [1, {}] at gamma {}", maximum, gamma));
     return std::nullopt;
   }
   std::optional<std::vector<double>> entries = read_vector(table, column, gamma);
@@ -72,7 +71,7 @@ std::optional<double> read_tokens(UserTable& table, std::string_view column, std
   if (column == "conditional") {
     entries = analytic::marginal_from_conditional(*entries);
   } else if (scenario::first_rise(*entries)) {
-    table.refuse("marginal", "rises", "a marginal is P(this draft and all before it accepted); use conditional");
+    table.reject("marginal", "rises", "a marginal is P(this draft and all before it accepted); use conditional");
     return std::nullopt;
   }
   return analytic::tokens_per_iteration(*entries, gamma, Convention::bonus);
@@ -86,13 +85,13 @@ double read_acceptance(UserTable& table, std::int64_t gamma) {
     if (!table.cell(column).empty()) stated.push_back(column);
   }
   if (stated.size() != 1) {
-    table.refuse("alpha", stated.empty() ? "missing" : fmt::format("mutually exclusive with {}", stated.back()),
+    table.reject("alpha", stated.empty() ? "missing" : fmt::format("mutually exclusive with {}", stated.back()),
                  "a row has one of alpha, acceptance_length, conditional and marginal");
     return 0.0;
   }
   if (stated.front() == "alpha") return table.probability("alpha");
   const std::optional<double> tokens = read_tokens(table, stated.front(), gamma);
-  if (!tokens || table.row_refused()) return 0.0;
+  if (!tokens || table.row_rejected()) return 0.0;
   return analytic::alpha_from_acceptance_length(*tokens, gamma, Convention::bonus);
 }
 
@@ -106,7 +105,7 @@ LoopCell read_cell(UserTable& table, const Profile& profile) {
   } else if (draft.empty() || draft == cell.target) {
     cell.drafter = cell.target;
   } else {
-    table.refuse("draft", fmt::format("invalid draft=\"{}\"", draft), "heads stand on the target: leave it empty");
+    table.reject("draft", fmt::format("invalid draft=\"{}\"", draft), "heads stand on the target: leave it empty");
   }
   const latency::Setting setting = latency::setting_for(profile, cell.target);
   cell.dtype = setting.dtype;
@@ -222,7 +221,7 @@ std::vector<LoopCell> all_combinations(LoopCell cell, const GridRequest& request
   return cells;
 }
 
-void refuse_calibrated(const Profile& profile, const std::vector<LoopCell>& cells) {
+void reject_calibrated(const Profile& profile, const std::vector<LoopCell>& cells) {
   ProblemList problems("foredraft validate");
   for (const LoopCell& cell : cells) {
     if (!is_calibrated(profile, cell)) continue;
@@ -243,16 +242,16 @@ PredictedSpeedups predict_speedups(std::string_view text, const std::string& fil
   while (table.next()) {
     MeasuredCell measured{.cell = read_cell(table, profile)};
     measured.speedup = table.positive("speedup");
-    if (table.row_refused()) continue;
+    if (table.row_rejected()) continue;
     if (!seen.insert(measured.cell).second) {
-      table.refuse("", to_text(measured.cell) + ": given twice", "a cell has one speedup");
+      table.reject("", to_text(measured.cell) + ": given twice", "a cell has one speedup");
       continue;
     }
     try {
       found.predictions.push_back(predict_cell(measured.cell, profile));
       found.measured.push_back(std::move(measured));
     } catch (const DomainError& error) {
-      table.refuse("", error.what(), "");
+      table.reject("", error.what(), "");
     }
   }
   table.done("holds no speedup");
@@ -306,7 +305,7 @@ std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest
     }
     cells.insert(cells.end(), more.begin(), more.end());
   }
-  refuse_calibrated(profile, cells);
+  reject_calibrated(profile, cells);
   return cells;
 }
 

@@ -119,14 +119,14 @@ class CpuLoopSide {
         tokens_(size(cell.batch * (cell.gamma + 1))),
         emitted_counts_(size(cell.batch)),
         faults_(size(cell.batch)) {
-    const latency::PassRequest request{.batch = cell.batch, .context = cell.context};
+    const latency::ForwardPassRequest request{.batch = cell.batch, .context = cell.context};
     for (const DraftingPass& pass : drafting_passes(models.drafter, cell.drafting, request, cell.gamma)) {
       drafting_.emplace_back(pass, models.drafter_pool, team);
     }
     if (drafting_.size() > 1) draft_logits_.resize(size(cell.batch * cell.gamma * vocabulary_));
   }
 
-  double plain_step() {
+  double decode_step() {
     const double start_s = steady_now_s();
     plain_.runner.run();
     // Written where the next step reads it.
@@ -268,10 +268,10 @@ LoopSide CpuLoop::side_of(const LoopCell& cell) {
   }
   const auto side = std::make_shared<CpuLoopSide>(
       cell, LoopModels{target, drafter, pool_of(cell.target), pool_of(cell.drafter)}, team_);
-  return {.plain_step =
+  return {.decode_step =
               [side, this] {
                 before_step_();
-                return side->plain_step();
+                return side->decode_step();
               },
           .iterate =
               [side, this](std::span<const std::int32_t> accepted) {

@@ -167,13 +167,13 @@ class ThreadPart {
 };
 
 std::int64_t scratch_floats(const latency::Program& program) {
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (const latency::Operation& operation : program.operations) {
     if (const auto* o = std::get_if<latency::Attend>(&operation)) {
-      most = std::max(most, std::min(query_block, o->tokens) * o->length);
+      maximum = std::max(maximum, std::min(query_block, o->tokens) * o->length);
     }
   }
-  return most;
+  return maximum;
 }
 
 }  // namespace

@@ -45,16 +45,16 @@ void fill(const latency::Buffer& buffer, void* memory, std::uint64_t seed, unsig
 HostMemory allocate_host(std::int64_t bytes) {
   const std::int64_t alignment = bytes >= 2 * large_page_bytes ? large_page_bytes : cache_line_bytes;
   const std::int64_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  const auto refuse = [&](double free_bytes) {
+  const auto reject = [&](double free_bytes) {
     throw MemoryError(fmt::format("too little memory: {:.2f} GiB free, a buffer needs {:.2f} GiB",
                                   free_bytes / 0x1.0p30, static_cast<double>(bytes) / 0x1.0p30));
   };
   if (bytes >= checked_bytes) {
     const auto free_bytes = static_cast<double>(available_memory_bytes());
-    if (static_cast<double>(bytes) > usable_share * free_bytes) refuse(free_bytes);
+    if (static_cast<double>(bytes) > usable_share * free_bytes) reject(free_bytes);
   }
   HostMemory memory(std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded)));
-  if (!memory) refuse(static_cast<double>(available_memory_bytes()));
+  if (!memory) reject(static_cast<double>(available_memory_bytes()));
   // Optional: without large pages the memory works but is slower to read.
   if (alignment == large_page_bytes) ::madvise(memory.get(), static_cast<std::size_t>(rounded), MADV_HUGEPAGE);
   return memory;

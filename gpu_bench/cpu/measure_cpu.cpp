@@ -28,7 +28,7 @@
 #include "gpu_bench/verify/test_batch.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/reference.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

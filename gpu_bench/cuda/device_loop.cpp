@@ -25,7 +25,7 @@
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -146,7 +146,7 @@ class CellLoop {
     prepare_verification();
   }
 
-  double plain_step() {
+  double decode_step() {
     bench_.before_sample();
     return plain_->run_us();
   }
@@ -183,7 +183,7 @@ class CellLoop {
         std::make_unique<ProgramRunner>(program, std::span(&pool, 1), blas_, facts_.multiprocessors));
   }
 
-  [[nodiscard]] latency::PassRequest pass_over(std::int64_t tokens) const {
+  [[nodiscard]] latency::ForwardPassRequest pass_over(std::int64_t tokens) const {
     return {.tokens = tokens, .batch = cell_.batch, .context = cell_.context, .source_length = 0};
   }
 
@@ -318,7 +318,7 @@ LoopResult run_device_loop(const DeviceLoopRequest& request, const std::atomic<b
           [&](const LoopCell& cell) {
             const auto loop = std::make_shared<CellLoop>(cell, request.models, bench, blas, facts);
             return LoopSide{
-                .plain_step = [loop] { return loop->plain_step(); },
+                .decode_step = [loop] { return loop->decode_step(); },
                 .iterate = [loop](std::span<const std::int32_t> accepted) { return loop->iterate(accepted); }};
           },
       .now_s = steady_now_s};

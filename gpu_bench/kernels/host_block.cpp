@@ -107,7 +107,7 @@ class HostBlockRun {
     for (auto warp = threads_.begin(); warp != threads_.end(); warp += warp_lanes) {
       opened = open_if(warp, warp + warp_lanes, State::at_shuffle) || opened;
     }
-    if (!opened && !ran) refuse();
+    if (!opened && !ran) reject();
     return true;
   }
 
@@ -123,7 +123,7 @@ class HostBlockRun {
     return true;
   }
 
-  [[noreturn]] void refuse() const {
+  [[noreturn]] void reject() const {
     const auto count = [this](State state) {
       return std::count_if(threads_.begin(), threads_.end(), [state](const Thread& t) { return t.state == state; });
     };

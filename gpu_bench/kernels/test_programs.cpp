@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -48,10 +48,10 @@ latency::ModelShape small_encoder_decoder() {
 }  // namespace
 
 std::vector<TestProgram> test_programs() {
-  const latency::PassRequest verification{.tokens = 5, .batch = 2, .context = 70};
-  const latency::PassRequest one_token{.tokens = 1, .batch = 2, .context = 200};
-  const latency::PassRequest short_context{.tokens = 5, .batch = 2, .context = 20};
-  const latency::PassRequest encoding{.tokens = 1, .batch = 2, .context = 0};
+  const latency::ForwardPassRequest verification{.tokens = 5, .batch = 2, .context = 70};
+  const latency::ForwardPassRequest one_token{.tokens = 1, .batch = 2, .context = 200};
+  const latency::ForwardPassRequest short_context{.tokens = 5, .batch = 2, .context = 20};
+  const latency::ForwardPassRequest encoding{.tokens = 1, .batch = 2, .context = 0};
   const latency::ModelShape decoder = small_decoder();
   const latency::ModelShape encoder_decoder = small_encoder_decoder();
   return {{"decoder, 5 tokens", latency::decoder_pass(decoder, verification), false},

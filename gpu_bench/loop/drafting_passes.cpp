@@ -49,7 +49,7 @@ latency::BufferId separate_logits(latency::Program& whole, latency::Program& par
 }  // namespace
 
 std::vector<DraftingPass> drafting_passes(const latency::ModelShape& shape, latency::Role drafting,
-                                          const latency::PassRequest& request, std::int64_t gamma) {
+                                          const latency::ForwardPassRequest& request, std::int64_t gamma) {
   if (!drafts(drafting)) throw DomainError(fmt::format("{} is not a drafting role", to_string(drafting)));
   latency::Program whole = latency::program_of(shape, {.model = shape.name,
                                                        .role = drafting,

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/profile/cell.hpp"
 
 namespace foredraft::gpu_bench {
@@ -17,12 +17,12 @@ struct DraftingPass {
   std::int64_t vocabulary;
 };
 
-/// The drafting programs of latency/operations/passes.hpp, divided where they choose tokens, without the choosing: a
-/// loop samples instead. Autoregressive and heads: gamma passes, each with logits [batch, vocabulary]. Block: one with
-/// [batch, gamma, vocabulary]. Buffers of equal name, kind and size are the same memory in all of them. State that one
-/// pass leaves to the next besides tokens (a head's hidden states) is a cache. Throws DomainError as
-/// latency/operations/passes.hpp does.
+/// The drafting programs of latency/operations/forward_passes.hpp, divided where they choose tokens, without the
+/// choosing: a loop samples instead. Autoregressive and heads: gamma passes, each with logits [batch, vocabulary].
+/// Block: one with [batch, gamma, vocabulary]. Buffers of equal name, kind and size are the same memory in all of them.
+/// State that one pass leaves to the next besides tokens (a head's hidden states) is a cache. Throws DomainError as
+/// latency/operations/forward_passes.hpp does.
 [[nodiscard]] std::vector<DraftingPass> drafting_passes(const latency::ModelShape& shape, latency::Role drafting,
-                                                        const latency::PassRequest& request, std::int64_t gamma);
+                                                        const latency::ForwardPassRequest& request, std::int64_t gamma);
 
 }  // namespace foredraft::gpu_bench

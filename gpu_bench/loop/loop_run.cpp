@@ -24,7 +24,7 @@ constexpr double min_samples = 4.0;
 constexpr double min_budget_s = 1e-6;
 /// For a fixed time a ratio is most accurate with sample counts proportional to one over the root of the times; an
 /// iteration takes two to seven steps.
-constexpr int plain_steps_a_round = 2;
+constexpr int decode_steps_a_round = 2;
 
 /// Throws DomainError for a role that drafts nothing, counts below their minimum and an alpha outside [0, 1].
 void check_loop_cell(const LoopCell& cell) {
@@ -86,7 +86,7 @@ LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
 void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted, const IterationTaken& taken) {
   const auto batch = static_cast<std::size_t>(cell.batch);
   const auto gamma = static_cast<std::size_t>(cell.gamma);
-  const auto refuse = [&](std::size_t request, const std::string& what) {
+  const auto reject = [&](std::size_t request, const std::string& what) {
     throw std::runtime_error(fmt::format("{}: the verifier did not emit what it was forced to: request {} {}",
                                          to_text(cell), request, what));
   };
@@ -99,12 +99,12 @@ void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted,
     const auto drafts = taken.drafts.subspan(b * gamma, gamma);
     const auto tokens = taken.tokens.subspan(b * (gamma + 1), gamma + 1);
     if (taken.emitted_counts[b] != accepted[b] + 1) {
-      refuse(b, fmt::format("emitted {} tokens, not {}", taken.emitted_counts[b], accepted[b] + 1));
+      reject(b, fmt::format("emitted {} tokens, not {}", taken.emitted_counts[b], accepted[b] + 1));
     }
     if (!std::ranges::equal(drafts.first(kept), tokens.first(kept)))
-      refuse(b, "emitted tokens that differ from its drafts");
-    if (kept < gamma && tokens[kept] == drafts[kept]) refuse(b, "emitted the draft that it rejected");
-    if (tokens[kept] < 0) refuse(b, "emitted no token after its drafts");
+      reject(b, "emitted tokens that differ from its drafts");
+    if (kept < gamma && tokens[kept] == drafts[kept]) reject(b, "emitted the draft that it rejected");
+    if (tokens[kept] < 0) reject(b, "emitted no token after its drafts");
   }
 }
 
@@ -192,7 +192,7 @@ class LoopRun {
       return Sample{.us = taken.us};
     };
     const double warm_up_s = device_.now_s();
-    static_cast<void>(side.plain_step());
+    static_cast<void>(side.decode_step());
     static_cast<void>(iterate());
     const double now_s = device_.now_s();
     latency::Protocol protocol;
@@ -200,8 +200,8 @@ class LoopRun {
     protocol.seed = seed;
     protocol.budget_s = std::max({until_s - now_s, min_samples * (now_s - warm_up_s), min_budget_s});
     std::vector<latency::Measurement> arms = measure({{.name = "decode step",
-                                                       .run = [&side] { return Sample{.us = side.plain_step()}; },
-                                                       .samples_a_round = plain_steps_a_round},
+                                                       .run = [&side] { return Sample{.us = side.decode_step()}; },
+                                                       .samples_a_round = decode_steps_a_round},
                                                       {.name = "iteration", .run = iterate}},
                                                      protocol, device_.now_s);
     samples.plain_us = std::move(arms[0].samples_us);

@@ -93,7 +93,7 @@ struct IterationTaken {
 struct LoopSide {
   /// Microseconds of the target's pass over one token of each sequence, including sampling a token from each row of
   /// logits.
-  std::function<double()> plain_step;
+  std::function<double()> decode_step;
   /// One iteration in which request b accepts accepted[b] drafts, 0 to gamma.
   std::function<IterationTaken(std::span<const std::int32_t> accepted)> iterate;
 };

@@ -123,15 +123,15 @@ std::vector<Row> read_loop_csv(std::string_view csv, const std::string& name) {
   std::vector<Row> rows;
   for (int number = 2; !csv.empty(); ++number) {
     std::string_view line = take_until(csv, '\n');
-    const auto refuse = [&](const std::string& problem) {
+    const auto reject = [&](const std::string& problem) {
       throw DomainError(fmt::format("{}:{}: {}", name, number, problem));
     };
     Row row;
     visit_loop_fields(row, [&](const char* field, auto& value) {
       const std::string_view text = take_until(line, ',');
-      if (!read_field(text, value)) refuse(fmt::format("invalid {}=\"{}\"", field, text));
+      if (!read_field(text, value)) reject(fmt::format("invalid {}=\"{}\"", field, text));
     });
-    if (!line.empty()) refuse("more cells than columns");
+    if (!line.empty()) reject("more cells than columns");
     rows.push_back(std::move(row));
   }
   return rows;

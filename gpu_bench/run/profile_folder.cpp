@@ -9,7 +9,7 @@
 
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
 

@@ -32,7 +32,7 @@ enum class TimeOrigin { measured, interpolated, fitted, roofline };
 [[nodiscard]] std::string_view to_string(ProfileSource source);
 [[nodiscard]] std::string_view to_string(TimeOrigin origin);
 
-struct PassTime {
+struct ForwardPassTime {
   double time_us = 0.0;
   /// Half width of the 95 % interval divided by the time; 90 % for data sheets and operators. For times that were not
   /// measured it includes the error of interpolation or of held-out shapes. Empty if unknown: decode steps of a user,
@@ -48,22 +48,22 @@ struct PassTime {
 class PairTimes {
  public:
   /// One decode step of the target without speculation: one new token of each sequence.
-  [[nodiscard]] PassTime plain(std::int64_t batch, std::int64_t context) const;
+  [[nodiscard]] ForwardPassTime plain(std::int64_t batch, std::int64_t context) const;
 
   /// The target's forward pass over the drafts of an iteration: gamma + 1 tokens of each sequence with a bonus token,
   /// gamma without.
-  [[nodiscard]] PassTime verify(std::int64_t gamma, std::int64_t batch, std::int64_t context,
-                                Convention convention = Convention::bonus) const;
+  [[nodiscard]] ForwardPassTime verify(std::int64_t gamma, std::int64_t batch, std::int64_t context,
+                                       Convention convention = Convention::bonus) const;
 
   /// Drafting of one iteration, gamma >= 1: gamma forward passes for an autoregressive drafter.
-  [[nodiscard]] PassTime drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
+  [[nodiscard]] ForwardPassTime drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
   /// Sampling of one iteration, gamma >= 1: drawing the drafts and verifying them, from logits to tokens. Empty if the
   /// profile does not have it.
-  [[nodiscard]] std::optional<PassTime> sampling(std::int64_t gamma, std::int64_t batch) const;
+  [[nodiscard]] std::optional<ForwardPassTime> sampling(std::int64_t gamma, std::int64_t batch) const;
 
   /// Sampling of one token of each sequence without speculation. Empty if the profile does not have it.
-  [[nodiscard]] std::optional<PassTime> plain_sampling(std::int64_t batch) const;
+  [[nodiscard]] std::optional<ForwardPassTime> plain_sampling(std::int64_t batch) const;
 
  private:
   friend class Profile;
@@ -89,17 +89,17 @@ struct SpeedupQuestion {
 struct SpeedupAtGamma {
   std::int64_t gamma;
   double tokens_per_iteration;
-  PassTime verify, drafting;
-  std::optional<PassTime> sampling;  ///< empty: unknown and not charged
-  double speedup;                    ///< over autoregressive decoding
-  std::optional<double> spread;      ///< half width of its 95 % interval divided by it; empty if a time has none
+  ForwardPassTime verify, drafting;
+  std::optional<ForwardPassTime> sampling;  ///< empty: unknown and not charged
+  double speedup;                           ///< over autoregressive decoding
+  std::optional<double> spread;             ///< half width of its 95 % interval divided by it; empty if a time has none
 };
 
 struct SpeedupTable {
-  PassTime plain;
-  std::optional<PassTime> plain_sampling;  ///< empty: unknown and not charged
-  std::vector<SpeedupAtGamma> lengths;     ///< gamma 1, 2, ..., max_gamma
-  std::int64_t best_gamma;                 ///< the smallest within 1 % of the best; 0: autoregressive decoding
+  ForwardPassTime plain;
+  std::optional<ForwardPassTime> plain_sampling;  ///< empty: unknown and not charged
+  std::vector<SpeedupAtGamma> lengths;            ///< gamma 1, 2, ..., max_gamma
+  std::int64_t best_gamma;                        ///< the smallest within 1 % of the best; 0: autoregressive decoding
 };
 
 /// The times that are known of a device. A value; copies share what was read.

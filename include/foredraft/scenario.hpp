@@ -215,7 +215,7 @@ using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, Rejec
 
 // ---- Cost of a forward pass.
 
-class PassTimes;  // scenario/inputs.hpp
+class ForwardPassTimes;  // scenario/cost.hpp
 
 /// A draft pass takes c target decode steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm.
 /// 3.8, where verify_growth is 0]
@@ -244,7 +244,7 @@ struct LookedUpTimes {
   std::int64_t batch = 1;
   std::int64_t context = 512;
   double overhead_ms = 0.0;
-  std::shared_ptr<const PassTimes> times = {};  ///< of these models on this device, read once
+  std::shared_ptr<const ForwardPassTimes> times = {};  ///< of these models on this device, read once
 };
 struct Measured : LookedUpTimes {};
 /// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,

@@ -2,17 +2,13 @@
 #include "latency/devices/device_registry.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
-#include <sstream>
 
-#include "core/documents.hpp"
-#include "core/problems.hpp"
-#include "foredraft/errors.hpp"
+#include "latency/toml_tables.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -70,14 +66,6 @@ constexpr double max_flop_a_byte = 5'000.0;
 constexpr double min_of_printed = 0.85;
 constexpr double max_of_printed = 1.15;
 
-std::int64_t sheet_line(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
-
-std::string sheet_type(const toml::node& node) {
-  std::ostringstream type;
-  type << node.type();
-  return type.str();
-}
-
 /// The same figure in another common unit, if it is in range there: "write 3350".
 std::string in_other_unit(double value, double low, double high) {
   for (const double factor : {1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9, 1e12, 1e-12}) {
@@ -86,12 +74,10 @@ std::string in_other_unit(double value, double low, double high) {
   return "";
 }
 
-/// Reads one table and records which keys it knows.
 class SheetReader {
  public:
-  SheetReader(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems)
-      : table_(&table), line_(line), problems_(&problems) {
-    sheet_.name = std::move(name);
+  explicit SheetReader(TomlTable table) : table_(std::move(table)) {
+    sheet_.name = table_.name();
     sheet_.profile.source = Source::datasheet;
   }
 
@@ -100,55 +86,47 @@ class SheetReader {
     Limits& limits = sheet_.profile.limits;
     device.name = text("name").value_or(sheet_.name);
     source_ = text("source").value_or("");
-    if (table_->get("source") == nullptr) add(line_, "source", "missing", "a figure needs its origin", "");
+    if (!table_.has("source")) table_.reject_missing("source", "a figure needs its origin");
     device.compute_capability = text("compute_capability").value_or("");
     read_aliases();
     for (const auto& key : device_keys) read_figure(key, device);
     for (const auto& key : limit_keys) read_figure(key, limits);
     for (const auto& key : peak_keys) read_figure(key, limits);
-    require(memory_key);
-    require(bandwidth_key);
-    refuse_unknown_keys();
+    for (const std::string_view key : {memory_key, bandwidth_key}) {
+      if (!table_.has(key)) table_.reject_missing(key, "required");
+    }
+    table_.reject_unknown_keys([](std::string_view /*key*/, std::int64_t /*line*/) { return false; });
     // Further problems would follow from what is missing or mistyped.
-    if (sound_) check_peaks(limits);
-    if (sound_) check_usable_memory(device);
-    if (sound_) check_whole();
+    if (table_.sound()) check_peaks(limits);
+    if (table_.sound()) check_usable_memory(device);
+    if (table_.sound()) check_whole();
     return std::move(sheet_);
   }
 
  private:
-  const toml::node* take(std::string_view key) {
-    known_.emplace_back(key);
-    return table_->get(key);
-  }
-
-  void require(std::string_view key) {
-    if (table_->get(key) == nullptr) add(line_, key, "missing", "required", "");
-  }
-
   std::optional<std::string> text(std::string_view key) {
-    const toml::node* node = take(key);
+    const toml::node* node = table_.take(key);
     if (node == nullptr) return std::nullopt;
     if (const auto value = node->value_exact<std::string>(); value && !value->empty()) return *value;
-    refuse_type(key, *node, "a nonempty string");
+    table_.reject_type(key, *node, "a nonempty string");
     return std::nullopt;
   }
 
   void read_aliases() {
-    const toml::node* node = take("aliases");
+    const toml::node* node = table_.take("aliases");
     if (node == nullptr) return;
     const toml::array* list = node->as_array();
-    if (list == nullptr) return refuse_type("aliases", *node, "a list of strings");
+    if (list == nullptr) return table_.reject_type("aliases", *node, "a list of strings");
     for (const toml::node& entry : *list) {
       const auto alias = entry.value_exact<std::string>();
-      if (!alias) return refuse_type("aliases", entry, "a string");
+      if (!alias) return table_.reject_type("aliases", entry, "a string");
       sheet_.aliases.push_back(*alias);
     }
   }
 
   template <typename Owner>
   void read_figure(const FigureKey<Owner>& key, Owner& owner) {
-    const toml::node* node = take(key.key);
+    const toml::node* node = table_.take(key.key);
     if (node == nullptr) return;
     std::string origin = source_;
     const toml::node* number = node;
@@ -156,17 +134,18 @@ class SheetReader {
       number = pair->get("value");
       const toml::node* source = pair->get("source");
       if (number == nullptr || source == nullptr || pair->size() != 2 || !source->is_string()) {
-        return add(sheet_line(node->source()), key.key, "not {value, source}", "a figure with a source needs both", "");
+        return table_.reject(line_of(node->source()), key.key, "not {value, source}",
+                             "a figure with a source needs both");
       }
       origin = source->value_or(std::string());
     }
-    if (!number->is_number()) return refuse_type(key.key, *number, "a number, or {value, source}");
+    if (!number->is_number()) return table_.reject_type(key.key, *number, "a number, or {value, source}");
     const auto* whole =
         number->as_integer();  // not value<double>(): it returns nothing for an integer that a double would round
     const double value = whole != nullptr ? static_cast<double>(whole->get()) : number->as_floating_point()->get();
     if (!(value >= key.low && value <= key.high)) {
-      return add(sheet_line(node->source()), key.key, fmt::format("{} is implausible", value),
-                 fmt::format("must be {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
+      return table_.reject(line_of(node->source()), key.key, fmt::format("{} is implausible", value),
+                           fmt::format("must be {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
     }
     // A figure printed in giga or tera is an integer number of units: 989.4e12 and not its neighbor.
     const double scaled = value * key.scale;
@@ -184,54 +163,33 @@ class SheetReader {
       const double high = max_flop_a_byte * bandwidth / tera;
       const double value = *peak.value / tera;
       if (value >= low && value <= high) continue;
-      add(sheet_line(table_->get(key.key)->source()), key.key, fmt::format("{:.6g} is implausible", value),
-          fmt::format("a device of this memory bandwidth has {:.4g} to {:.4g}", low, high),
-          in_other_unit(value, low, high));
+      table_.reject(table_.line_at(key.key), key.key, fmt::format("{:.6g} is implausible", value),
+                    fmt::format("a device of this memory bandwidth has {:.4g} to {:.4g}", low, high),
+                    in_other_unit(value, low, high));
     }
-    if (!any) add(line_, peak_keys.front().key, "missing", "at least one matrix peak is required", "give that of fp16");
+    if (!any) table_.reject_missing(peak_keys.front().key, "at least one matrix peak is required", "give that of fp16");
   }
 
   void check_usable_memory(const Device& device) {
     if (!device.usable_memory_bytes.value) return;
     const double share = *device.usable_memory_bytes.value / *device.memory_bytes.value;
     if (share >= min_of_printed && share <= max_of_printed) return;
-    add(sheet_line(table_->get(usable_key)->source()), usable_key,
-        fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
-        fmt::format("drivers report {} to {} times the printed size", min_of_printed, max_of_printed), "");
+    table_.reject(table_.line_at(usable_key), usable_key,
+                  fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
+                  fmt::format("drivers report {} to {} times the printed size", min_of_printed, max_of_printed));
   }
 
   void check_whole() {
     try {
       check_profile(sheet_.profile);
     } catch (const DomainError& error) {
-      add(line_, "name", error.what(), "", "");
+      table_.reject(table_.line_at(""), "name", error.what());
     }
   }
 
-  void refuse_type(std::string_view key, const toml::node& node, std::string_view kind) {
-    add(sheet_line(node.source()), key, "wrong type", fmt::format("must be {}, is {}", kind, sheet_type(node)), "");
-  }
-
-  void refuse_unknown_keys() {
-    for (const auto& [key, node] : *table_) {
-      if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
-      add(sheet_line(key.source()), key.str(), "unknown key", "", suggestion_for(key.str(), known_));
-    }
-  }
-
-  void add(std::int64_t line, std::string_view key, std::string text, std::string why, std::string suggestion) {
-    problems_->add(
-        {line, fmt::format("{}.{}", sheet_.name, key), std::move(text), std::move(why), std::move(suggestion)});
-    sound_ = false;
-  }
-
-  const toml::table* table_;
-  std::int64_t line_;
-  ProblemList* problems_;
+  TomlTable table_;
   DeviceSheet sheet_;
   std::string source_;
-  std::vector<std::string> known_;
-  bool sound_ = true;
 };
 
 }  // namespace
@@ -251,26 +209,8 @@ std::vector<SheetFigure> sheet_figures(const Profile& profile) {
 }
 
 std::vector<DeviceSheet> parse_devices(std::string_view text, const std::string& name) {
-  ProblemList problems(name);
-  std::vector<DeviceSheet> sheets;
-  if (!check_toml_limits(text, problems)) throw DomainError(problems.text());
-  try {
-    const toml::table document = toml::parse(text, name);
-    for (const auto& [key, node] : document) {
-      const std::int64_t line = sheet_line(key.source());
-      const std::string device(key.str());
-      if (const toml::table* table = node.as_table()) {
-        sheets.push_back(SheetReader(*table, device, line, problems).read());
-      } else {
-        problems.add({line, device, "unknown key", "a device is a table", "begin it with [\"its name\"]"});
-      }
-    }
-    if (sheets.empty() && problems.empty()) problems.add({.text = "no devices", .why = "a device is a table"});
-  } catch (const toml::parse_error& error) {
-    problems.add({sheet_line(error.source()), "syntax", std::string(error.description())});
-  }
-  if (!problems.empty()) throw DomainError(problems.text());
-  return sheets;
+  return parse_tables<DeviceSheet>(text, name, "device", "begin it with [\"its name\"]",
+                                   [](TomlTable table, ProblemList&) { return SheetReader(std::move(table)).read(); });
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/models/config_families.hpp"
+#include "latency/models/config_object.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -20,17 +20,13 @@ struct Defaults {
   bool dense = true;  ///< layers have a dense block of intermediate_size
 };
 
-struct ActivationWord {
-  std::string_view word;
-  Activation activation;
-};
 constexpr std::array activation_words{
-    ActivationWord{"silu", Activation::silu},       ActivationWord{"swish", Activation::silu},
-    ActivationWord{"swiglu", Activation::silu},     ActivationWord{"gelu", Activation::gelu},
-    ActivationWord{"gelu_new", Activation::gelu},   ActivationWord{"gelu_pytorch_tanh", Activation::gelu},
-    ActivationWord{"gelu_fast", Activation::gelu},  ActivationWord{"gelu_tanh", Activation::gelu},
-    ActivationWord{"quick_gelu", Activation::gelu}, ActivationWord{"relu", Activation::relu},
-    ActivationWord{"relu2", Activation::relu},
+    Word{"silu", Activation::silu},       Word{"swish", Activation::silu},
+    Word{"swiglu", Activation::silu},     Word{"gelu", Activation::gelu},
+    Word{"gelu_new", Activation::gelu},   Word{"gelu_pytorch_tanh", Activation::gelu},
+    Word{"gelu_fast", Activation::gelu},  Word{"gelu_tanh", Activation::gelu},
+    Word{"quick_gelu", Activation::gelu}, Word{"relu", Activation::relu},
+    Word{"relu2", Activation::relu},
 };
 
 /// Product of untrusted numbers, saturating: a value out of range stays out of range and is rejected with the shape.
@@ -52,15 +48,12 @@ void read_activation(FamilyReading& reading, std::string_view fallback) {
     if (config.has(other)) key = other;
   }
   const std::string word = config.text(key).value_or(std::string(fallback));
-  std::vector<std::string> known;
-  for (const ActivationWord& entry : activation_words) {
-    if (entry.word == word) {
-      reading.shape.activation = entry.activation;
-      return;
-    }
-    known.emplace_back(entry.word);
+  if (const auto activation = meaning_of(word, activation_words)) {
+    reading.shape.activation = *activation;
+  } else {
+    config.reject(key, fmt::format("unknown activation \"{}\"", word), "",
+                  suggestion_for(word, words_in(activation_words)));
   }
-  config.refuse(key, fmt::format("unknown activation \"{}\"", word), "", suggestion_for(word, known));
 }
 
 /// Reads the keys of every decoder.
@@ -84,7 +77,7 @@ void read_decoder(FamilyReading& reading, const Defaults& defaults = {}) {
   shape.max_context = config.whole("max_position_embeddings", longest_context).value_or(defaults.context);
   read_activation(reading, "silu");
   if (config.flag("is_encoder_decoder", false)) {
-    config.refuse("is_encoder_decoder", "is true", "only decoders are supported",
+    config.reject("is_encoder_decoder", "is true", "only decoders are supported",
                   "write a model file (docs/models.md)");
   }
 }
@@ -95,12 +88,12 @@ std::optional<std::int64_t> layers_of_kind(const FamilyReading& reading, std::st
   const auto types = reading.config.texts("layer_types");
   if (!types) return std::nullopt;
   if (static_cast<std::int64_t>(types->size()) != reading.shape.layers) {
-    reading.config.refuse("layer_types", fmt::format("names {} layers", types->size()),
+    reading.config.reject("layer_types", fmt::format("names {} layers", types->size()),
                           fmt::format("num_hidden_layers is {}", reading.shape.layers));
   }
   for (const std::string& type : *types) {
     if (std::find(known.begin(), known.end(), type) != known.end()) continue;
-    reading.config.refuse("layer_types", fmt::format("\"{}\" is not known", type), "", suggestion_for(type, known));
+    reading.config.reject("layer_types", fmt::format("\"{}\" is not known", type), "", suggestion_for(type, known));
     break;
   }
   return std::count(types->begin(), types->end(), kind);
@@ -180,13 +173,17 @@ void read_qwen3(FamilyReading& reading) {
   read_qwen_window(reading);
 }
 
+/// The experts of a mixture, without those that are shared.
+Experts read_experts(const ConfigObject& config, std::string_view count, std::string_view d_ff,
+                     std::string_view per_token = "num_experts_per_tok") {
+  return {.count = config.required(count), .per_token = config.required(per_token), .d_ff = config.required(d_ff)};
+}
+
 /// num_experts and related keys, with the shared expert and its gate of one row.
 void read_qwen_experts(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
-  shape.experts.count = config.required("num_experts");
-  shape.experts.per_token = config.required("num_experts_per_tok");
-  shape.experts.d_ff = config.required("moe_intermediate_size");
+  shape.experts = read_experts(config, "num_experts", "moe_intermediate_size");
   shape.experts.shared_d_ff = config.whole_or("shared_expert_intermediate_size", 0);
   shape.experts.dense_layers = dense_layers(reading);
   if (shape.experts.dense_layers > 0) shape.d_ff = config.required("intermediate_size");
@@ -210,9 +207,7 @@ void read_qwen3_moe(FamilyReading& reading) {
 
 void read_mixtral(FamilyReading& reading) {
   read_decoder(reading, {.dense = false});
-  reading.shape.experts.count = reading.config.required("num_local_experts");
-  reading.shape.experts.per_token = reading.config.required("num_experts_per_tok");
-  reading.shape.experts.d_ff = reading.config.required("intermediate_size");
+  reading.shape.experts = read_experts(reading.config, "num_local_experts", "intermediate_size");
   read_window(reading, reading.shape.layers);
 }
 
@@ -253,7 +248,7 @@ void read_gemma4(FamilyReading& reading) {
   read_activation(reading, "gelu");
   for (const std::string_view key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
     const std::int64_t value = config.whole_or(key, 0);
-    if (value > 0) config.refuse(key, fmt::format("is {}", value), "not supported", "");
+    if (value > 0) config.reject(key, fmt::format("is {}", value), "not supported", "");
   }
   shape.attention_bias = config.flag("attention_bias", false);
   shape.norms_per_layer = 4;
@@ -270,10 +265,8 @@ void read_gemma4(FamilyReading& reading) {
   shape.kv_heads = kv_heads;
   shape.head_dim = head_dim;
   if (config.flag("enable_moe_block", false)) {
-    shape.experts = {.count = config.required("num_experts"),
-                     .per_token = config.required("top_k_experts"),
-                     .d_ff = config.required("moe_intermediate_size"),
-                     .shared_d_ff = shape.d_ff};
+    shape.experts = read_experts(config, "num_experts", "moe_intermediate_size", "top_k_experts");
+    shape.experts.shared_d_ff = shape.d_ff;
     shape.d_ff = 0;
     // Three more norms, the scales of the router's input and of each expert.
     add_further(shape,
@@ -293,14 +286,12 @@ void read_deepseek(FamilyReading& reading) {
                   .value_dim = config.required("v_head_dim")};
   shape.head_dim = shape.latent.nope_dim + shape.latent.rope_dim;
   if (!config.has("n_routed_experts")) return;
-  shape.experts = {.count = config.required("n_routed_experts"),
-                   .per_token = config.required("num_experts_per_tok"),
-                   .d_ff = config.required("moe_intermediate_size"),
-                   .dense_layers = config.whole_or("first_k_dense_replace", 0)};
+  shape.experts = read_experts(config, "n_routed_experts", "moe_intermediate_size");
+  shape.experts.dense_layers = config.whole_or("first_k_dense_replace", 0);
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 0) * shape.experts.d_ff;
   if (shape.experts.dense_layers == 0) shape.d_ff = 0;
   if (config.whole_or("moe_layer_freq", 1) != 1) {
-    config.refuse("moe_layer_freq", "is not 1", "only a mixture at every layer after the dense ones is supported");
+    config.reject("moe_layer_freq", "is not 1", "only a mixture at every layer after the dense ones is supported");
   }
   note_drafting_layers(reading, "num_nextn_predict_layers");
 }
@@ -317,10 +308,8 @@ void read_gpt_oss(FamilyReading& reading) {
   read_decoder(reading, {.dense = false});
   shape.attention_bias = config.flag("attention_bias", true);
   shape.bias = true;
-  shape.experts.count = config.required("num_local_experts");
-  shape.experts.per_token =
-      config.has("num_experts_per_tok") ? config.required("num_experts_per_tok") : config.required("experts_per_token");
-  shape.experts.d_ff = config.required("intermediate_size");
+  shape.experts = read_experts(config, "num_local_experts", "intermediate_size",
+                               config.has("num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token");
   read_window(reading, (shape.layers + 1) / 2);
   add_further(shape, product(shape.layers, shape.heads));
 }
@@ -331,10 +320,8 @@ void read_glm4_moe(FamilyReading& reading) {
   read_decoder(reading);
   shape.attention_bias = config.flag("attention_bias", false);
   shape.query_key_norm = config.flag("use_qk_norm", false);
-  shape.experts = {.count = config.required("n_routed_experts"),
-                   .per_token = config.required("num_experts_per_tok"),
-                   .d_ff = config.required("moe_intermediate_size"),
-                   .dense_layers = config.whole_or("first_k_dense_replace", 1)};
+  shape.experts = read_experts(config, "n_routed_experts", "moe_intermediate_size");
+  shape.experts.dense_layers = config.whole_or("first_k_dense_replace", 1);
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 1) * shape.experts.d_ff;
   if (shape.experts.dense_layers == 0) shape.d_ff = 0;
   add_router_bias(shape);
@@ -351,10 +338,8 @@ void read_minimax_m2(FamilyReading& reading) {
     add_further(shape, static_cast<double>(shape.layers) *
                            product(std::max<std::int64_t>(shape.heads + shape.kv_heads - 2, 0), shape.head_dim));
   }
-  shape.experts = {.count = config.required("num_local_experts"),
-                   .per_token = config.required("num_experts_per_tok"),
-                   .d_ff = config.required("intermediate_size"),
-                   .shared_d_ff = config.whole_or("shared_intermediate_size", 0)};
+  shape.experts = read_experts(config, "num_local_experts", "intermediate_size");
+  shape.experts.shared_d_ff = config.whole_or("shared_intermediate_size", 0);
   if (config.flag("use_routing_bias", false)) add_router_bias(shape);
   if (config.flag("use_mtp", false)) note_drafting_layers(reading, "num_mtp_modules");
 }
@@ -364,9 +349,7 @@ void read_minimax(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
   read_decoder(reading, {.dense = false});
-  shape.experts = {.count = config.required("num_local_experts"),
-                   .per_token = config.required("num_experts_per_tok"),
-                   .d_ff = config.required("intermediate_size")};
+  shape.experts = read_experts(config, "num_local_experts", "intermediate_size");
   // 0 for lightning attention, as first published.
   const auto types = config.wholes("attn_type_list");
   shape.linear.layers =
@@ -435,30 +418,23 @@ void read_mamba(FamilyReading& reading) {
 /// Layer types of Nemotron-H, one letter per layer: M Mamba-2, * attention, - a feed-forward block, E a mixture. Later
 /// configs have a list of words.
 std::string layer_pattern(const ConfigObject& config) {
-  struct LayerWord {
-    std::string_view word;
-    char letter;
-  };
-  constexpr std::array words{LayerWord{"mamba", 'M'}, LayerWord{"attention", '*'}, LayerWord{"mlp", '-'},
-                             LayerWord{"moe", 'E'}};
+  constexpr std::array words{Word{"mamba", 'M'}, Word{"attention", '*'}, Word{"mlp", '-'}, Word{"moe", 'E'}};
   const char* const key = config.has("layers_block_type") ? "layers_block_type" : "hybrid_override_pattern";
   std::string pattern;
   if (const auto types = config.is_text(key) ? std::nullopt : config.texts(key)) {
     for (const std::string& type : *types) {
-      const auto* found =
-          std::find_if(words.begin(), words.end(), [&type](const LayerWord& entry) { return entry.word == type; });
-      if (found == words.end())
-        config.refuse(key, fmt::format("has a layer \"{}\"", type), "", "mamba, attention, mlp, moe");
-      pattern += found == words.end() ? '?' : found->letter;
+      const auto letter = meaning_of(type, words);
+      if (!letter) config.reject(key, fmt::format("has a layer \"{}\"", type), "", "mamba, attention, mlp, moe");
+      pattern += letter.value_or('?');
     }
     return pattern;
   }
   pattern = config.text(key).value_or("");
   const std::size_t unknown = pattern.find_first_not_of("M*-E");
   if (pattern.empty()) {
-    config.refuse(key, "missing", "it lists the type of each layer");
+    config.reject(key, "missing", "it lists the type of each layer");
   } else if (unknown != std::string::npos) {
-    config.refuse(key, fmt::format("has a layer \"{}\"", pattern[unknown]), "M, *, - and E are known");
+    config.reject(key, fmt::format("has a layer \"{}\"", pattern[unknown]), "M, *, - and E are known");
   }
   return pattern;
 }
@@ -475,7 +451,7 @@ void read_nemotron_h(FamilyReading& reading) {
   shape.norms_per_layer = 1;
   shape.attention_bias = config.flag("attention_bias", false);
   if (!pattern.empty() && static_cast<std::int64_t>(pattern.size()) != shape.layers) {
-    config.refuse("num_hidden_layers", fmt::format("is {}", shape.layers),
+    config.reject("num_hidden_layers", fmt::format("is {}", shape.layers),
                   fmt::format("{} layers are named", pattern.size()));
   }
   shape.attention_layers = layers_of('*');
@@ -484,12 +460,10 @@ void read_nemotron_h(FamilyReading& reading) {
   if (shape.linear.layers > 0) read_mamba(reading);
   if (layers_of('E') == 0) return;
   if (config.has("moe_latent_size")) {
-    config.refuse("moe_latent_size", "is there", "experts with a projection of their own are not supported");
+    config.reject("moe_latent_size", "is there", "experts with a projection of their own are not supported");
   }
-  shape.experts = {.count = config.required("n_routed_experts"),
-                   .per_token = config.required("num_experts_per_tok"),
-                   .d_ff = config.required("moe_intermediate_size"),
-                   .dense_layers = layers_of('-')};
+  shape.experts = read_experts(config, "n_routed_experts", "moe_intermediate_size");
+  shape.experts.dense_layers = layers_of('-');
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 0) *
                               config.whole_or("moe_shared_expert_intermediate_size", shape.experts.d_ff);
   add_router_bias(shape);

@@ -27,7 +27,7 @@ std::optional<std::int64_t> ConfigObject::whole(std::string_view key, std::int64
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return std::nullopt;
   const auto number = whole_number<std::int64_t>(*value, 0, maximum);
-  if (!number) refuse_type(key, *value, fmt::format("a whole number in [0, {}]", maximum));
+  if (!number) reject_type(key, *value, fmt::format("a whole number in [0, {}]", maximum));
   return number;
 }
 
@@ -36,7 +36,7 @@ std::int64_t ConfigObject::whole_or(std::string_view key, std::int64_t fallback)
 }
 
 std::int64_t ConfigObject::required(std::string_view key) const {
-  if (!has(key)) refuse(key, "missing");
+  if (!has(key)) reject(key, "missing");
   return whole_or(key, 1);
 }
 
@@ -44,7 +44,7 @@ bool ConfigObject::flag(std::string_view key, bool fallback) const {
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return fallback;
   if (value->is_boolean()) return value->get<bool>();
-  refuse_type(key, *value, "true or false");
+  reject_type(key, *value, "true or false");
   return fallback;
 }
 
@@ -52,44 +52,44 @@ std::optional<std::string> ConfigObject::text(std::string_view key) const {
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_string()) return value->get<std::string>();
-  refuse_type(key, *value, "a string");
+  reject_type(key, *value, "a string");
+  return std::nullopt;
+}
+
+template <typename Entry>
+std::optional<std::vector<Entry>> ConfigObject::list(
+    std::string_view key, std::string_view kind, std::optional<Entry> (*read)(const nlohmann::ordered_json&)) const {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  std::vector<Entry> all;
+  bool sound = value->is_array();
+  for (std::size_t i = 0; sound && i < value->size(); ++i) {
+    const std::optional<Entry> entry = read((*value)[i]);
+    sound = entry.has_value();
+    if (sound) all.push_back(*entry);
+  }
+  if (sound) return all;
+  reject_type(key, *value, kind);
   return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> ConfigObject::texts(std::string_view key) const {
-  const nlohmann::ordered_json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  std::vector<std::string> all;
-  bool sound = value->is_array();
-  for (std::size_t i = 0; sound && i < value->size(); ++i) {
-    sound = (*value)[i].is_string();
-    if (sound) all.push_back((*value)[i].get<std::string>());
-  }
-  if (sound) return all;
-  refuse_type(key, *value, "a list of strings");
-  return std::nullopt;
+  return list<std::string>(key, "a list of strings", [](const nlohmann::ordered_json& entry) {
+    return entry.is_string() ? std::optional(entry.get<std::string>()) : std::nullopt;
+  });
 }
 
 std::optional<std::vector<std::int64_t>> ConfigObject::wholes(std::string_view key) const {
-  const nlohmann::ordered_json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  std::vector<std::int64_t> all;
-  bool sound = value->is_array();
-  for (std::size_t i = 0; sound && i < value->size(); ++i) {
-    const auto number = whole_number<std::int64_t>((*value)[i], 0, largest_config_number);
-    sound = number.has_value();
-    if (sound) all.push_back(*number);
-  }
-  if (sound) return all;
-  refuse_type(key, *value, "a list of whole numbers");
-  return std::nullopt;
+  return list<std::int64_t>(key, "a list of whole numbers", [](const nlohmann::ordered_json& entry) {
+    return whole_number<std::int64_t>(entry, 0, largest_config_number);
+  });
 }
 
 std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_object()) return ConfigObject(*value, fmt::format("{}{}.", prefix_, key), *problems_);
-  refuse_type(key, *value, "an object");
+  reject_type(key, *value, "an object");
   return std::nullopt;
 }
 
@@ -101,7 +101,7 @@ std::vector<ConfigObject> ConfigObject::objects() const {
   return all;
 }
 
-void ConfigObject::refuse(std::string_view key, std::string text, std::string why, std::string suggestion) const {
+void ConfigObject::reject(std::string_view key, std::string text, std::string why, std::string suggestion) const {
   problems_->add({.key = fmt::format("{}{}", prefix_, key),
                   .text = std::move(text),
                   .why = std::move(why),
@@ -113,9 +113,9 @@ const nlohmann::ordered_json* ConfigObject::find(std::string_view key) const {
   return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
-void ConfigObject::refuse_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const {
+void ConfigObject::reject_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const {
   const bool list = value.is_structured();
-  refuse(key, list ? fmt::format("is an {}", value.type_name()) : fmt::format("is {}", value.dump()),
+  reject(key, list ? fmt::format("is an {}", value.type_name()) : fmt::format("is {}", value.dump()),
          fmt::format("must be {}", kind));
 }
 
@@ -143,7 +143,7 @@ std::optional<NumberFormat> read_scheme(const ConfigObject& scheme) {
   const std::string type = scheme.text("type").value_or("int");
   const auto format = format_of(bits, type, scheme.whole("group_size"));
   if (!format) {
-    scheme.refuse("num_bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
+    scheme.reject("num_bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
   }
   return format;
 }
@@ -158,7 +158,7 @@ std::optional<NumberFormat> read_groups(const ConfigObject& quantization) {
     if (!weights) continue;
     const auto one = read_scheme(*weights);
     if (format && one && *one != *format) {
-      quantization.refuse("config_groups", fmt::format("{} and {} in one model", to_string(*format), to_string(*one)),
+      quantization.reject("config_groups", fmt::format("{} and {} in one model", to_string(*format), to_string(*one)),
                           "all layers must have one format", say_format);
     }
     if (one) format = one;
@@ -166,38 +166,30 @@ std::optional<NumberFormat> read_groups(const ConfigObject& quantization) {
   return format;
 }
 
-struct AlgorithmWord {
-  std::string_view word;
-  NumberFormat format;
-};
 /// modelopt's quant_algo.
 constexpr std::array algorithms{
-    AlgorithmWord{"fp8", NumberFormat::fp8},
-    AlgorithmWord{"fp8_pb_wo", NumberFormat::fp8},
-    AlgorithmWord{"fp8_pb_real", NumberFormat::fp8},
-    AlgorithmWord{"nvfp4", NumberFormat::nvfp4},
-    AlgorithmWord{"nvfp4_awq", NumberFormat::nvfp4},
-    AlgorithmWord{"mxfp4", NumberFormat::mxfp4},
-    AlgorithmWord{"w4a16_awq", NumberFormat::int4},
-    AlgorithmWord{"w4a8_awq", NumberFormat::int4},
-    AlgorithmWord{"w4a16_gptq", NumberFormat::int4},
-    AlgorithmWord{"int8_sq", NumberFormat::int8},
-    AlgorithmWord{"w8a8_sq_per_channel", NumberFormat::int8},
-    AlgorithmWord{"w8a16", NumberFormat::int8},
+    Word{"fp8", NumberFormat::fp8},
+    Word{"fp8_pb_wo", NumberFormat::fp8},
+    Word{"fp8_pb_real", NumberFormat::fp8},
+    Word{"nvfp4", NumberFormat::nvfp4},
+    Word{"nvfp4_awq", NumberFormat::nvfp4},
+    Word{"mxfp4", NumberFormat::mxfp4},
+    Word{"w4a16_awq", NumberFormat::int4},
+    Word{"w4a8_awq", NumberFormat::int4},
+    Word{"w4a16_gptq", NumberFormat::int4},
+    Word{"int8_sq", NumberFormat::int8},
+    Word{"w8a8_sq_per_channel", NumberFormat::int8},
+    Word{"w8a16", NumberFormat::int8},
 };
 
 std::optional<NumberFormat> read_algorithm(const ConfigObject& quantization) {
   const auto word = quantization.text("quant_algo");
   if (!word) return std::nullopt;
-  std::vector<std::string> known;
-  for (const AlgorithmWord& algorithm : algorithms) {
-    if (algorithm.word == lower_case(*word)) return algorithm.format;
-    known.emplace_back(algorithm.word);
-  }
+  if (const auto format = meaning_of(lower_case(*word), algorithms)) return format;
   const bool mixed = lower_case(*word) == "mixed_precision";
-  quantization.refuse("quant_algo", fmt::format("\"{}\" is not known", *word),
+  quantization.reject("quant_algo", fmt::format("\"{}\" is not known", *word),
                       mixed ? "all layers must have one format" : "",
-                      mixed ? say_format : suggestion_for(lower_case(*word), known));
+                      mixed ? say_format : suggestion_for(lower_case(*word), words_in(algorithms)));
   return std::nullopt;
 }
 
@@ -205,13 +197,13 @@ std::optional<NumberFormat> read_bits(const ConfigObject& quantization) {
   const std::int64_t bits = quantization.whole_or("bits", quantization.whole_or("w_bit", 4));
   if (bits == 4) return NumberFormat::int4;
   if (bits == 8) return NumberFormat::int8;
-  quantization.refuse("bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
+  quantization.reject("bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
   return std::nullopt;
 }
 
 std::optional<NumberFormat> read_bitsandbytes(const ConfigObject& quantization) {
   if (quantization.flag("load_in_8bit", false)) return NumberFormat::int8;
-  quantization.refuse("load_in_4bit", "is not known", "nf4 and fp4 by bitsandbytes have scales of their own",
+  quantization.reject("load_in_4bit", "is not known", "nf4 and fp4 by bitsandbytes have scales of their own",
                       say_format);
   return std::nullopt;
 }
@@ -226,7 +218,7 @@ std::optional<NumberFormat> read_cache(const ConfigObject& quantization) {
   }
   const std::string word = quantization.text(key).value_or("");
   const auto format = number_format(word);
-  if (!format) quantization.refuse(key, fmt::format("\"{}\" is not known", word), "", "e.g. FP8");
+  if (!format) quantization.reject(key, fmt::format("\"{}\" is not known", word), "", "e.g. FP8");
   return format;
 }
 
@@ -266,7 +258,7 @@ ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<st
   } else {
     const std::vector<std::string> known{"awq", "bitsandbytes", "compressed-tensors", "fbgemm_fp8",
                                          "fp8", "gptq",         "modelopt",           "mxfp4"};
-    quantization.refuse("quant_method", fmt::format("\"{}\" is not known", method), "", suggestion_for(method, known));
+    quantization.reject("quant_method", fmt::format("\"{}\" is not known", method), "", suggestion_for(method, known));
   }
   if (formats.weights) note_left_out(quantization, *formats.weights, notes);
   return formats;

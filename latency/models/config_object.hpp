@@ -54,11 +54,14 @@ class ConfigObject {
   /// The nested objects: for {"group_0": {...}} one.
   [[nodiscard]] std::vector<ConfigObject> objects() const;
 
-  void refuse(std::string_view key, std::string text, std::string why = {}, std::string suggestion = {}) const;
+  void reject(std::string_view key, std::string text, std::string why = {}, std::string suggestion = {}) const;
 
  private:
   [[nodiscard]] const nlohmann::ordered_json* find(std::string_view key) const;
-  void refuse_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const;
+  template <typename Entry>
+  [[nodiscard]] std::optional<std::vector<Entry>> list(
+      std::string_view key, std::string_view kind, std::optional<Entry> (*read)(const nlohmann::ordered_json&)) const;
+  void reject_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const;
 
   const nlohmann::ordered_json* object_;
   std::string prefix_;
@@ -72,5 +75,30 @@ struct ConfigFormats {
 /// Number formats of a `quantization_config`: fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes with 8
 /// bits. Any other method is a problem.
 [[nodiscard]] ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes);
+
+// ---- Readers of the config.json of each architecture.
+
+/// The state of a reader of one architecture, which it fills.
+struct FamilyReading {
+  ConfigObject config;  ///< of the text model
+  ModelShape& shape;
+  std::vector<std::string>& notes;
+};
+
+struct ConfigFamily {
+  std::string_view model_type;
+  void (*read)(FamilyReading& reading);
+};
+
+/// All readers, one entry per model_type, sorted. A new architecture is a new entry.
+[[nodiscard]] const std::vector<ConfigFamily>& config_families();
+
+/// Whether the config is that of an EAGLE or EAGLE-3 head: it says so, drafts fewer tokens than the target has, or has
+/// one layer of LLaMA.
+[[nodiscard]] bool is_eagle_head(const ConfigObject& config);
+
+/// Converts a LLaMA-like config to the shape of a head. Its layer is in reading.config, the head's own keys in `outer`,
+/// which may be the same.
+void read_eagle_head(FamilyReading& reading, const ConfigObject& outer);
 
 }  // namespace foredraft::latency

@@ -8,7 +8,6 @@
 
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
-#include "latency/models/config_families.hpp"
 #include "latency/models/config_object.hpp"
 
 namespace foredraft::latency {
@@ -93,7 +92,7 @@ void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingF
       const auto word = place->text(key);
       if (!word || *word == "auto") continue;
       model.weights = number_format(*word);
-      if (!model.weights) place->refuse(key, fmt::format("\"{}\" is not known", *word), "", "e.g. bfloat16");
+      if (!model.weights) place->reject(key, fmt::format("\"{}\" is not known", *word), "", "e.g. bfloat16");
       return;
     }
   }
@@ -105,7 +104,7 @@ void read_family(const ConfigObject& root, FamilyReading& reading) {
   const std::string outer = root.text("model_type").value_or("");
   const std::string type = config.text("model_type").value_or(outer);
   if (type.empty()) {
-    return root.refuse("model_type", "missing", "it names the architecture",
+    return root.reject("model_type", "missing", "it names the architecture",
                        "is this the config.json of a Hugging Face checkpoint?");
   }
   for (const ConfigFamily& family : config_families()) {
@@ -113,7 +112,7 @@ void read_family(const ConfigObject& root, FamilyReading& reading) {
     if (family.model_type == type || family.model_type == type + "_text") return family.read(reading);
   }
   const ConfigObject& place = config.has("model_type") ? config : root;
-  place.refuse("model_type", fmt::format("unknown architecture \"{}\"", type), "",
+  place.reject("model_type", fmt::format("unknown architecture \"{}\"", type), "",
                suggestion_for(type, hugging_face_architectures()));
 }
 
@@ -135,7 +134,7 @@ void add_quantization(HuggingFaceModel& model, std::string_view json, const std:
     if (formats.weights) model.weights = formats.weights;
     if (formats.kv_cache) model.kv_cache = formats.kv_cache;
   } else {
-    root.refuse("quantization", "missing", "it states the formats");
+    root.reject("quantization", "missing", "it states the formats");
   }
   if (!problems.empty()) throw DomainError(problems.text());
 }
@@ -165,7 +164,7 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   // Further problems would follow from what is missing or mistyped.
   if (problems.empty()) {
     for (const ShapeProblem& problem : shape_problems(model.shape)) {
-      root.refuse(config_key(problem.key), problem.text, problem.why);
+      root.reject(config_key(problem.key), problem.text, problem.why);
     }
   }
   if (!problems.empty()) throw DomainError(problems.text());

@@ -2,15 +2,12 @@
 #include "latency/models/model_registry.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <tuple>
 
-#include "core/documents.hpp"
 #include "core/files.hpp"
-#include "core/problems.hpp"
-#include "foredraft/errors.hpp"
+#include "latency/toml_tables.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -53,100 +50,74 @@ struct Key {
   Value Owner::*member;
   Presence presence = Presence::optional;
 };
-template <typename Value>
-using ShapeKey = Key<ModelShape, Value>;
+template <typename Owner, typename Value>
+Key(std::string_view, Value Owner::*, Presence = Presence::optional) -> Key<Owner, Value>;
 
-template <typename Value>
-struct Word {
-  std::string_view word;
-  Value value;
-};
-
-constexpr std::array text_keys{
-    ShapeKey<std::string>{"summary", &ModelShape::summary, Presence::required},
-    ShapeKey<std::string>{"source", &ModelShape::source, Presence::required},
-};
-constexpr std::array integer_keys{
-    ShapeKey<std::int64_t>{"encoder_layers", &ModelShape::encoder_layers},
-    ShapeKey<std::int64_t>{"layers", &ModelShape::layers, Presence::required},
-    ShapeKey<std::int64_t>{"d_model", &ModelShape::d_model, Presence::required},
-    ShapeKey<std::int64_t>{"heads", &ModelShape::heads, Presence::required},
-    ShapeKey<std::int64_t>{"kv_heads", &ModelShape::kv_heads, Presence::required},
-    ShapeKey<std::int64_t>{"head_dim", &ModelShape::head_dim, Presence::required},
-    ShapeKey<std::int64_t>{"d_ff", &ModelShape::d_ff},
-    ShapeKey<std::int64_t>{"vocabulary", &ModelShape::vocabulary, Presence::required},
-    ShapeKey<std::int64_t>{"learned_positions", &ModelShape::learned_positions},
-    ShapeKey<std::int64_t>{"source_length", &ModelShape::source_length},
-    ShapeKey<std::int64_t>{"max_context", &ModelShape::max_context},
-    ShapeKey<std::int64_t>{"norms_per_layer", &ModelShape::norms_per_layer},
-    ShapeKey<std::int64_t>{"further_parameters", &ModelShape::further_parameters},
-};
-constexpr std::array layer_keys{
-    ShapeKey<std::optional<std::int64_t>>{"attention_layers", &ModelShape::attention_layers},
-    ShapeKey<std::optional<std::int64_t>>{"feed_forward_layers", &ModelShape::feed_forward_layers},
-};
-constexpr std::array flag_keys{
-    ShapeKey<bool>{"gated", &ModelShape::gated},
-    ShapeKey<bool>{"tied", &ModelShape::tied},
-    ShapeKey<bool>{"attention_bias", &ModelShape::attention_bias},
-    ShapeKey<bool>{"bias", &ModelShape::bias},
-    ShapeKey<bool>{"query_key_norm", &ModelShape::query_key_norm},
-    ShapeKey<bool>{"attention_gate", &ModelShape::attention_gate},
-    ShapeKey<bool>{"values_are_keys", &ModelShape::values_are_keys},
-};
-constexpr std::array architectures{
-    Word<Architecture>{"decoder", Architecture::decoder},
-    Word<Architecture>{"encoder_decoder", Architecture::encoder_decoder},
-    Word<Architecture>{"head", Architecture::head},
-};
-constexpr std::array norms{Word<Norm>{"rms", Norm::rms}, Word<Norm>{"layer", Norm::layer}};
-constexpr std::array activations{
-    Word<Activation>{"silu", Activation::silu},
-    Word<Activation>{"gelu", Activation::gelu},
-    Word<Activation>{"relu", Activation::relu},
-};
-constexpr std::array position_kinds{
-    Word<Positions>{"rotary", Positions::rotary},
-    Word<Positions>{"learned", Positions::learned},
-    Word<Positions>{"sinusoidal", Positions::sinusoidal},
-    Word<Positions>{"relative_bias", Positions::relative_bias},
-};
-
-// Tables within a model's.
-constexpr std::array expert_keys{
-    Key<Experts, std::int64_t>{"count", &Experts::count, Presence::required},
-    Key<Experts, std::int64_t>{"per_token", &Experts::per_token, Presence::required},
-    Key<Experts, std::int64_t>{"d_ff", &Experts::d_ff, Presence::required},
-    Key<Experts, std::int64_t>{"shared_d_ff", &Experts::shared_d_ff},
-    Key<Experts, std::int64_t>{"dense_layers", &Experts::dense_layers},
-};
-constexpr std::array latent_keys{
-    Key<LatentAttention, std::int64_t>{"kv_rank", &LatentAttention::kv_rank, Presence::required},
-    Key<LatentAttention, std::int64_t>{"query_rank", &LatentAttention::query_rank},
-    Key<LatentAttention, std::int64_t>{"rope_dim", &LatentAttention::rope_dim, Presence::required},
-    Key<LatentAttention, std::int64_t>{"nope_dim", &LatentAttention::nope_dim, Presence::required},
-    Key<LatentAttention, std::int64_t>{"value_dim", &LatentAttention::value_dim, Presence::required},
-};
-constexpr std::array window_keys{
-    Key<SlidingWindow, std::int64_t>{"tokens", &SlidingWindow::tokens, Presence::required},
-    Key<SlidingWindow, std::int64_t>{"layers", &SlidingWindow::layers, Presence::required},
-    Key<SlidingWindow, std::int64_t>{"kv_heads", &SlidingWindow::kv_heads},
-    Key<SlidingWindow, std::int64_t>{"head_dim", &SlidingWindow::head_dim},
-};
-constexpr std::array linear_keys{
-    Key<LinearAttention, std::int64_t>{"layers", &LinearAttention::layers, Presence::required},
-    Key<LinearAttention, std::int64_t>{"layer_parameters", &LinearAttention::layer_parameters, Presence::required},
-    Key<LinearAttention, std::int64_t>{"state_elements", &LinearAttention::state_elements, Presence::required},
-};
-constexpr std::array head_keys{
-    Key<HeadInputs, std::int64_t>{"hidden_states", &HeadInputs::hidden_states},
-    Key<HeadInputs, std::int64_t>{"hidden_width", &HeadInputs::hidden_width},
-    Key<HeadInputs, std::int64_t>{"draft_vocabulary", &HeadInputs::draft_vocabulary},
-};
-constexpr std::array head_flags{
-    Key<HeadInputs, bool>{"wide_attention", &HeadInputs::wide_attention},
-    Key<HeadInputs, bool>{"own_vocabulary", &HeadInputs::own_vocabulary},
-};
+/// The keys of a table, in the order in which they are read and suggested.
+template <typename Owner>
+constexpr std::tuple<> keys_of{};
+template <>
+constexpr std::tuple keys_of<Experts>{
+    Key{"count", &Experts::count, Presence::required}, Key{"per_token", &Experts::per_token, Presence::required},
+    Key{"d_ff", &Experts::d_ff, Presence::required}, Key{"shared_d_ff", &Experts::shared_d_ff},
+    Key{"dense_layers", &Experts::dense_layers}};
+template <>
+constexpr std::tuple keys_of<LatentAttention>{Key{"kv_rank", &LatentAttention::kv_rank, Presence::required},
+                                              Key{"query_rank", &LatentAttention::query_rank},
+                                              Key{"rope_dim", &LatentAttention::rope_dim, Presence::required},
+                                              Key{"nope_dim", &LatentAttention::nope_dim, Presence::required},
+                                              Key{"value_dim", &LatentAttention::value_dim, Presence::required}};
+template <>
+constexpr std::tuple keys_of<SlidingWindow>{Key{"tokens", &SlidingWindow::tokens, Presence::required},
+                                            Key{"layers", &SlidingWindow::layers, Presence::required},
+                                            Key{"kv_heads", &SlidingWindow::kv_heads},
+                                            Key{"head_dim", &SlidingWindow::head_dim}};
+template <>
+constexpr std::tuple keys_of<LinearAttention>{
+    Key{"layers", &LinearAttention::layers, Presence::required},
+    Key{"layer_parameters", &LinearAttention::layer_parameters, Presence::required},
+    Key{"state_elements", &LinearAttention::state_elements, Presence::required}};
+template <>
+constexpr std::tuple keys_of<HeadInputs>{
+    Key{"hidden_states", &HeadInputs::hidden_states}, Key{"hidden_width", &HeadInputs::hidden_width},
+    Key{"draft_vocabulary", &HeadInputs::draft_vocabulary}, Key{"wide_attention", &HeadInputs::wide_attention},
+    Key{"own_vocabulary", &HeadInputs::own_vocabulary}};
+template <>
+constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Presence::required},
+                                         Key{"source", &ModelShape::source, Presence::required},
+                                         Key{"architecture", &ModelShape::architecture},
+                                         Key{"encoder_layers", &ModelShape::encoder_layers},
+                                         Key{"layers", &ModelShape::layers, Presence::required},
+                                         Key{"d_model", &ModelShape::d_model, Presence::required},
+                                         Key{"heads", &ModelShape::heads, Presence::required},
+                                         Key{"kv_heads", &ModelShape::kv_heads, Presence::required},
+                                         Key{"head_dim", &ModelShape::head_dim, Presence::required},
+                                         Key{"d_ff", &ModelShape::d_ff},
+                                         Key{"vocabulary", &ModelShape::vocabulary, Presence::required},
+                                         Key{"learned_positions", &ModelShape::learned_positions},
+                                         Key{"source_length", &ModelShape::source_length},
+                                         Key{"max_context", &ModelShape::max_context},
+                                         Key{"norms_per_layer", &ModelShape::norms_per_layer},
+                                         Key{"further_parameters", &ModelShape::further_parameters},
+                                         Key{"attention_layers", &ModelShape::attention_layers},
+                                         Key{"feed_forward_layers", &ModelShape::feed_forward_layers},
+                                         Key{"gated", &ModelShape::gated},
+                                         Key{"tied", &ModelShape::tied},
+                                         Key{"attention_bias", &ModelShape::attention_bias},
+                                         Key{"bias", &ModelShape::bias},
+                                         Key{"query_key_norm", &ModelShape::query_key_norm},
+                                         Key{"attention_gate", &ModelShape::attention_gate},
+                                         Key{"values_are_keys", &ModelShape::values_are_keys},
+                                         Key{"norm", &ModelShape::norm, Presence::required},
+                                         Key{"activation", &ModelShape::activation, Presence::required},
+                                         Key{"positions", &ModelShape::positions, Presence::required},
+                                         Key{"experts", &ModelShape::experts},
+                                         Key{"latent", &ModelShape::latent},
+                                         Key{"window", &ModelShape::window},
+                                         Key{"linear", &ModelShape::linear},
+                                         Key{"head", &ModelShape::head},
+                                         Key{"published_parameters", &ModelShape::published_parameters},
+                                         Key{"published_rounding", &ModelShape::published_rounding}};
 
 /// Keys that users may expect here but that belong elsewhere.
 struct Elsewhere {
@@ -169,7 +140,8 @@ constexpr std::array elsewhere_keys{
     Elsewhere{"experts_per_token", "experts are a table", write_experts},
 };
 
-std::int64_t line_of(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
+template <typename Value>
+constexpr bool has_keys = !std::same_as<std::remove_const_t<decltype(keys_of<Value>)>, std::tuple<>>;
 
 template <typename Value>
 struct Bare {
@@ -180,157 +152,87 @@ struct Bare<std::optional<Value>> {
   using type = Value;
 };
 
-/// Reads one table and records which keys it knows.
-class TableReader {
+/// The keys of one table.
+class ShapeReader {
  public:
-  TableReader(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems, bool& sound)
-      : table_(&table), name_(std::move(name)), line_(line), problems_(&problems), sound_(&sound) {}
+  ShapeReader(TomlTable& table, ProblemList& problems) : table_(table), problems_(problems) {}
 
-  template <typename Owner, typename Value, std::size_t size>
-  void read(Owner& owner, const std::array<Key<Owner, Value>, size>& keys, std::string_view kind) {
-    for (const Key<Owner, Value>& key : keys) {
-      const toml::node* node = take(key.key, key.presence);
-      if (node == nullptr) continue;
-      if (const auto value = node->value_exact<typename Bare<Value>::type>()) {
-        owner.*key.member = *value;
-      } else {
-        refuse_type(key.key, *node, kind);
-      }
+  template <typename Owner>
+  void read(Owner& owner) {
+    std::apply([&](const auto&... key) { (read_key(owner, key), ...); }, keys_of<Owner>);
+    table_.reject_unknown_keys([this](std::string_view key, std::int64_t line) {
+      const auto* place = std::ranges::find(elsewhere_keys, key, &Elsewhere::key);
+      if (place == elsewhere_keys.end()) return false;
+      table_.reject(line, key, "not a key of model files", std::string(place->why), std::string(place->suggestion));
+      return true;
+    });
+  }
+
+  [[nodiscard]] bool sound() const { return sound_ && table_.sound(); }
+
+ private:
+  template <typename Owner, typename Value>
+  void read_key(Owner& owner, const Key<Owner, Value>& key) {
+    const toml::node* node = table_.take(key.key);
+    if (node == nullptr) {
+      if (key.presence == Presence::required) table_.reject_missing(key.key);
+    } else if (auto value = value_at<typename Bare<Value>::type>(key.key, *node)) {
+      owner.*key.member = std::move(*value);
     }
   }
 
-  template <typename Owner, typename Value, std::size_t size>
-  void read_word(Owner& owner, std::string_view key, const std::array<Word<Value>, size>& words, Value Owner::*member,
-                 Presence presence) {
-    const toml::node* node = take(key, presence);
-    if (node == nullptr) return;
-    const auto text = node->value_exact<std::string_view>();
-    if (!text) return refuse_type(key, *node, "a string");
-    std::vector<std::string> known;
-    for (const Word<Value>& word : words) {
-      if (word.word == *text) {
-        owner.*member = word.value;
-        return;
+  /// Nullopt, with the problem told, for another type.
+  template <typename Value>
+  std::optional<Value> value_at(std::string_view key, const toml::node& node) {
+    std::string_view kind = "a whole number";
+    if constexpr (std::is_enum_v<Value>) {
+      kind = "a string";
+      if (const auto text = node.value_exact<std::string_view>()) {
+        const auto member = value_of<Value>(*text);
+        const std::vector<std::string> known(WordsOf<Value>::list.begin(), WordsOf<Value>::list.end());
+        if (!member) {
+          table_.reject(line_of(node.source()), key, fmt::format("unknown {} \"{}\"", key, *text), "",
+                        suggestion_for(*text, known));
+        }
+        return member;
       }
-      known.emplace_back(word.word);
+    } else if constexpr (std::same_as<Value, double>) {
+      kind = "a number";  // a count may be written 1.3e9
+      if (node.is_number()) return node.value<double>();
+    } else if constexpr (has_keys<Value>) {
+      kind = "a table";
+      if (const toml::table* table = node.as_table()) {
+        TomlTable inner(*table, fmt::format("{}.{}", table_.name(), key), line_of(node.source()), problems_);
+        ShapeReader reader(inner, problems_);
+        Value part;
+        reader.read(part);
+        sound_ = sound_ && reader.sound();
+        return part;
+      }
+    } else {
+      if constexpr (std::same_as<Value, std::string>) kind = "a string";
+      if constexpr (std::same_as<Value, bool>) kind = "true or false";
+      if (auto value = node.value_exact<Value>()) return value;
     }
-    add(line_of(node->source()), key, fmt::format("unknown {} \"{}\"", key, *text), "", suggestion_for(*text, known));
-  }
-
-  /// The nested table, if there is one.
-  [[nodiscard]] std::optional<TableReader> read_table(std::string_view key) {
-    const toml::node* node = take(key, Presence::optional);
-    if (node == nullptr) return std::nullopt;
-    if (const toml::table* table = node->as_table()) {
-      return TableReader(*table, fmt::format("{}.{}", name_, key), line_of(node->source()), *problems_, *sound_);
-    }
-    refuse_type(key, *node, "a table");
+    table_.reject_type(key, node, kind);
     return std::nullopt;
   }
 
-  /// A count may be written 1.3e9, so this accepts integers and other numbers.
-  [[nodiscard]] std::optional<double> take_number(std::string_view key) {
-    const toml::node* node = take(key, Presence::optional);
-    if (node == nullptr) return std::nullopt;
-    if (!node->is_number()) refuse_type(key, *node, "a number");
-    return node->value<double>();
-  }
-
-  void refuse_unknown_keys() {
-    for (const auto& [key, node] : *table_) {
-      const std::string_view name = key.str();
-      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      const auto* place = std::find_if(elsewhere_keys.begin(), elsewhere_keys.end(),
-                                       [name](const Elsewhere& entry) { return entry.key == name; });
-      if (place != elsewhere_keys.end()) {
-        add(line_of(key.source()), name, "not a key of model files", std::string(place->why),
-            std::string(place->suggestion));
-      } else {
-        add(line_of(key.source()), name, "unknown key", "", suggestion_for(name, known_));
-      }
-    }
-  }
-
-  /// A key as in shape_problems: "experts.count".
-  void refuse(const ShapeProblem& problem) {
-    const std::string_view key = problem.key;
-    const std::size_t dot = key.find('.');
-    const toml::node* node = table_->get(key.substr(0, dot));
-    std::int64_t line = node == nullptr ? line_ : line_of(node->source());
-    if (dot != std::string_view::npos && node != nullptr && node->is_table()) {
-      const toml::node* inner = node->as_table()->get(key.substr(dot + 1));
-      if (inner != nullptr) line = line_of(inner->source());
-    }
-    add(line, key, problem.text, problem.why, "");
-  }
-
- private:
-  const toml::node* take(std::string_view key, Presence presence) {
-    known_.emplace_back(key);
-    const toml::node* node = table_->get(key);
-    if (node == nullptr && presence == Presence::required) add(line_, key, "missing", "", "");
-    return node;
-  }
-
-  void refuse_type(std::string_view key, const toml::node& node, std::string_view kind) {
-    std::ostringstream is;
-    is << node.type();
-    add(line_of(node.source()), key, "wrong type", fmt::format("must be {}, is {}", kind, is.str()), "");
-  }
-
-  void add(std::int64_t line, std::string_view key, std::string text, std::string why, std::string suggestion) {
-    problems_->add({line, fmt::format("{}.{}", name_, key), std::move(text), std::move(why), std::move(suggestion)});
-    *sound_ = false;
-  }
-
-  const toml::table* table_;
-  std::string name_;
-  std::int64_t line_;
-  ProblemList* problems_;
-  bool* sound_;
-  std::vector<std::string> known_;
+  TomlTable& table_;
+  ProblemList& problems_;
+  bool sound_ = true;
 };
 
-constexpr std::string_view whole_word = "a whole number";
-constexpr std::string_view flag = "true or false";
-
-template <typename Part, std::size_t size>
-void read_part(TableReader& reader, std::string_view key, Part& part,
-               const std::array<Key<Part, std::int64_t>, size>& keys) {
-  if (auto table = reader.read_table(key)) {
-    table->read(part, keys, whole_word);
-    table->refuse_unknown_keys();
-  }
-}
-
-ModelShape read_shape(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems) {
-  bool sound = true;
-  TableReader reader(table, name, line, problems, sound);
+ModelShape read_shape(TomlTable table, ProblemList& problems) {
   ModelShape shape;
-  shape.name = std::move(name);
-  reader.read(shape, text_keys, "a string");
-  reader.read_word(shape, "architecture", architectures, &ModelShape::architecture, Presence::optional);
-  reader.read(shape, integer_keys, whole_word);
-  reader.read(shape, layer_keys, whole_word);
-  reader.read(shape, flag_keys, flag);
-  reader.read_word(shape, "norm", norms, &ModelShape::norm, Presence::required);
-  reader.read_word(shape, "activation", activations, &ModelShape::activation, Presence::required);
-  reader.read_word(shape, "positions", position_kinds, &ModelShape::positions, Presence::required);
-  read_part(reader, "experts", shape.experts, expert_keys);
-  read_part(reader, "latent", shape.latent, latent_keys);
-  read_part(reader, "window", shape.window, window_keys);
-  read_part(reader, "linear", shape.linear, linear_keys);
-  if (auto head = reader.read_table("head")) {
-    head->read(shape.head, head_keys, whole_word);
-    head->read(shape.head, head_flags, flag);
-    head->refuse_unknown_keys();
-  }
-  shape.published_parameters = reader.take_number("published_parameters");
-  shape.published_rounding = reader.take_number("published_rounding").value_or(0.0);
-  reader.refuse_unknown_keys();
+  shape.name = table.name();
+  ShapeReader reader(table, problems);
+  reader.read(shape);
   // Further problems would follow from what is missing or mistyped.
-  if (sound) {
-    for (const ShapeProblem& problem : shape_problems(shape)) reader.refuse(problem);
+  if (reader.sound()) {
+    for (const ShapeProblem& problem : shape_problems(shape)) {
+      table.reject(table.line_at(problem.key), problem.key, problem.text, problem.why);
+    }
   }
   return shape;
 }
@@ -338,25 +240,7 @@ ModelShape read_shape(const toml::table& table, std::string name, std::int64_t l
 }  // namespace
 
 std::vector<ModelShape> parse_models(std::string_view text, const std::string& name) {
-  ProblemList problems(name);
-  std::vector<ModelShape> shapes;
-  if (!check_toml_limits(text, problems)) throw DomainError(problems.text());
-  try {
-    for (const auto& [key, node] : toml::parse(text, name)) {
-      const std::int64_t line = line_of(key.source());
-      const std::string model(key.str());
-      if (const toml::table* table = node.as_table()) {
-        shapes.push_back(read_shape(*table, model, line, problems));
-      } else {
-        problems.add({line, model, "unknown key", "a model is a table", fmt::format("write [\"{}\"]", model)});
-      }
-    }
-    if (shapes.empty() && problems.empty()) problems.add({.text = "no models", .why = "a model is a table"});
-  } catch (const toml::parse_error& error) {
-    problems.add({line_of(error.source()), "syntax", std::string(error.description())});
-  }
-  if (!problems.empty()) throw DomainError(problems.text());
-  return shapes;
+  return parse_tables<ModelShape>(text, name, "model", "write [\"{}\"]", read_shape);
 }
 
 std::vector<ModelShape> read_models(const std::string& path) { return parse_models(read_file(path), path); }

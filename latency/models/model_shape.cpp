@@ -205,30 +205,6 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
   return std::nullopt;
 }
 
-std::string_view to_string(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::decoder:
-      return "decoder";
-    case Architecture::encoder_decoder:
-      return "encoder_decoder";
-    case Architecture::head:
-      break;
-  }
-  return "head";
-}
-
-std::string_view to_string(Activation activation) {
-  switch (activation) {
-    case Activation::silu:
-      return "silu";
-    case Activation::gelu:
-      return "gelu";
-    case Activation::relu:
-      break;
-  }
-  return "relu";
-}
-
 std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
   ShapeCheck check;
   check.require(!shape.name.empty(), "name", "is empty", "models are found by it");
@@ -254,13 +230,8 @@ void check_shape(const ModelShape& shape) {
 
 namespace {
 
-struct FormatWord {
-  std::string_view word;
-  NumberFormat format;
-};
-
-/// Aliases in checkpoints and engines; the names of to_string are found without it.
-constexpr std::array<FormatWord, 21> further_words{{
+/// Aliases in checkpoints and engines.
+constexpr std::array<Word<NumberFormat>, 21> further_words{{
     {"float32", NumberFormat::fp32},       {"float", NumberFormat::fp32},   {"bfloat16", NumberFormat::bf16},
     {"float16", NumberFormat::fp16},       {"half", NumberFormat::fp16},    {"float8", NumberFormat::fp8},
     {"fp8_e4m3", NumberFormat::fp8},       {"fp8_e5m2", NumberFormat::fp8}, {"e4m3", NumberFormat::fp8},
@@ -279,28 +250,6 @@ std::string lower_case(std::string_view word) {
 
 }  // namespace
 
-std::string_view to_string(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp32:
-      return "fp32";
-    case NumberFormat::bf16:
-      return "bf16";
-    case NumberFormat::fp16:
-      return "fp16";
-    case NumberFormat::fp8:
-      return "fp8";
-    case NumberFormat::int8:
-      return "int8";
-    case NumberFormat::int4:
-      return "int4";
-    case NumberFormat::nvfp4:
-      return "nvfp4";
-    case NumberFormat::mxfp4:
-      break;
-  }
-  return "mxfp4";
-}
-
 const std::vector<NumberFormat>& number_formats() {
   static const std::vector<NumberFormat> all{NumberFormat::fp32,  NumberFormat::bf16, NumberFormat::fp16,
                                              NumberFormat::fp8,   NumberFormat::int8, NumberFormat::int4,
@@ -310,13 +259,8 @@ const std::vector<NumberFormat>& number_formats() {
 
 std::optional<NumberFormat> number_format(std::string_view word) {
   const std::string lower = lower_case(word);
-  for (const NumberFormat format : number_formats()) {
-    if (lower == to_string(format)) return format;
-  }
-  const auto* const found = std::find_if(further_words.begin(), further_words.end(),
-                                         [&lower](const FormatWord& one) { return one.word == lower; });
-  if (found == further_words.end()) return std::nullopt;
-  return found->format;
+  if (const auto format = value_of<NumberFormat>(lower)) return format;
+  return meaning_of(lower, further_words);
 }
 
 double bits_of(NumberFormat format) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "latency/words.hpp"
+
 /// Shapes of language models: everything that determines the cost of a forward pass, without the values of the weights.
 namespace foredraft::latency {
 
@@ -19,6 +21,23 @@ enum class Norm { rms, layer };              ///< root mean square; mean and var
 enum class Activation { silu, gelu, relu };  ///< of the feed-forward block; gelu by the error function
 /// relative_bias (T5): the bias table is a parameter, but its look-up and sum are left out of the forward passes.
 enum class Positions { rotary, learned, sinusoidal, relative_bias };
+
+template <>
+struct WordsOf<Architecture> {
+  static constexpr std::array<std::string_view, 3> list{"decoder", "encoder_decoder", "head"};
+};
+template <>
+struct WordsOf<Norm> {
+  static constexpr std::array<std::string_view, 2> list{"rms", "layer"};
+};
+template <>
+struct WordsOf<Activation> {
+  static constexpr std::array<std::string_view, 3> list{"silu", "gelu", "relu"};
+};
+template <>
+struct WordsOf<Positions> {
+  static constexpr std::array<std::string_view, 4> list{"rotary", "learned", "sinusoidal", "relative_bias"};
+};
 
 /// Feed-forward blocks that are mixtures of experts: every token uses the shared experts and `per_token` of `count`.
 struct Experts {
@@ -119,13 +138,10 @@ struct ModelShape {
 [[nodiscard]] std::int64_t window_kv_heads(const ModelShape& shape);
 [[nodiscard]] std::int64_t window_head_dim(const ModelShape& shape);
 
-/// Why the programs of operations/passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt if they
-/// can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it see
-/// every position.
+/// Why the programs of operations/forward_passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt
+/// if they can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it
+/// see every position.
 [[nodiscard]] std::optional<std::string> why_not_runnable(const ModelShape& shape);
-
-[[nodiscard]] std::string_view to_string(Architecture architecture);
-[[nodiscard]] std::string_view to_string(Activation activation);
 
 /// One problem of a shape, with the name of the member.
 struct ShapeProblem {
@@ -148,7 +164,11 @@ void check_shape(const ModelShape& shape);
 /// mxfp4: of 32 with an 8-bit exponent.
 enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4 };
 
-[[nodiscard]] std::string_view to_string(NumberFormat format);
+template <>
+struct WordsOf<NumberFormat> {
+  static constexpr std::array<std::string_view, 8> list{"fp32", "bf16", "fp16",  "fp8",
+                                                        "int8", "int4", "nvfp4", "mxfp4"};
+};
 
 /// All formats, in the order of the enumeration.
 [[nodiscard]] const std::vector<NumberFormat>& number_formats();

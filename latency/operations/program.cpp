@@ -15,53 +15,53 @@
 namespace foredraft::latency {
 namespace {
 
-[[noreturn]] void refuse(const std::string& problem) { throw std::logic_error("program: " + problem); }
+[[noreturn]] void reject(const std::string& problem) { throw std::logic_error("program: " + problem); }
 
 void check_sizes(const Buffer& buffer) {
-  if (buffer.elements <= 0) refuse(fmt::format("buffer \"{}\" has {} elements", buffer.name, buffer.elements));
+  if (buffer.elements <= 0) reject(fmt::format("buffer \"{}\" has {} elements", buffer.name, buffer.elements));
   if (buffer.kind == BufferKind::tokens && buffer.vocabulary <= 0) {
-    refuse(fmt::format("tokens \"{}\" have no vocabulary", buffer.name));
+    reject(fmt::format("tokens \"{}\" have no vocabulary", buffer.name));
   }
 }
 
 void check_access(const Program& program, const Access& access, std::string_view operation,
                   const std::vector<bool>& written) {
   if (access.buffer < 0 || access.buffer >= static_cast<BufferId>(program.buffers.size())) {
-    refuse(fmt::format("{} names buffer {} of {}", operation, access.buffer, program.buffers.size()));
+    reject(fmt::format("{} names buffer {} of {}", operation, access.buffer, program.buffers.size()));
   }
   const Buffer& buffer = program.buffers[static_cast<std::size_t>(access.buffer)];
   if (access.extent > buffer.elements || access.extent <= 0) {
-    refuse(fmt::format("{} reaches element {} of \"{}\", which has {}", operation, access.extent, buffer.name,
+    reject(fmt::format("{} reaches element {} of \"{}\", which has {}", operation, access.extent, buffer.name,
                        buffer.elements));
   }
   if (access.token_ids != (buffer.kind == BufferKind::tokens)) {
-    refuse(fmt::format("{} takes \"{}\" for what it is not", operation, buffer.name));
+    reject(fmt::format("{} takes \"{}\" for what it is not", operation, buffer.name));
   }
   if (access.written > 0 && buffer.kind == BufferKind::weight) {
-    refuse(fmt::format("{} writes the weight \"{}\"", operation, buffer.name));
+    reject(fmt::format("{} writes the weight \"{}\"", operation, buffer.name));
   }
   if (access.read > 0 && buffer.kind == BufferKind::activation && !written[static_cast<std::size_t>(access.buffer)]) {
-    refuse(fmt::format("{} reads \"{}\", which nothing wrote", operation, buffer.name));
+    reject(fmt::format("{} reads \"{}\", which nothing wrote", operation, buffer.name));
   }
 }
 
 void check_attention(const Attend& attend) {
-  if (attend.heads % attend.kv_heads != 0) refuse("attend: kv_heads do not divide heads");
-  if (attend.length > attend.capacity) refuse("attend: reads beyond the cache's capacity");
-  if (attend.causal && attend.tokens > attend.length) refuse("attend: a causal query that sees no key");
-  if (attend.query_stride < attend.heads * attend.head_dim) refuse("attend: queries overlap");
+  if (attend.heads % attend.kv_heads != 0) reject("attend: kv_heads do not divide heads");
+  if (attend.length > attend.capacity) reject("attend: reads beyond the cache's capacity");
+  if (attend.causal && attend.tokens > attend.length) reject("attend: a causal query that sees no key");
+  if (attend.query_stride < attend.heads * attend.head_dim) reject("attend: queries overlap");
 }
 
 void check_store(const StoreKeysValues& store) {
-  if (store.context + store.tokens > store.capacity) refuse("store_keys_values: writes beyond the cache's capacity");
-  if (store.rotary && store.head_dim % 2 != 0) refuse("store_keys_values: rotary heads of odd size");
+  if (store.context + store.tokens > store.capacity) reject("store_keys_values: writes beyond the cache's capacity");
+  if (store.rotary && store.head_dim % 2 != 0) reject("store_keys_values: rotary heads of odd size");
 }
 
 void check_embed(const Program& program, const Embed& embed) {
   if (program.buffers[static_cast<std::size_t>(embed.tokens)].vocabulary > embed.vocabulary) {
-    refuse("embed: token ids beyond the table");
+    reject("embed: token ids beyond the table");
   }
-  if (embed.rows % embed.tokens_per_sequence != 0) refuse("embed: rows are no whole number of sequences");
+  if (embed.rows % embed.tokens_per_sequence != 0) reject("embed: rows are no whole number of sequences");
 }
 
 void check_operation(const Program& program, const Operation& operation) {
@@ -71,18 +71,6 @@ void check_operation(const Program& program, const Operation& operation) {
 }
 
 }  // namespace
-
-std::string_view to_string(DataType type) {
-  switch (type) {
-    case DataType::fp16:
-      return "fp16";
-    case DataType::bf16:
-      return "bf16";
-    case DataType::fp32:
-      break;
-  }
-  return "fp32";
-}
 
 std::int64_t bytes_of(DataType type) { return type == DataType::fp32 ? 4 : 2; }
 
@@ -103,7 +91,7 @@ void check_program(const Program& program) {
   std::set<std::string_view> names;
   for (const Buffer& buffer : program.buffers) {
     check_sizes(buffer);
-    if (!names.insert(buffer.name).second) refuse(fmt::format("two buffers \"{}\"", buffer.name));
+    if (!names.insert(buffer.name).second) reject(fmt::format("two buffers \"{}\"", buffer.name));
   }
   std::vector<bool> written(program.buffers.size(), false);
   for (const Operation& operation : program.operations) {
@@ -114,7 +102,7 @@ void check_program(const Program& program) {
       if (access.written > 0) written[static_cast<std::size_t>(access.buffer)] = true;
     }
   }
-  if (program.output < 0 || program.output >= static_cast<BufferId>(program.buffers.size())) refuse("no output");
+  if (program.output < 0 || program.output >= static_cast<BufferId>(program.buffers.size())) reject("no output");
 }
 
 BufferId ProgramBuilder::find_or_add(Buffer buffer) {

@@ -15,7 +15,10 @@ namespace foredraft::latency {
 
 /// Storage type of weights, activations and caches.
 enum class DataType { fp16, bf16, fp32 };
-[[nodiscard]] std::string_view to_string(DataType type);
+template <>
+struct WordsOf<DataType> {
+  static constexpr std::array<std::string_view, 3> list{"fp16", "bf16", "fp32"};
+};
 [[nodiscard]] std::int64_t bytes_of(DataType type);
 
 /// Position of a buffer in Program::buffers.

@@ -6,13 +6,329 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "latency/operations/step_writer.hpp"
 
 namespace foredraft::latency {
 namespace {
 
 /// Far beyond any pass; products of counts are floating-point numbers here.
 constexpr std::int64_t largest_extent = 100'000'000;
+
+/// Flop per element of a state and token: decay, product with the key, update by the outer product, product with the
+/// query. For the gated delta rule; Mamba-2 has 5.
+constexpr double state_flop = 7.0;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+/// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
+double seen_positions(const StepPoint& point, std::int64_t window) {
+  const double tokens = real(point.tokens);
+  const double first = real(point.context) + 1.0;  // the first query sees itself
+  const double all = tokens * first + 0.5 * tokens * (tokens - 1.0);
+  if (window == 0) return all;
+  // Queries that see more than the window would see `excess`, `excess` - 1, ... fewer positions.
+  const double excess = first + tokens - 1.0 - real(window);
+  const double cut = std::clamp(excess, 0.0, tokens);
+  return all - (cut * excess - 0.5 * cut * (cut - 1.0));
+}
+
+constexpr double state_bytes = 4.0;  ///< of one element of a state of linear attention, kept in fp32
+
+constexpr double id_bytes = 4.0;  ///< of one token id
+
+/// Number of tokens with logits.
+std::int64_t drafted_vocabulary(const ModelShape& shape) {
+  return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
+}
+
+/// An operator with the bytes of its weights on one device.
+struct WeightedOperator {
+  StepOperator step;
+  double weights_read = 0.0;    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
+  double weights_stored = 0.0;  ///< in memory: all experts, whole tables
+};
+
+/// Writes the operators of a forward pass, the same ones in the same order as the programs of forward_passes.hpp if
+/// there is one. Checks nothing.
+class StepWriter {
+ public:
+  StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
+      : shape_(shape),
+        deployment_(deployment),
+        point_(point),
+        devices_(real(deployment.tensor_parallel)),
+        rows_(real(point.batch) * real(point.tokens)),
+        d_model_(real(shape.d_model)),
+        attention_layers_(real(attention_layers(shape))),
+        feed_forward_layers_(real(feed_forward_layers(shape))),
+        heads_(real(shape.heads) / devices_),
+        unquantized_(unquantized_format(deployment.weights)),
+        value_bytes_(bits_of(unquantized_) / 8.0),
+        weight_bytes_(bits_of(deployment.weights) / 8.0),
+        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+
+  [[nodiscard]] std::vector<WeightedOperator> write() && {
+    write_inputs();
+    write_norms();
+    if (shape_.latent.kv_rank > 0) {
+      write_latent_attention();
+    } else {
+      const double windowed = real(shape_.window.layers);
+      const auto kv_heads = [this](std::int64_t heads) { return std::ceil(real(heads) / devices_); };
+      write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
+                       !shape_.values_are_keys});
+      write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
+                       real(window_head_dim(shape_)), true});
+    }
+    write_linear_attention();
+    write_feed_forward();
+    write_outputs();
+    return std::move(operators_);
+  }
+
+ private:
+  /// in [rows, inputs] times weight [inputs, outputs], sizes on one device.
+  struct Product {
+    std::string_view name;
+    double count, inputs, outputs;
+    bool bias = false;
+    bool accumulate = false;  ///< adds to its output, which it reads
+  };
+
+  /// Layers with the same kind of attention: with a window or without; their key-value heads may differ (Gemma 4).
+  struct AttentionLayers {
+    std::string_view name;  ///< of the attention operator
+    double layers;
+    std::int64_t window;        ///< tokens; 0: none
+    double kv_heads, head_dim;  ///< on one device
+    bool values;                ///< has a value projection; else values are the keys
+  };
+
+  void write_inputs() {
+    const bool head = shape_.architecture == Architecture::head;
+    const bool learned = shape_.positions == Positions::learned;
+    const bool added = learned || shape_.positions == Positions::sinusoidal;
+    const double positions = added ? real(point_.tokens) * d_model_ * value_bytes_ : 0.0;
+    const double table = head ? 0.0 : real(shape_.vocabulary) * d_model_ * value_bytes_ / devices_;
+    add({{"embedding", OperatorKind::other, unquantized_, 1.0,
+          rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_) + positions, added ? rows_ * d_model_ : 0.0},
+         0.0,
+         table + real(shape_.learned_positions) * d_model_ * value_bytes_});
+    if (!head) return;
+
+    const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+    const double hidden = real(shape_.head.hidden_states) * width;
+    if (!shape_.head.wide_attention) {
+      product({"input from embedding", 1.0, d_model_, d_model_, shape_.bias});
+      product({"input from hidden states", 1.0, hidden, d_model_, false, true});
+    } else if (hidden != d_model_ && !point_.own_hidden_states) {
+      product({"input from hidden states", 1.0, hidden, d_model_, shape_.bias});
+    }
+  }
+
+  void write_norms() {
+    // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
+    const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
+    norm("first norm", 1.0, d_model_, false);
+    norm("norm", blocks - 1.0, d_model_, true);
+    if (shape_.norms_per_layer > 2) norm("norm after block", blocks, d_model_, false);
+    // The hidden states that attention reads beside the embedding have their own norm.
+    if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
+  }
+
+  void write_attention(const AttentionLayers& group) {
+    const double inputs = (shape_.head.wide_attention ? 2.0 : 1.0) * d_model_;
+    const double queries = heads_ * group.head_dim;
+    const double keys = group.kv_heads * group.head_dim;
+    const double projected = (group.values ? 2.0 : 1.0) * keys;
+    const double gate = shape_.attention_gate ? queries : 0.0;
+    product({"qkv", group.layers, inputs, queries + gate + projected, shape_.attention_bias});
+    if (shape_.query_key_norm) {
+      const double weights = 2.0 * group.head_dim * value_bytes_;
+      const double values = rows_ * (queries + keys);
+      add({{"query and key norm", OperatorKind::other, unquantized_, group.layers,
+            weights + 2.0 * values * value_bytes_, 4.0 * values},
+           weights,
+           weights});
+    }
+    const bool rotary = shape_.positions == Positions::rotary;
+    other(
+        "store keys and values", group.layers,
+        rows_ * (projected * value_bytes_ + 2.0 * keys * cache_bytes_ + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
+        rotary ? 3.0 * rows_ * (queries + keys) : 0.0);
+    write_attend(group.name, group.layers, group.window, group.head_dim, group.head_dim, 2.0 * keys);
+    if (shape_.attention_gate) {
+      other("attention gate", group.layers, 3.0 * rows_ * queries * value_bytes_, 2.0 * rows_ * queries);
+    }
+    product({"attention output", group.layers, queries, d_model_, shape_.bias});
+  }
+
+  void write_attend(std::string_view name, double layers, std::int64_t window, double key_width, double value_width,
+                    double cached_values) {
+    const double length = real(point_.context + point_.tokens);
+    // The windows of all queries together.
+    const double read = window == 0 ? length : std::min(length, real(window + point_.tokens - 1));
+    add({{name, OperatorKind::attention, unquantized_, layers,
+          rows_ * heads_ * (key_width + value_width) * value_bytes_ +
+              real(point_.batch) * read * cached_values * cache_bytes_,
+          2.0 * real(point_.batch) * seen_positions(point_, window) * heads_ * (key_width + value_width)},
+         0.0,
+         0.0});
+  }
+
+  void write_latent_attention() {
+    const LatentAttention& latent = shape_.latent;
+    const double rank = real(latent.kv_rank), query_rank = real(latent.query_rank);
+    const double rope = real(latent.rope_dim), nope = real(latent.nope_dim), value = real(latent.value_dim);
+    const double layers = attention_layers_;
+    const double cached = rank + rope;
+    const double queries = heads_ * (nope + rope);
+    if (query_rank > 0.0) {
+      product({"query and latent down", layers, d_model_, query_rank + cached, shape_.attention_bias});
+      norm("query norm", layers, query_rank, false);
+      product({"query up", layers, query_rank, queries});
+    } else {
+      product({"query", layers, d_model_, queries});
+      product({"latent down", layers, d_model_, cached, shape_.attention_bias});
+    }
+    norm("latent norm", layers, rank, false);
+    other("store latent", layers, rows_ * (cached * (value_bytes_ + cache_bytes_) + 2.0 * heads_ * rope * value_bytes_),
+          3.0 * rows_ * (heads_ + 1.0) * rope);
+    // One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
+    const auto by_head = [&](std::string_view name, double inputs, double outputs) {
+      const double weights = heads_ * inputs * outputs * weight_bytes_;
+      add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
+            weights + rows_ * heads_ * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads_ * inputs * outputs},
+           weights,
+           weights});
+    };
+    by_head("query into latent", nope, rank);
+    write_attend("attention", layers, 0, cached, rank, cached);
+    by_head("value from latent", rank, value);
+    product({"attention output", layers, heads_ * value, d_model_, shape_.bias});
+  }
+
+  void write_linear_attention() {
+    const LinearAttention& linear = shape_.linear;
+    const double layers = real(linear.layers);
+    const double parameters = real(linear.layer_parameters) / devices_;
+    const double weights = parameters * weight_bytes_;
+    add({{"linear attention projections", OperatorKind::product, compute_format(deployment_.weights), layers,
+          weights + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * parameters},
+         weights,
+         weights});
+    const double elements = real(linear.state_elements) / devices_;
+    add({{"linear attention", OperatorKind::attention, unquantized_, layers,
+          (real(point_.batch) + rows_) * elements * state_bytes, state_flop * rows_ * elements},
+         0.0,
+         0.0});
+  }
+
+  void write_feed_forward() {
+    const double dense = shape_.experts.count > 0 ? std::min(real(shape_.experts.dense_layers), feed_forward_layers_)
+                                                  : feed_forward_layers_;
+    write_dense_block(shape_.gated ? "gate and up" : "up", "activation", "down", dense, real(shape_.d_ff) / devices_);
+    write_experts(feed_forward_layers_ - dense);
+  }
+
+  void write_dense_block(std::string_view up, std::string_view activation, std::string_view down, double layers,
+                         double d_ff) {
+    const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
+    product({up, layers, d_model_, inner, shape_.bias});
+    other(activation, layers, rows_ * (inner + d_ff) * value_bytes_, rows_ * inner);
+    product({down, layers, d_ff, d_model_, shape_.bias});
+  }
+
+  void write_experts(double layers) {
+    if (layers <= 0.0) return;
+    const Experts& experts = shape_.experts;
+    const double count = real(experts.count), used = real(experts.per_token);
+    const double read = experts_read(experts, rows_, deployment_.expert_skew);
+    const double d_ff = real(experts.d_ff) / devices_;
+    const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
+    product_in(unquantized_, {"router", layers, d_model_, count, shape_.bias});
+    other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
+
+    // Each token uses `used` of them; its row counts once for each in the products.
+    const auto experts_product = [&](std::string_view name, double in_values, double inputs, double outputs) {
+      const double bias = shape_.bias ? 1.0 : 0.0;
+      const double one = inputs * outputs * weight_bytes_ + bias * outputs * value_bytes_;
+      add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
+            read * one + rows_ * (in_values + used * outputs) * value_bytes_,
+            rows_ * used * outputs * (2.0 * inputs + bias)},
+           read * one,
+           count * one});
+    };
+    experts_product(shape_.gated ? "experts gate and up" : "experts up", d_model_, d_model_, inner);
+    other("experts activation", layers, rows_ * used * (inner + d_ff) * value_bytes_, rows_ * used * inner);
+    experts_product("experts down", used * d_ff, d_ff, d_model_);
+    other("sum of experts", layers, rows_ * (used + 1.0) * d_model_ * value_bytes_, 2.0 * rows_ * used * d_model_);
+    if (experts.shared_d_ff > 0) {
+      write_dense_block(shape_.gated ? "shared experts gate and up" : "shared experts up", "shared experts activation",
+                        "shared experts down", layers, real(experts.shared_d_ff) / devices_);
+    }
+  }
+
+  void write_outputs() {
+    if (devices_ > 1.0) {
+      const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
+      add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks, rows_ * d_model_ * value_bytes_, 0.0},
+           0.0,
+           0.0});
+    }
+    norm("final norm", 1.0, d_model_, true);
+    const bool head = shape_.architecture == Architecture::head;
+    const double vocabulary = real(drafted_vocabulary(shape_));
+    product_in(unquantized_, {"vocabulary", 1.0, d_model_, vocabulary / devices_});
+    // Tied: the table of the embedding. A head without its own: the target's.
+    if (head ? !shape_.head.own_vocabulary : shape_.tied) operators_.back().weights_stored = 0.0;
+    if (devices_ > 1.0) {
+      add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},
+           0.0,
+           0.0});
+    }
+  }
+
+  void product_in(NumberFormat format, const Product& product) {
+    const double bias = product.bias ? 1.0 : 0.0;
+    const double weights =
+        product.inputs * product.outputs * bits_of(format) / 8.0 + bias * product.outputs * value_bytes_;
+    const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
+    add({{product.name, OperatorKind::product, compute_format(format), product.count, weights + moved,
+          rows_ * product.outputs * (2.0 * product.inputs + bias)},
+         weights,
+         weights});
+  }
+
+  void norm(std::string_view name, double count, double width, bool add_delta) {
+    const bool layer = shape_.norm == Norm::layer;
+    const double weights = (layer ? 2.0 : 1.0) * width * value_bytes_;
+    const double passes = add_delta ? 4.0 : 2.0;  // reads stream and delta, writes stream and result
+    const double flop = (layer ? 8.0 : 4.0) + (add_delta ? 1.0 : 0.0);
+    add({{name, OperatorKind::other, unquantized_, count, weights + passes * rows_ * width * value_bytes_,
+          flop * rows_ * width},
+         weights,
+         weights});
+  }
+
+  void other(std::string_view name, double count, double bytes, double flop) {
+    add({{name, OperatorKind::other, unquantized_, count, bytes, flop}, 0.0, 0.0});
+  }
+
+  void product(const Product& product) { product_in(deployment_.weights, product); }
+  void add(const WeightedOperator& one) {
+    if (one.step.count > 0.0) operators_.push_back(one);
+  }
+
+  const ModelShape& shape_;
+  const Deployment& deployment_;
+  const StepPoint& point_;
+  double devices_, rows_, d_model_;
+  double attention_layers_, feed_forward_layers_;
+  double heads_;  ///< on one device
+  NumberFormat unquantized_;
+  double value_bytes_, weight_bytes_, cache_bytes_;  ///< of one activation, one weight of a matrix, one cached value
+  std::vector<WeightedOperator> operators_;
+};
 
 void check_deployment(const ModelShape& shape, const Deployment& deployment) {
   check_shape(shape);
@@ -77,22 +393,6 @@ double state_bytes_of(const ModelShape& shape) {
 }
 
 }  // namespace
-
-std::string_view to_string(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::product:
-      return "product";
-    case OperatorKind::attention:
-      return "attention";
-    case OperatorKind::other:
-      return "other";
-    case OperatorKind::all_reduce:
-      return "all_reduce";
-    case OperatorKind::all_gather:
-      break;
-  }
-  return "all_gather";
-}
 
 std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
                                           const StepPoint& point) {

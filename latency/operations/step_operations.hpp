@@ -21,7 +21,10 @@ namespace foredraft::latency {
 
 enum class OperatorKind { product, attention, other, all_reduce, all_gather };
 
-[[nodiscard]] std::string_view to_string(OperatorKind kind);
+template <>
+struct WordsOf<OperatorKind> {
+  static constexpr std::array<std::string_view, 5> list{"product", "attention", "other", "all_reduce", "all_gather"};
+};
 
 /// Equal operators of a forward pass.
 struct StepOperator {

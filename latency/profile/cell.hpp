@@ -10,18 +10,30 @@
 #include <string_view>
 #include <type_traits>
 
+#include "latency/words.hpp"
+
 /// One point of the cost surface: a forward pass of a model at one size.
 namespace foredraft::latency {
 
-/// The kind of pass, named as in operations/passes.hpp. A decoder pass of a drafter and of a target is the same, so it
-/// is measured once for all pairs that need it.
+/// The kind of pass, named as in operations/forward_passes.hpp. A decoder pass of a drafter and of a target is the
+/// same, so it is measured once for all pairs that need it.
 enum class Role { decoder_pass, autoregressive_drafting, block_drafting, head_drafting, encoder_pass };
 enum class Cache { hot, cold };      ///< hot: the same buffers each time; cold: buffers rotated past the L2
 enum class Launch { graph, eager };  ///< graph: replay of a captured graph; eager: one launch after the other
 
-[[nodiscard]] std::string_view to_string(Role role);
-[[nodiscard]] std::string_view to_string(Cache cache);
-[[nodiscard]] std::string_view to_string(Launch launch);
+template <>
+struct WordsOf<Role> {
+  static constexpr std::array<std::string_view, 5> list{"decoder_pass", "autoregressive_drafting", "block_drafting",
+                                                        "head_drafting", "encoder_pass"};
+};
+template <>
+struct WordsOf<Cache> {
+  static constexpr std::array<std::string_view, 2> list{"hot", "cold"};
+};
+template <>
+struct WordsOf<Launch> {
+  static constexpr std::array<std::string_view, 2> list{"graph", "eager"};
+};
 
 struct Cell {
   std::string model;  ///< name of a shape

@@ -77,16 +77,4 @@ double relative_spread(const SampleSummary& summary) {
   return (summary.median_ci95_us.high - summary.median_ci95_us.low) / (2.0 * summary.median_us);
 }
 
-std::string_view to_string(Stopped reason) {
-  switch (reason) {
-    case Stopped::stable:
-      return "stable";
-    case Stopped::out_of_time:
-      return "out_of_time";
-    case Stopped::max_samples:
-      return "most_samples";
-  }
-  return "";
-}
-
 }  // namespace foredraft::latency

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "latency/words.hpp"
 
 /// Statistics of repeated timings.
 namespace foredraft::latency {
@@ -60,7 +61,10 @@ struct Protocol {
 };
 
 enum class Stopped { stable, out_of_time, max_samples };
-[[nodiscard]] std::string_view to_string(Stopped reason);
+template <>
+struct WordsOf<Stopped> {
+  static constexpr std::array<std::string_view, 3> list{"stable", "out_of_time", "most_samples"};
+};
 
 struct Measurement {
   std::string name;

@@ -161,7 +161,16 @@ void check_breakdowns(const Profile& profile) {
 
 }  // namespace
 
-std::string_view to_string(CatchUp catch_up) { return catch_up == CatchUp::none ? "none" : "verified"; }
+std::string to_text(const Cell& cell) {
+  const std::string source = cell.source_length > 0 ? fmt::format(" source_length {}", cell.source_length) : "";
+  return fmt::format("{} {} {} batch {} tokens {} context {}{} {} {}", cell.model, to_string(cell.role), cell.dtype,
+                     cell.batch, cell.tokens, cell.context, source, to_string(cell.cache), to_string(cell.launch));
+}
+
+std::string to_text(const VerificationCell& cell) {
+  return fmt::format("{} {} batch {} gamma {} vocabulary {} {} {} {}", cell.verifier, cell.dtype, cell.batch,
+                     cell.gamma, cell.vocabulary, cell.logits, to_string(cell.cache), to_string(cell.launch));
+}
 
 std::optional<double> best_bandwidth(const Limits& limits) {
   const std::optional<double>& copy = limits.copy_bandwidth_bytes_per_s.value;
@@ -283,19 +292,7 @@ void check_profile(const Profile& profile) {
 namespace foredraft {
 
 std::string_view to_string(ProfileSource source) {
-  switch (source) {
-    case ProfileSource::measured:
-      return "measured";
-    case ProfileSource::datasheet:
-      return "datasheet";
-    case ProfileSource::user:
-      return "user";
-    case ProfileSource::engine:
-      return "engine";
-    case ProfileSource::operators:
-      return "operators";
-  }
-  return "";
+  return latency::WordsOf<ProfileSource>::list.at(static_cast<std::size_t>(source));
 }
 
 }  // namespace foredraft

@@ -68,6 +68,10 @@ inline constexpr std::string_view profile_schema_1 = "foredraft.profile/1";
 inline constexpr std::string_view profile_schema_2 = "foredraft.profile/2";
 
 using Source = ProfileSource;
+template <>
+struct WordsOf<Source> {
+  static constexpr std::array<std::string_view, 5> list{"measured", "datasheet", "user", "engine", "operators"};
+};
 
 /// Sources of steps whose parts were not timed: answered from the table, never from a fit or a limit.
 [[nodiscard]] constexpr bool holds_steps_alone(Source source) {
@@ -181,7 +185,10 @@ enum class CatchUp {
   none,     ///< none: drafting itself fills its KV cache
   verified  ///< after each verification the gamma + 1 tokens that the target read (llama.cpp: common/speculative.cpp)
 };
-[[nodiscard]] std::string_view to_string(CatchUp catch_up);
+template <>
+struct WordsOf<CatchUp> {
+  static constexpr std::array<std::string_view, 2> list{"none", "verified"};
+};
 
 /// Work of an iteration of an engine's loop besides drafting and verification.
 struct EngineLoop {
@@ -254,5 +261,37 @@ struct Profile {
 /// same cell or operation twice, a part of a step without its time, a figure without a finite value > 0 or without its
 /// origin, times that are not finite and > 0 or not in order (low <= median <= high), a fit out of its range.
 void check_profile(const Profile& profile);
+
+// ---- profile.json: the profile as a file for programs.
+
+/// The profile as indented JSON with a line end. Besides the fields it has derived values (complete, valid,
+/// relative_spread, floor_us, fraction_of_ceiling), for readers in other languages. Throws DomainError as check_profile
+/// does.
+[[nodiscard]] std::string to_json(const Profile& profile);
+
+/// Parses a profile. Throws DomainError `name: path: problem` for anything that to_json would not write: another
+/// schema, a missing or unknown key, a value of the wrong kind, a derived value that does not follow. `name` is the
+/// file in messages.
+[[nodiscard]] Profile from_json(std::string_view text, const std::string& name);
+
+/// The same for a file that the user named. Throws InputError if it cannot be read.
+[[nodiscard]] Profile read_profile(const std::string& path);
+
+// ---- steps.csv, kernels.csv and verifications.csv: the rows of a profile with derived values, as listed in
+// docs/metrics.md.
+
+[[nodiscard]] std::string steps_csv(const Profile& profile);
+[[nodiscard]] std::string kernels_csv(const Profile& profile);
+[[nodiscard]] std::string verifications_csv(const Profile& profile);
+
+// ---- A profile as a single file.
+
+/// Checks a path before a run writes to it. Returns nullopt if nothing is there, or the profile of an incomplete run,
+/// whose rows the new run may keep. Throws DomainError for a complete profile, for anything else that is there and if
+/// the folder does not exist.
+[[nodiscard]] std::optional<Profile> claim_profile_file(const std::string& path);
+
+/// Replaces the file atomically. Throws DomainError as check_profile does, std::runtime_error if it cannot be written.
+void write_profile_file(const std::string& path, const Profile& profile);
 
 }  // namespace foredraft::latency

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 #include <fmt/format.h>
 #include <array>
@@ -17,24 +17,6 @@ namespace foredraft::latency {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// All words of an enumeration.
-template <typename Enum>
-constexpr auto members = 0;
-template <>
-constexpr auto members<Role> = std::array{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting,
-                                          Role::head_drafting, Role::encoder_pass};
-template <>
-constexpr auto members<Cache> = std::array{Cache::hot, Cache::cold};
-template <>
-constexpr auto members<Launch> = std::array{Launch::graph, Launch::eager};
-template <>
-constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::max_samples};
-template <>
-constexpr auto members<Source> =
-    std::array{Source::measured, Source::datasheet, Source::user, Source::engine, Source::operators};
-template <>
-constexpr auto members<CatchUp> = std::array{CatchUp::none, CatchUp::verified};
 
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
@@ -93,7 +75,7 @@ class Encoder {
   const Limits& limits_;
 };
 
-[[noreturn]] void refuse(const std::string& path, std::string_view problem) {
+[[noreturn]] void reject(const std::string& path, std::string_view problem) {
   throw DomainError(fmt::format("{}: {}", path, problem));
 }
 
@@ -102,12 +84,12 @@ void decode(const Json& json, const std::string& path, T& value);
 
 template <typename T>
 void decode_fields(const Json& json, const std::string& path, T& value) {
-  if (!json.is_object()) refuse(path, "must be an object");
+  if (!json.is_object()) reject(path, "must be an object");
   const std::string front = path.empty() ? "" : path + ".";
   visit_fields(value, [&](const char* name, auto& field) {
     const auto found = json.find(name);
     if (found == json.end() && left_out(name, field)) return;
-    if (found == json.end()) refuse(front + name, "missing");
+    if (found == json.end()) reject(front + name, "missing");
     decode(*found, front + name, field);
   });
 }
@@ -115,35 +97,31 @@ void decode_fields(const Json& json, const std::string& path, T& value) {
 template <typename T>
 void decode(const Json& json, const std::string& path, T& value) {
   if constexpr (std::is_enum_v<T>) {
-    for (const T member : members<T>) {
-      if (json == to_string(member)) {
-        value = member;
-        return;
-      }
-    }
-    refuse(path, fmt::format("unknown word {}", json.dump()));
+    const auto member = json.is_string() ? value_of<T>(json.get_ref<const std::string&>()) : std::nullopt;
+    if (!member) reject(path, fmt::format("unknown word {}", json.dump()));
+    value = *member;
   } else if constexpr (std::same_as<T, double>) {
-    if (!json.is_number()) refuse(path, "must be a number");
+    if (!json.is_number()) reject(path, "must be a number");
     value = json.get<double>();
   } else if constexpr (std::is_integral_v<T>) {
     const auto whole = whole_number<T>(json);
     if (!whole) {
-      refuse(path, fmt::format("{} (must be a whole number from {} to {})", json.dump(), std::numeric_limits<T>::min(),
+      reject(path, fmt::format("{} (must be a whole number from {} to {})", json.dump(), std::numeric_limits<T>::min(),
                                std::numeric_limits<T>::max()));
     }
     value = *whole;
   } else if constexpr (std::same_as<T, std::string>) {
-    if (!json.is_string()) refuse(path, "must be a text");
+    if (!json.is_string()) reject(path, "must be a text");
     value = json.get<std::string>();
   } else if constexpr (std::same_as<T, Interval>) {
-    if (!json.is_array() || json.size() != 2) refuse(path, "must be a list of two numbers");
+    if (!json.is_array() || json.size() != 2) reject(path, "must be a list of two numbers");
     decode(json[0], path + "[0]", value.low);
     decode(json[1], path + "[1]", value.high);
   } else if constexpr (is_optional<T>) {
     if (json.is_null()) return;
     decode(json, path, value.emplace());
   } else if constexpr (is_vector<T>) {
-    if (!json.is_array()) refuse(path, "must be a list");
+    if (!json.is_array()) reject(path, "must be a list");
     value.clear();  // grows with the input: an empty row takes two bytes in the text and hundreds in memory
     for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
   } else {
@@ -159,12 +137,12 @@ Json document(const Profile& profile) {
 }
 
 void check_schema(const Json& json) {
-  if (!json.is_object()) refuse("profile", "not a JSON object");
+  if (!json.is_object()) reject("profile", "not a JSON object");
   const std::string schema = json.contains("schema") ? json.at("schema").dump() : "missing";
   for (const std::string_view known : {profile_schema_1, profile_schema_2}) {
     if (schema == fmt::format("\"{}\"", known)) return;
   }
-  refuse("schema", fmt::format("{}, this program reads \"{}\" and \"{}\"", schema, profile_schema_1, profile_schema_2));
+  reject("schema", fmt::format("{}, this program reads \"{}\" and \"{}\"", schema, profile_schema_1, profile_schema_2));
 }
 
 /// Checks that writing the parsed profile gives the input again: finds unknown keys and derived values that do not
@@ -175,9 +153,9 @@ void check_same(const Json& read, const Json& written) {
   const Json& first = difference.front();
   const std::string operation = first.at("op");
   const std::string path = first.at("path");
-  if (operation == "add") refuse(path, "unknown key");
-  if (operation == "remove") refuse(path, "missing");
-  refuse(path, fmt::format("{} is inconsistent with the other values", first.at("value").dump()));
+  if (operation == "add") reject(path, "unknown key");
+  if (operation == "remove") reject(path, "missing");
+  reject(path, fmt::format("{} is inconsistent with the other values", first.at("value").dump()));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/fit_latency.hpp"
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -22,7 +22,7 @@ const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::str
   return found == shapes.end() ? nullptr : &*found;
 }
 
-std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind, std::int64_t source_length) {
+std::vector<StepTable::Row> rows_of(const Profile& profile, const ForwardPassKind& kind, std::int64_t source_length) {
   std::vector<StepTable::Row> rows;
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
@@ -38,7 +38,7 @@ std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind
 
 double difference_of_halves(const Profile& profile) { return profile.aa_test ? profile.aa_test->p95_difference : 0.0; }
 
-std::string name_of(const PassKind& kind) {
+std::string name_of(const ForwardPassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
@@ -53,7 +53,8 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-[[noreturn]] void refuse_model(const Profile& profile, const std::vector<ModelShape>& shapes, const PassKind& kind) {
+[[noreturn]] void reject_model(const Profile& profile, const std::vector<ModelShape>& shapes,
+                               const ForwardPassKind& kind) {
   const std::string& name = kind.model;
   std::vector<std::string> known;
   for (const StepRow& row : profile.steps) known.push_back(row.cell.model);
@@ -105,7 +106,7 @@ Setting setting_for(const Profile& profile, std::string_view target) {
   return {cell.dtype, cell.cache, cell.launch};
 }
 
-CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind,
+CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, ForwardPassKind kind,
                          const SheetPass& sheet)
     : kind_(std::move(kind)),
       spread_known_(profile.source == Source::measured || profile.step_error.value),
@@ -116,10 +117,10 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   std::vector<StepTable::Row> rows = rows_of(profile, kind_, source_length);
   if (!rows.empty()) {
     table_.emplace(rows);
-    table_->refuse_decrease(name_of(kind_));
+    table_->reject_decrease(name_of(kind_));
   }
   if (shape == nullptr) {
-    if (!table_) refuse_model(profile, shapes, kind_);
+    if (!table_) reject_model(profile, shapes, kind_);
     return;
   }
   if (holds_steps_alone(profile.source)) return;
@@ -146,7 +147,7 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   table_.emplace(std::move(rows));
 }
 
-bool CostSurface::inside(const PassPoint& point) const {
+bool CostSurface::inside(const ForwardPassPoint& point) const {
   const auto within = [](const Interval& range, double value) { return range.low <= value && value <= range.high; };
   const FitDomain& domain = fit_->domain;
   return within(domain.rows, work_->rows(point)) && within(domain.context, static_cast<double>(point.context)) &&
@@ -154,7 +155,7 @@ bool CostSurface::inside(const PassPoint& point) const {
          within(domain.product_bytes, work_->max_product_bytes());
 }
 
-std::optional<Latency> CostSurface::measured_at(const PassPoint& point) const {
+std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) const {
   if (!table_) return std::nullopt;
   const std::optional<StepTable::Answer> found = table_->at(point);
   if (!found) return std::nullopt;
@@ -163,7 +164,7 @@ std::optional<Latency> CostSurface::measured_at(const PassPoint& point) const {
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
 }
 
-Latency CostSurface::at(const PassPoint& point) const {
+Latency CostSurface::at(const ForwardPassPoint& point) const {
   if (const std::optional<Latency> found = measured_at(point)) return *found;
   if (fit_) {
     return {.time_us = pass_us(fit_->model, *work_, point),
@@ -187,17 +188,8 @@ Latency CostSurface::at(const PassPoint& point) const {
 namespace foredraft {
 
 std::string_view to_string(TimeOrigin origin) {
-  switch (origin) {
-    case TimeOrigin::measured:
-      return "measured";
-    case TimeOrigin::interpolated:
-      return "interpolated";
-    case TimeOrigin::fitted:
-      return "fitted";
-    case TimeOrigin::roofline:
-      return "roofline";
-  }
-  return "";
+  constexpr auto words = std::to_array<std::string_view>({"measured", "interpolated", "fitted", "roofline"});
+  return words.at(static_cast<std::size_t>(origin));
 }
 
 }  // namespace foredraft
@@ -229,7 +221,7 @@ SheetSurface::SheetSurface(const ModelShape& shape, Role role, std::int64_t sour
                   shape.name, to_string(role)));
 }
 
-double SheetSurface::us(const PassPoint& point, const Attained& attained) const {
+double SheetSurface::us(const ForwardPassPoint& point, const Attained& attained) const {
   const bool drafts = role_ == Role::autoregressive_drafting;
   if (shape_.max_context > 0 && point.context + point.tokens > shape_.max_context) {
     throw DomainError(

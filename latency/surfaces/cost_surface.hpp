@@ -11,7 +11,7 @@
 #include "latency/profile/cell.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/fit_latency.hpp"
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/step_table.hpp"
 
@@ -25,24 +25,24 @@ class SheetSurface {
   SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
                DevicePeaks peaks);
 
-  [[nodiscard]] double us(const PassPoint& point, const Attained& attained) const;
+  [[nodiscard]] double us(const ForwardPassPoint& point, const Attained& attained) const;
 
  private:
   ModelShape shape_;
   Role role_;
   Deployment deployment_;
   DevicePeaks peaks_;
-  std::optional<PassWork> work_;  ///< for passes with a program
+  std::optional<ForwardPassWork> work_;  ///< for passes with a program
 };
 
 // ---- t(batch, tokens, context) of a forward pass on a device, from its profile.
 
 using Origin = TimeOrigin;
 /// The spread of a measured time is that of spread_of().
-using Latency = PassTime;
+using Latency = ForwardPassTime;
 
 /// One kind of pass.
-struct PassKind {
+struct ForwardPassKind {
   std::string model;
   Role role = Role::decoder_pass;
   std::int64_t source_length = 0;  ///< 0: the default of a model with an encoder
@@ -67,25 +67,25 @@ class CostSurface {
   /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it if the
   /// profile has no times of the model. Throws DomainError for a model that neither of them knows, and for inconsistent
   /// times (StepTable).
-  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind,
+  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, ForwardPassKind kind,
               const SheetPass& sheet = {});
 
   /// Throws DomainError if none of the three has an answer, and for positions that the model does not have.
-  [[nodiscard]] Latency at(const PassPoint& point) const;
+  [[nodiscard]] Latency at(const ForwardPassPoint& point) const;
 
   /// Time from the table only; nullopt outside of it.
-  [[nodiscard]] std::optional<Latency> measured_at(const PassPoint& point) const;
+  [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;
 
-  [[nodiscard]] const PassKind& kind() const { return kind_; }
+  [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
 
  private:
-  [[nodiscard]] bool inside(const PassPoint& point) const;
+  [[nodiscard]] bool inside(const ForwardPassPoint& point) const;
 
-  PassKind kind_;
+  ForwardPassKind kind_;
   bool spread_known_ = true;
   std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
-  std::optional<PassWork> work_;
+  std::optional<ForwardPassWork> work_;
   std::optional<LatencyFit> fit_;
   std::optional<SheetSurface> sheet_;
   SheetPass sheet_pass_;

@@ -13,11 +13,12 @@
 
 #include "core/random_stream.hpp"
 #include "latency/profile/measurement.hpp"
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/profile/profile_fields.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::latency {
 
-double pass_us(const LatencyModel& model, const PassWork& work, const PassPoint& point) {
+double pass_us(const LatencyModel& model, const ForwardPassWork& work, const ForwardPassPoint& point) {
   double sum_us = 0.0;
   work.visit(point, [&](const OperationWork& one) { sum_us += one.count * operation_us(model, one); });
   return sum_us;
@@ -69,7 +70,7 @@ struct Observations {
 
 void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, const Setting& setting,
                Observations& observations) {
-  std::map<std::tuple<std::string, Role, std::int64_t>, PassWork> works;
+  std::map<std::tuple<std::string, Role, std::int64_t>, ForwardPassWork> works;
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
     if (row.timing.summary.samples == 0 || Setting{cell.dtype, cell.cache, cell.launch} != setting) continue;
@@ -78,7 +79,7 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
     if (shape == shapes.end()) continue;
     const auto [work, is_new] = works.try_emplace({cell.model, cell.role, cell.source_length}, *shape, cell.role,
                                                   data_type_of(cell.dtype), cell.source_length);
-    const PassPoint point{cell.batch, cell.tokens, cell.context};
+    const ForwardPassPoint point{cell.batch, cell.tokens, cell.context};
     Observation observation{.shape = cell.model, .operations = {}, .time_us = row.timing.summary.median_us};
     work->second.visit(point, [&](const OperationWork& one) { observation.operations.push_back(one); });
     observations.rows.push_back(std::move(observation));
@@ -90,7 +91,7 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
 }
 
 /// The number after a word of "rows 6 outputs 4096 inputs 4096"; nullopt if there is no finite number.
-std::optional<double> number_behind(std::string_view text, std::string_view word) {
+std::optional<double> number_after(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return std::nullopt;
   text.remove_prefix(at + word.size());
@@ -104,7 +105,7 @@ void add_products(const Profile& profile, const Setting& setting, Observations& 
   for (const KernelRow& row : profile.kernels) {
     if (row.operation != "project" || row.timing.summary.samples == 0) continue;
     if (Setting{row.dtype, row.cache, row.launch} != setting) continue;
-    const auto inputs = number_behind(row.shape, "inputs ");
+    const auto inputs = number_after(row.shape, "inputs ");
     const std::size_t matrix = row.shape.find("outputs ");
     if (!inputs || matrix == std::string::npos) continue;
     const Timing& timing = row.timing;
@@ -123,14 +124,13 @@ using Parameters = Eigen::Matrix<double, parameter_count, 1>;
 /// Logarithms keep the parameters above 0; p > 1.
 LatencyModel model_of(const Eigen::VectorXd& logs) {
   constexpr double furthest = 60.0;
-  const auto at = [&](int i) { return std::exp(std::clamp(logs[i], -furthest, furthest)); };
-  return {.launch_us = at(0),
-          .input_us = at(1),
-          .bandwidth_bytes_per_s = at(2),
-          .peak_flop_per_s = at(3),
-          .sharpness = 1.0 + at(4),
-          .attend_launch_us = at(5),
-          .attend_peak_flop_per_s = at(6)};
+  LatencyModel model;
+  int i = 0;
+  visit_fields(model, [&](const char* /*name*/, double& parameter) {
+    parameter = std::exp(std::clamp(logs[i++], -furthest, furthest));
+  });
+  model.sharpness += 1.0;
+  return model;
 }
 
 double predicted_us(const LatencyModel& model, const Observation& observation) {
@@ -239,11 +239,6 @@ HeldOutError held_out_error(const Observations& observations, const std::vector<
 LatencyIntervals resampled(const Observations& observations, const std::vector<std::string>& shapes,
                            const Eigen::VectorXd& best, std::int64_t resamples) {
   std::array<std::vector<double>, parameter_count> drawn;
-  const auto parameters = [](const LatencyModel& model) {
-    return std::array<double, parameter_count>{
-        model.launch_us, model.input_us,         model.bandwidth_bytes_per_s, model.peak_flop_per_s,
-        model.sharpness, model.attend_launch_us, model.attend_peak_flop_per_s};
-  };
   for (std::int64_t i = 0; i < std::max<std::int64_t>(resamples, 1); ++i) {
     std::vector<const Observation*> rows;
     RandomStream stream(1, {.purpose = Purpose::bootstrap, .point = 0, .block = static_cast<std::uint64_t>(i)});
@@ -253,20 +248,18 @@ LatencyIntervals resampled(const Observations& observations, const std::vector<s
       const auto of_shape = pointers_to(observations.rows, [&](const Observation& row) { return row.shape == shape; });
       rows.insert(rows.end(), of_shape.begin(), of_shape.end());
     }
-    const auto values = parameters(model_of(resamples > 0 ? fitted(rows, best) : best));
-    for (std::size_t k = 0; k < values.size(); ++k) drawn[k].push_back(values[k]);
+    auto place = drawn.begin();
+    const LatencyModel model = model_of(resamples > 0 ? fitted(rows, best) : best);
+    visit_fields(model, [&](const char* /*name*/, double parameter) { (place++)->push_back(parameter); });
   }
-  const auto interval = [&](std::size_t k) {
-    std::sort(drawn[k].begin(), drawn[k].end());
-    return Interval{percentile(drawn[k], 0.025), percentile(drawn[k], 0.975)};
-  };
-  return {.launch_us = interval(0),
-          .input_us = interval(1),
-          .bandwidth_bytes_per_s = interval(2),
-          .peak_flop_per_s = interval(3),
-          .sharpness = interval(4),
-          .attend_launch_us = interval(5),
-          .attend_peak_flop_per_s = interval(6)};
+  LatencyIntervals intervals;
+  auto place = drawn.begin();
+  visit_fields(intervals, [&](const char* /*name*/, Interval& interval) {
+    std::vector<double>& values = *place++;
+    std::ranges::sort(values);
+    interval = {percentile(values, 0.025), percentile(values, 0.975)};
+  });
+  return intervals;
 }
 
 }  // namespace

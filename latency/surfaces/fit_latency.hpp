@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "latency/profile/profile.hpp"
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 
 /// Latency model: times that follow from bytes and flop.
 namespace foredraft::latency {
@@ -32,8 +32,8 @@ namespace foredraft::latency {
   return start_us + smooth_maximum(moving_us, computing_us, model.sharpness);
 }
 
-/// Time of a pass: the sum over its operations. Throws DomainError as PassWork::visit does.
-[[nodiscard]] double pass_us(const LatencyModel& model, const PassWork& work, const PassPoint& point);
+/// Time of a pass: the sum over its operations. Throws DomainError as ForwardPassWork::visit does.
+[[nodiscard]] double pass_us(const LatencyModel& model, const ForwardPassWork& work, const ForwardPassPoint& point);
 
 /// The roofline of a device's limits: every operation takes the maximum of its bytes at the device's bandwidth and its
 /// flop at the matrix peak of `dtype`, plus one launch, free if its cost is not known. Nullopt if bandwidth or peak is

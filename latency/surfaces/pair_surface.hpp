@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 #include "foredraft/scenario.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
+#include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/verification_surface.hpp"
+#include "scenario/cost.hpp"
 
 /// The name of a drafter on the command line and in files whose times are those of a device.
 namespace foredraft::latency {
@@ -84,5 +87,33 @@ class PairSurface {
   std::optional<VerificationSurface> sampling_;
   std::optional<EngineLoop> loop_;
 };
+
+// ---- Times of the forward passes of a scenario.
+
+/// The data sheet used for prefill passes, for a profile whose steps do not include any.
+struct PromptSheet {
+  Profile profile;
+  SheetPair sheet;
+};
+
+/// Models, data-sheet settings and limits.
+struct TimedPair {
+  std::string target, draft;
+  std::vector<ModelShape> models;  ///< searched in addition to the profile's steps
+  SheetPair sheet = {};
+  /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
+  std::optional<double> memory_utilization = {};
+  std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
+  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
+  double verification = 1.0;
+};
+
+/// Nullopt if memory is not checked, and if shapes or the device's memory are not known.
+[[nodiscard]] std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role role);
+
+/// Times of the passes of a target and its drafter from a profile, called `name` in messages. Throws DomainError for
+/// models and drafters that the profile cannot time; its functions also throw it for what does not fit into memory.
+[[nodiscard]] std::shared_ptr<const ForwardPassTimes> surface_times(const Profile& profile, const std::string& name,
+                                                                    const TimedPair& pair, const Drafter& drafter);
 
 }  // namespace foredraft::latency

@@ -89,8 +89,8 @@ struct AttainableFile {
 [[nodiscard]] double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                              const Attained& attained);
 
-/// The same time for an operation that is counted from its program (PassWork), all in one format, on one device: for
-/// passes without step operations, those of an encoder-decoder or of heads on a hidden state. Attained::step_us is
+/// The same time for an operation that is counted from its program (ForwardPassWork), all in one format, on one device:
+/// for passes without step operations, those of an encoder-decoder or of heads on a hidden state. Attained::step_us is
 /// added once per pass.
 [[nodiscard]] LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained);
 

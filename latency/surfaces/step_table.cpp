@@ -63,7 +63,7 @@ std::optional<StepTable::Found> StepTable::in_context(const Context& context, do
   return Found{mixed(low->log_us, high->log_us, share), mixed(low->spread, high->spread, share), false};
 }
 
-std::optional<StepTable::Answer> StepTable::at(const PassPoint& point) const {
+std::optional<StepTable::Answer> StepTable::at(const ForwardPassPoint& point) const {
   const auto batch = static_cast<double>(point.batch);
   const auto tokens = static_cast<double>(point.tokens);
   const auto context = static_cast<double>(point.context);
@@ -90,7 +90,7 @@ std::optional<StepTable::Answer> StepTable::at(const PassPoint& point) const {
                 std::hypot(mixed(low->spread, high->spread, share), interpolation_error_), false};
 }
 
-void StepTable::refuse_decrease(const std::string& name) const {
+void StepTable::reject_decrease(const std::string& name) const {
   const auto compare = [&](const Anchor& less, const Anchor& more, const std::string& what) {
     const double noise = std::hypot(less.spread, more.spread);
     if (more.log_us >= less.log_us + std::log1p(-largest_decrease) - noise) return;

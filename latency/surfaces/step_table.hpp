@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::latency {
 
@@ -18,7 +18,7 @@ namespace foredraft::latency {
 class StepTable {
  public:
   struct Row {
-    PassPoint point;
+    ForwardPassPoint point;
     double time_us;
     double spread;  ///< half width of the 95 % interval divided by the time
   };
@@ -33,11 +33,11 @@ class StepTable {
 
   /// Throws DomainError if a larger pass takes less than (1 - largest_decrease) of the time of a smaller neighbor, and
   /// their spreads do not explain it: `name` is used in the message. For tables of times.
-  void refuse_decrease(const std::string& name) const;
+  void reject_decrease(const std::string& name) const;
 
   /// Nullopt outside of the measured range. The spread of a time between points combines those of its neighbors with
   /// the 95th percentile of the errors made by leaving out one inner point.
-  [[nodiscard]] std::optional<Answer> at(const PassPoint& point) const;
+  [[nodiscard]] std::optional<Answer> at(const ForwardPassPoint& point) const;
 
   [[nodiscard]] bool empty() const { return contexts_.empty(); }
 

@@ -44,13 +44,13 @@ VerificationSurface::VerificationSurface(const Profile& profile, const Setting& 
     (cell.gamma == 0 ? draws : verifications).push_back(point);
     measured_[{cell.batch, cell.gamma}] = {.time_us = point.time_us, .spread = point.spread};
   }
-  const Line usual = line_of(std::move(all));
-  const auto line_or_usual = [&usual](std::vector<Point> points) {
+  const Line default_line = line_of(std::move(all));
+  const auto line_or_default = [&default_line](std::vector<Point> points) {
     Line line = line_of(std::move(points));
-    return line.size() < 2 ? usual : line;
+    return line.size() < 2 ? default_line : line;
   };
-  draws_ = line_or_usual(std::move(draws));
-  verifications_ = line_or_usual(std::move(verifications));
+  draws_ = line_or_default(std::move(draws));
+  verifications_ = line_or_default(std::move(verifications));
 }
 
 std::optional<Latency> VerificationSurface::at(std::int64_t batch, std::int64_t gamma) const {

@@ -81,7 +81,7 @@ FORMATS = {
     "mxfp4": ("bfloat16", "w4a16_mxfp4"),
 }
 KV_FORMATS = {"bf16": "bfloat16", "fp16": "bfloat16", "fp8": "fp8", "int8": "int8"}
-MOST_COUNT = 1_000_000
+MAX_COUNT = 1_000_000
 
 
 class Problem(Exception):
@@ -164,8 +164,8 @@ def counts(key, values, least):
     if not isinstance(values, list) or not values:
         raise Problem(f'"{key}" of the request is no list of numbers - e.g. [1, 8]')
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST_COUNT:
-            raise Problem(f'"{key}" holds {json.dumps(value)} - it takes whole numbers from {least} to {MOST_COUNT}')
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_COUNT:
+            raise Problem(f'"{key}" holds {json.dumps(value)} - it takes whole numbers from {least} to {MAX_COUNT}')
     return tuple(sorted(set(values)))
 
 

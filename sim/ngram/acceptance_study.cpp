@@ -9,8 +9,6 @@
 #include <optional>
 
 #include "core/parallel.hpp"
-#include "sim/ngram/speculation.hpp"
-#include "sim/simulator.hpp"
 
 namespace foredraft::ngram {
 namespace {
@@ -182,10 +180,6 @@ StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey&
 Estimate alpha(const StudyTally& tally) {
   return ratio_estimate(tally.units, weight(StudyTally::beta, 1.0 / static_cast<double>(StudyTally::beta_unit)),
                         weight(StudyTally::positions));
-}
-
-Estimate accepted_share(const StudyTally& tally) {
-  return ratio_estimate(tally.units, weight(StudyTally::accepted), weight(StudyTally::positions));
 }
 
 Estimate accept_after_acceptance(const StudyTally& tally) {

@@ -57,12 +57,9 @@ struct StudyTally {
 /// index without a model, another temperature, or no tokens. Shares no draw with a simulation of the same key.
 [[nodiscard]] StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads);
 
-/// Expected acceptance: the mean of beta over tokens. At temperature 1 from min(1, q(x) / p(x)) of the emitted x ~ p,
-/// whose expectation is beta; at temperature 0 the fraction of positions where target and drafter choose the same
-/// token.
+/// Expected acceptance: the mean of min(1, q(x) / p(x)) over the emitted x ~ p; at temperature 0 the fraction of
+/// positions where target and drafter choose the same token.
 [[nodiscard]] Estimate alpha(const StudyTally& tally);
-/// Accepted drafts per position: the same expectation, with the noise of verification.
-[[nodiscard]] Estimate accepted_share(const StudyTally& tally);
 /// P(accept | previous position accepted), and | rejected: the two parameters of the fitted Markov chain.
 [[nodiscard]] Estimate accept_after_acceptance(const StudyTally& tally);
 [[nodiscard]] Estimate accept_after_rejection(const StudyTally& tally);

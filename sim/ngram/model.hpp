@@ -29,14 +29,13 @@ struct Window {
 /// The last order - 1 tokens: an n-gram model. Throws DomainError on an order outside 1 .. max_order.
 [[nodiscard]] Window adjacent_window(int order);
 
-/// The window of a head for the token `position` >= 1 places after the last of the order - 1 tokens that it sees. It
-/// does not see the position - 1 tokens between: a skip-gram [Stern2018; Cai2024]. Position 1 is adjacent_window.
-/// Throws DomainError for an order outside 1 .. max_order or a position outside 1 .. max_heads.
+/// The window of a head for the token `position` >= 1 places after the last of the order - 1 tokens that it sees: a
+/// skip-gram [Stern2018; Cai2024]. Throws DomainError for an order outside 1 .. max_order or a position outside 1 ..
+/// max_heads.
 [[nodiscard]] Window head_window(int order, int position);
 
-/// The window of a stage: that of the head of its position and, nearest, the token right before the predicted one
-/// [Wertheimer2024]; from position 2 on that is one token more. Throws DomainError as head_window, and for an order of
-/// max_order.
+/// The window of a stage: that of the head of its position and, from position 2 on, the token right before the
+/// predicted one [Wertheimer2024]. Throws DomainError as head_window, and for an order of max_order.
 [[nodiscard]] Window stage_window(int order, int position);
 
 /// Throws DomainError for more than max_order - 1 distances and for distances that do not increase from 1 on.
@@ -48,8 +47,7 @@ using Token = std::int32_t;
 
 /// The token of every word outside the vocabulary.
 inline constexpr Token unknown_word = 0;
-/// Follows the last token of a document and marks the beginning of the next: no context extends past it. New text
-/// starts with the context {end_of_document}.
+/// Between documents; no context extends past it. New text starts with the context {end_of_document}.
 inline constexpr Token end_of_document = 1;
 
 /// Maximum n-gram order; a model looks at no more than max_order - 1 tokens of context.
@@ -63,8 +61,7 @@ inline constexpr int max_order = max_ngram_order;
 /// Case is kept. Words outside the `limit` most frequent become <unk>.
 class Vocabulary {
  public:
-  /// The vocabulary of the most frequent tokens of the texts, ties in byte order, after unknown_word and
-  /// end_of_document. `limit` >= 2 includes these two.
+  /// The most frequent tokens, ties in byte order, after unknown_word and end_of_document; `limit` >= 2 includes these.
   static Vocabulary build(std::span<const std::string> texts, std::int64_t limit);
 
   /// Tokens of one document, without end_of_document.
@@ -78,6 +75,8 @@ class Vocabulary {
   explicit Vocabulary(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
   std::shared_ptr<const Data> data_;
 };
+
+struct ContextCounts;
 
 /// An n-gram model: p(token | context) sums to one over the vocabulary for every context, seen or not, and is positive
 /// everywhere.
@@ -106,30 +105,53 @@ class Model {
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             const Window& window);
 
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
-  Model(Model&&) = delete;
-  Model& operator=(Model&&) = delete;
-  virtual ~Model() = default;
-  [[nodiscard]] virtual int order() const = 0;
-  [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
+  Model(const ContextCounts& counts, std::int64_t vocabulary, int order);
 
-  /// p(token | last order - 1 tokens of context), token in 0 .. vocabulary() - 1. Shorter contexts are allowed; the
-  /// empty one means that nothing is known of earlier tokens. `context` holds only the tokens of the window, the
-  /// nearest last.
-  [[nodiscard]] virtual double probability(std::span<const Token> context, Token token) const = 0;
+  [[nodiscard]] int order() const { return order_; }
+  [[nodiscard]] std::int64_t vocabulary() const { return static_cast<std::int64_t>(root_probability_.size()); }
+
+  /// p(token | last order - 1 tokens of the window), the nearest last; token in 0 .. vocabulary() - 1. Shorter contexts
+  /// are allowed; the empty one means that nothing is known of earlier tokens.
+  [[nodiscard]] double probability(std::span<const Token> context, Token token) const;
 
   /// A token drawn from p(. | context).
-  [[nodiscard]] virtual Token sample(std::span<const Token> context, RandomStream& random) const = 0;
+  [[nodiscard]] Token sample(std::span<const Token> context, RandomStream& random) const;
 
   /// The most probable token; lowest index on ties.
-  [[nodiscard]] virtual Token argmax(std::span<const Token> context) const = 0;
+  [[nodiscard]] Token argmax(std::span<const Token> context) const;
 
   /// The whole distribution; `out` has vocabulary() entries. Gives the same bits as probability().
-  virtual void distribution(std::span<const Token> context, std::span<double> out) const = 0;
+  void distribution(std::span<const Token> context, std::span<double> out) const;
 
- protected:
-  Model() = default;
+ private:
+  /// A context. Its children and entries extend from its own first to the next node's first.
+  struct Node {
+    std::uint32_t first_child;
+    std::uint32_t first_entry;
+    Token best;      ///< the most probable token
+    double total;    ///< n(c)
+    double backoff;  ///< b(c)
+  };
+
+  /// The known suffixes of a context, beginning with the empty one.
+  struct Path {
+    std::array<std::uint32_t, max_order> node;
+    std::size_t length;
+  };
+
+  void set_nodes(const ContextCounts& counts);
+  void add_shorter_contexts(const ContextCounts& counts);
+  void set_best_tokens(const ContextCounts& counts);
+  [[nodiscard]] Path path(std::span<const Token> context) const;
+
+  int order_;
+  std::vector<Node> nodes_;                ///< numbered as in ContextCounts, with one extra node at the end
+  std::vector<std::uint32_t> root_child_;  ///< [token]: the context of only this token; 0 if there is none
+  std::vector<Token> oldest_;              ///< per node: the token it adds to its parent
+  std::vector<Token> token_;               ///< per entry
+  std::vector<double> cumulative_;         ///< per entry: sum of n(c w) - D(n(c w)) of the node up to here
+  std::vector<double> probability_;        ///< per entry: p(w | c), including the contribution of shorter contexts
+  std::vector<double> root_probability_;   ///< [token]: p(token)
 };
 
 /// Discounts of modified Kneser-Ney for counts of 1, 2, and 3 or more.

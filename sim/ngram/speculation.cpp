@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "core/check.hpp"
@@ -25,8 +24,8 @@ void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t
           fmt::format("invalid draft.vocabulary={} (must be the target's, {})", model->vocabulary(), vocabulary));
     }
   }
-  const auto most = drafter.sight == Sight::all ? gamma : static_cast<std::int64_t>(drafter.models.size());
-  if (drafter.models.empty() || gamma > most) {
+  const auto maximum = drafter.sight == Sight::all ? gamma : static_cast<std::int64_t>(drafter.models.size());
+  if (drafter.models.empty() || gamma > maximum) {
     throw DomainError(fmt::format("invalid gamma={} (must be at most the number of models that draft, {})", gamma,
                                   drafter.models.size()));
   }
@@ -44,15 +43,14 @@ DraftDistribution::DraftDistribution(const Drafter& drafter, std::span<const Tok
 
 namespace {
 
-/// Draws from max(0, p - q) / sum max(0, p - q) without a vector over the vocabulary: y ~ p is kept with probability
-/// max(0, 1 - q(y) / p(y)), of mean 1 - beta. A token is rejected with the same probability, so this takes one draw per
-/// verified token on average.
-Token correction(const Model& target, std::span<const Token> context, const DraftDistribution& law,
+/// Draws from max(0, p - q), normalized: y ~ p is kept with probability max(0, 1 - q(y) / p(y)), of mean 1 - beta, so
+/// this takes one draw per verified token on average.
+Token correction(const Model& target, std::span<const Token> context, const DraftDistribution& distribution,
                  RandomStream& random) {
   for (;;) {
     const Token token = target.sample(context, random);
     const double p = target.probability(context, token);
-    const double q = law.probability(token);
+    const double q = distribution.probability(token);
     if (random.uniform() * p < p - q) return token;
   }
 }
@@ -78,8 +76,8 @@ SpeculationStreams::SpeculationStreams(std::uint64_t seed, std::uint64_t point, 
 
 Token draft_token(const Speculation& models, std::span<const Token> text, std::size_t index,
                   SpeculationStreams& streams) {
-  const DraftDistribution law(models.drafter, text, index);
-  return models.choice == Choice::greedy ? law.argmax() : law.sample(streams.draft);
+  const DraftDistribution distribution(models.drafter, text, index);
+  return models.choice == Choice::greedy ? distribution.argmax() : distribution.sample(streams.draft);
 }
 
 Verified verify_token(const Speculation& models, std::span<const Token> text, std::size_t index, Token drafted,
@@ -88,11 +86,11 @@ Verified verify_token(const Speculation& models, std::span<const Token> text, st
     const Token wanted = models.target->argmax(text);
     return {wanted, wanted == drafted};
   }
-  const DraftDistribution law(models.drafter, text, index);
-  if (streams.accept.uniform() * law.probability(drafted) < models.target->probability(text, drafted)) {
+  const DraftDistribution distribution(models.drafter, text, index);
+  if (streams.accept.uniform() * distribution.probability(drafted) < models.target->probability(text, drafted)) {
     return {drafted, true};
   }
-  return {correction(*models.target, text, law, streams.replacement), false};
+  return {correction(*models.target, text, distribution, streams.replacement), false};
 }
 
 std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
@@ -122,8 +120,7 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 
 namespace {
 
-/// A token of the target other than `forbidden`: from p without it, normalized. Called after a rejection of
-/// `forbidden`, so it does not have all of the mass.
+/// A token of the target other than `forbidden`, which was rejected and so does not have all of the mass.
 Token token_except(const Model& target, std::span<const Token> context, Token forbidden, RandomStream& random) {
   for (;;) {
     const Token token = target.sample(context, random);
@@ -181,12 +178,13 @@ CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t 
   return {std::max(drafted, min_gamma(convention)), drafted, accepted, accepted + 1};
 }
 
-Prompts::Prompts(const Model& target, const RandomStream& random) : target_(&target), random_(random) {
-  extend(opening_tokens);
+Prompts::Prompts(const Model& target, const RandomStream& random, std::int64_t window)
+    : target_(&target), random_(random), length_(std::max<std::int64_t>(max_order - 1, window)) {
+  extend(opening_tokens + window);
 }
 
 std::vector<Token> Prompts::next() {
-  text_.erase(text_.begin(), text_.end() - (max_order - 1));
+  text_.erase(text_.begin(), text_.end() - length_);
   std::vector<Token> prompt = text_;
   extend(passage_tokens);
   return prompt;

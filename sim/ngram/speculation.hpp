@@ -43,8 +43,7 @@ void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t
 /// The distribution that a draft is drawn from.
 class DraftDistribution {
  public:
-  /// Distribution of draft `index` (from 0); `text` ends with the `index` drafts before it. The drafter must outlive
-  /// this.
+  /// Distribution of draft `index` (from 0); `text` ends with the `index` drafts before it. Refers to the drafter.
   DraftDistribution(const Drafter& drafter, std::span<const Token> text, std::size_t index);
 
   [[nodiscard]] double probability(Token token) const { return model_->probability(seen(), token); }
@@ -102,23 +101,19 @@ struct Verified {
   bool accepted;
 };
 
-/// Verifies a draft: accepts x with probability min(1, p(x) / q(x)), q the distribution it was drawn from; a correction
-/// has the distribution max(0, p - q) / sum max(0, p - q). Greedy: accepts only the target's choice. `drafted` must
-/// come from draft_token with the same text and index.
+/// Verifies a draft of draft_token: accepts x with probability min(1, p(x) / q(x)); a correction has the distribution
+/// max(0, p - q), normalized. Greedy: accepts only the target's choice.
 [[nodiscard]] Verified verify_token(const Speculation& models, std::span<const Token> text, std::size_t index,
                                     Token drafted, SpeculationStreams& streams);
 
-/// One iteration: drafts `gamma` tokens, verifies them and appends the emitted ones to `text`. Returns the number of
-/// accepted drafts.
+/// Drafts `gamma` tokens, verifies them and appends the emitted ones to `text`. Returns the number of accepted drafts.
 std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
                      SpeculationStreams& streams);
 
-// ---- Drafts copied from the text itself [Saxena2023; Yang2023]. A copy is a point mass: q(x) = 1 for the copied
-// token.
+// ---- Drafts copied from the text itself [Saxena2023; Yang2023]: point masses, q(x) = 1 for the copied token.
 
-/// Prompt lookup: finds the longest suffix of the text, of at most `match` >= 1 tokens, that occurs earlier too, at its
-/// last earlier occurrence. Returns up to `gamma` tokens that followed there; empty if not even the last token occurs
-/// earlier.
+/// The up to `gamma` tokens that followed the last earlier occurrence of the longest suffix of the text, of at most
+/// `match` >= 1 tokens, that has one; empty if not even the last token occurs earlier.
 [[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma);
 
 /// Result of an iteration of copied drafts.
@@ -146,9 +141,10 @@ class Prompts {
   /// Tokens between two prompts, and the length of a greedy text.
   static constexpr std::int64_t passage_tokens = 64;
 
-  Prompts(const Model& target, const RandomStream& random);
+  /// The first prompt is `window` tokens later if these are to be searched.
+  Prompts(const Model& target, const RandomStream& random, std::int64_t window = 0);
 
-  /// The next prompt: the last max_order - 1 tokens before it.
+  /// The next prompt: the last max_order - 1 tokens before it, or the last `window` if that is more.
   [[nodiscard]] std::vector<Token> next();
 
  private:
@@ -156,6 +152,7 @@ class Prompts {
 
   const Model* target_;
   RandomStream random_;
+  std::int64_t length_;
   std::vector<Token> text_{end_of_document};
 };
 

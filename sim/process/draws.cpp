@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "sim/process/kernels.hpp"
 
 namespace foredraft::sim {
 
@@ -61,8 +60,8 @@ BetaDistribution::BetaDistribution(double a, double b)
 }
 
 BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) const {
-  // An attempt takes one draw and succeeds with probability at least 1/4, so a variate leaves its stretch of the stream
-  // with probability below 1e-32.
+  // An attempt takes one draw and succeeds with probability >= 1/4: a variate leaves its stretch with probability <
+  // 1e-32.
   constexpr std::uint64_t stretch = 256;
   random.seek(place * stretch);
   for (;;) {
@@ -70,8 +69,7 @@ BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) co
     const double w = open_uniform(random);
     const double v = spread_ * std::log(u / (1.0 - u));  // log-odds relative to those of a / b
     const double distance = std::abs(v);
-    // log((b + a e^v) / (a + b)): without cancellation near v = 0, for narrow distributions; without overflow for large
-    // v.
+    // log((b + a e^v) / (a + b)): without cancellation near v = 0, without overflow for large v.
     const Share& near = v > 0.0 ? share_a_ : share_b_;
     const Share& far = v > 0.0 ? share_b_ : share_a_;
     const double fall = far.value * std::expm1(-distance);

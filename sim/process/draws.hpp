@@ -20,8 +20,7 @@ inline constexpr DrawPurposes survival_draws{Purpose::survival, Purpose::surviva
 inline constexpr DrawPurposes bernoulli_draws{Purpose::bernoulli, Purpose::bernoulli_tie};
 inline constexpr DrawPurposes chain_start_draws{Purpose::chain_start, Purpose::chain_start_tie};
 
-/// The uniforms of one block in the layout of kernels.hpp, for loops over single iterations. Any order of reading gives
-/// the same numbers; increasing order is fast.
+/// The uniforms of one block in the layout of kernels.hpp. Any order of reading is right, an increasing one fast.
 class Draws {
  public:
   /// `positions` draws per iteration.

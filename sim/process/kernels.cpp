@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
-#include <vector>
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"

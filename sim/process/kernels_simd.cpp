@@ -30,8 +30,7 @@ using Vec32 = hn::Vec<Draw32>;
 using Vec64 = hn::Vec<Draw64>;
 using Mask16 = hn::Mask<Lane16>;
 
-/// Counters in the even 32-bit lanes; the odd lanes are never read. The upper halves of the products stay in place
-/// unmasked, which saves an instruction per round.
+/// Counters in the even 32-bit lanes; the odd lanes are never read. Upper halves of products stay in place unmasked.
 struct EvenLanes {
   Vec32 x0, x1, x2, x3;
 

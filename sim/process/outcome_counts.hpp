@@ -3,12 +3,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "sim/draft_tree.hpp"
+#include "foredraft/words.hpp"
+#include "sim/tally.hpp"
 
 namespace foredraft::sim {
+
+/// Parameters that all iterations of a run share.
+struct IterationShape {
+  std::int64_t gamma;
+  Convention convention;
+  Drafting drafting;
+
+  [[nodiscard]] std::int64_t max_tokens() const { return foredraft::max_tokens(gamma, convention); }
+  [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
+};
+
+/// The tally of iterations, each a unit, of which `accepted_counts[k]` accepted exactly k drafts, k = 0..gamma.
+[[nodiscard]] Tally tally_independent(const IterationShape& shape, std::span<const std::uint64_t> accepted_counts);
 
 /// The outcome of one iteration.
 struct Outcome {
@@ -17,8 +32,7 @@ struct Outcome {
   std::int64_t tested;
 };
 
-/// The outcome of an iteration whose first `accepted` token positions were accepted (including possibly the bonus
-/// token's), far from the end of the text.
+/// Far from the end of the text; `accepted` token positions were accepted, including possibly the bonus token's.
 [[nodiscard]] inline Outcome iteration_outcome(const IterationShape& shape, std::int64_t accepted) {
   const std::int64_t drafts = std::min(accepted, shape.gamma);
   return {.tokens = std::min(drafts + 1, shape.max_tokens()),
@@ -26,9 +40,8 @@ struct Outcome {
           .tested = std::min(drafts + 1, shape.gamma)};
 }
 
-/// The outcome of an iteration whose first `accepted` drafts were accepted, when the text has `remaining` more tokens
-/// including this iteration's. Drafts after the end of the text are drafted but never tested. Which ones these are is
-/// determined before any of them is drawn, so acceptance stays unbiased.
+/// The same if the text has `remaining` more tokens. Drafts after its end are drafted but never tested; which ones
+/// these are is determined before any is drawn, so acceptance stays unbiased.
 [[nodiscard]] inline Outcome last_outcome(const IterationShape& shape, std::int64_t accepted, std::int64_t remaining) {
   const std::int64_t testable = std::min(shape.gamma, remaining);
   const std::int64_t in_text = std::min(accepted, testable);
@@ -37,20 +50,29 @@ struct Outcome {
           .tested = std::min(in_text + 1, testable)};
 }
 
+/// An iteration with its own draft length.
+struct VaryingIteration {
+  std::int64_t gamma;
+  Outcome outcome;
+};
+
 /// Collects iterations one after another, in units that the caller ends.
 class OutcomeCounts {
  public:
-  explicit OutcomeCounts(const IterationShape& shape);
+  /// `longest`: the shape of the longest draft.
+  explicit OutcomeCounts(const IterationShape& longest);
 
+  /// An iteration of the longest draft.
   void add(const Outcome& outcome) {
     ++tokens_count_[static_cast<std::size_t>(outcome.tokens - 1)];
     ++accepted_count_[static_cast<std::size_t>(outcome.accepted)];
     ++tested_count_[static_cast<std::size_t>(outcome.tested)];
-    unit_.tokens += outcome.tokens;
-    unit_.accepted += outcome.accepted;
-    unit_.tested += outcome.tested;
-    ++unit_iterations_;
+    unit_.outcome.tokens += outcome.tokens;
+    unit_.outcome.accepted += outcome.accepted;
+    unit_.outcome.tested += outcome.tested;
+    ++unit_.iterations;
   }
+  void add(const VaryingIteration& iteration);
 
   /// Ends a unit; one without iterations does not count.
   void end_unit();
@@ -64,20 +86,25 @@ class OutcomeCounts {
   [[nodiscard]] Tally tally() const;
 
  private:
-  IterationShape shape_;
+  struct Unit {
+    Outcome outcome{};  // summed
+    std::int64_t iterations = 0;
+    std::int64_t drafts_short = 0;  // of the longest draft
+    std::int64_t passes_short = 0;
+  };
+
+  IterationShape longest_;
   std::vector<std::uint64_t> tokens_count_;    // [k-1]: iterations that emitted k tokens
   std::vector<std::uint64_t> accepted_count_;  // [m]: iterations with m accepted drafts
   std::vector<std::uint64_t> tested_count_;    // [m]: iterations with m tested drafts
+  std::vector<std::uint64_t> drafted_count_;   // [m]: iterations with m drafts, added with a draft length of their own
   UnitMoments units_;
-  Outcome unit_{};
-  std::int64_t unit_iterations_ = 0;
-  Outcome aside_{};
-  std::int64_t aside_iterations_ = 0;
+  Unit unit_;
+  Unit aside_;
 };
 
-/// Counts iterations of one endless text in cycles. A cycle runs from an iteration that starts after a rejected
-/// position to the next such iteration. `after_acceptance`: whether the first one starts after an accepted position.
-/// `accepted_steps(i, after)`: number of text positions of iteration i that are accepted before the first rejection,
+/// Counts iterations of one endless text in cycles, each from an iteration after a rejected position to the next such
+/// one. `accepted_steps(i, after)`: text positions of iteration i that are accepted before the first rejection,
 /// including the bonus token's. The incomplete first and last cycles are joined into one unit.
 template <class AcceptedSteps>
 [[nodiscard]] Tally count_cycles(const IterationShape& shape, std::uint64_t iterations, bool after_acceptance,
@@ -102,36 +129,5 @@ template <class AcceptedSteps>
   counts.end_unit();
   return counts.tally();
 }
-
-/// An iteration with its own draft length.
-struct VaryingIteration {
-  std::int64_t gamma;
-  Outcome outcome;
-};
-
-/// Collects iterations of varying draft lengths one after another, in units that the caller ends. OutcomeCounts is the
-/// faster form for one length.
-class VaryingCounts {
- public:
-  /// `longest`: the shape of the longest draft.
-  explicit VaryingCounts(const IterationShape& longest);
-
-  void add(const VaryingIteration& iteration);
-
-  /// Ends a unit; one without iterations does not count.
-  void end_unit();
-
-  /// The tally of everything collected. All units must have been ended.
-  [[nodiscard]] Tally tally() const;
-
- private:
-  IterationShape longest_;
-  std::vector<std::uint64_t> tokens_count_;    // [k-1]: iterations that emitted k tokens
-  std::vector<std::uint64_t> drafted_count_;   // [m]: iterations with m drafts
-  std::vector<std::uint64_t> tested_count_;    // [m]: iterations with m tested drafts
-  std::vector<std::uint64_t> accepted_count_;  // [m]: iterations with m accepted drafts
-  UnitMoments units_;
-  UnitMoments::Values unit_{};
-};
 
 }  // namespace foredraft::sim

@@ -6,7 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "foredraft/words.hpp"
 #include "sim/process/draws.hpp"
@@ -23,10 +26,8 @@ namespace foredraft::sim {
 [[nodiscard]] double stopping_price(const AcceptanceProcess& process, std::int64_t gamma, double c,
                                     Convention convention);
 
-/// Draft length at this price for constant acceptance, at most gamma.
+/// Draft length at this price, at most gamma, for constant acceptance and for Iid and Positional processes.
 [[nodiscard]] std::int64_t drafts_at_price(double alpha, double price, std::int64_t gamma, Convention convention);
-
-/// The same for the acceptances of Iid and Positional processes.
 [[nodiscard]] std::int64_t drafts_at_price(const AcceptanceProcess& process, double price, std::int64_t gamma,
                                            Convention convention);
 
@@ -71,18 +72,23 @@ class SurvivalRow {
   std::array<std::uint32_t, 257> from_byte_{};  // [b]: thresholds of at least 256 b
 };
 
-/// Thresholds given the previous token: [0] rejected, [1] accepted.
+/// Thresholds given the previous token: [0] rejected, [1] accepted, which only the Markov chain has.
 using ThresholdsByState = std::array<Thresholds, 2>;
 using SurvivalByState = std::array<SurvivalRow, 2>;
+
+[[nodiscard]] std::shared_ptr<const SurvivalByState> survival_by_state(const AcceptanceProcess& process,
+                                                                       std::int64_t positions);
+[[nodiscard]] std::shared_ptr<const ThresholdsByState> acceptance_by_state(const AcceptanceProcess& process,
+                                                                           std::int64_t positions);
 
 /// One draw per iteration against survival thresholds.
 class SurvivalStepper {
  public:
-  SurvivalStepper(const SurvivalByState& survival, const RunKey& key, std::uint64_t block)
-      : survival_(survival), draws_(key, survival_draws, block, 1) {}
+  SurvivalStepper(std::shared_ptr<const SurvivalByState> survival, const RunKey& key, std::uint64_t block)
+      : survival_(std::move(survival)), draws_(key, survival_draws, block, 1) {}
 
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, bool after_acceptance, std::int64_t limit) {
-    const SurvivalRow& row = survival_[after_acceptance ? 1 : 0];
+    const SurvivalRow& row = (*survival_)[after_acceptance ? 1 : 0];
     const std::uint32_t bits = draws_.leading(iteration, 0);
     std::size_t steps = row.above(bits);
     if (row.ties(steps, bits)) steps = row.above_tied(steps, bits, draws_.trailing(iteration, 0));
@@ -90,18 +96,18 @@ class SurvivalStepper {
   }
 
  private:
-  const SurvivalByState& survival_;
+  std::shared_ptr<const SurvivalByState> survival_;
   Draws draws_;
 };
 
 /// One draw per drafted token.
 class BernoulliStepper {
  public:
-  BernoulliStepper(const ThresholdsByState& acceptance, const RunKey& key, std::uint64_t block)
-      : acceptance_(acceptance), draws_(key, bernoulli_draws, block, acceptance[0].size()) {}
+  BernoulliStepper(std::shared_ptr<const ThresholdsByState> acceptance, const RunKey& key, std::uint64_t block)
+      : acceptance_(std::move(acceptance)), draws_(key, bernoulli_draws, block, acceptance_->front().size()) {}
 
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, bool after_acceptance, std::int64_t limit) {
-    const Thresholds& row = acceptance_[after_acceptance ? 1 : 0];
+    const Thresholds& row = (*acceptance_)[after_acceptance ? 1 : 0];
     std::int64_t steps = 0;
     while (steps < limit) {
       const auto position = static_cast<std::size_t>(steps);
@@ -112,24 +118,24 @@ class BernoulliStepper {
   }
 
  private:
-  const ThresholdsByState& acceptance_;
+  std::shared_ptr<const ThresholdsByState> acceptance_;
   Draws draws_;
 };
 
 /// An alpha from Beta(a, b) for each iteration, then one draw per drafted token.
 class LatentStepper {
  public:
-  LatentStepper(const BetaMixture& mixture, std::uint64_t positions, const RunKey& key, std::uint64_t block)
-      : law_(mixture.a, mixture.b),
+  LatentStepper(const BetaMixture& mixture, std::int64_t positions, const RunKey& key, std::uint64_t block)
+      : distribution_(mixture.a, mixture.b),
         latent_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
-        draws_(key, bernoulli_draws, block, positions) {}
+        draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(positions)) {}
 
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, bool /*after_acceptance*/, std::int64_t limit) {
     return accepted_steps(iteration, draw_alpha(iteration), limit);
   }
 
   /// The same in two steps, for a drafter that knows alpha.
-  [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return law_.draw(latent_, iteration); }
+  [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return distribution_.draw(latent_, iteration); }
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, const BetaVariate& alpha, std::int64_t limit) {
     const Threshold threshold = threshold_of(alpha.value, alpha.complement);
     std::int64_t steps = 0;
@@ -138,10 +144,29 @@ class LatentStepper {
   }
 
  private:
-  BetaDistribution law_;
+  BetaDistribution distribution_;
   RandomStream latent_;
   Draws draws_;
 };
+
+/// `make(make_stepper)`, of make_stepper(key, block), for `positions` of any process but Runs and Trace.
+template <class Make>
+[[nodiscard]] std::unique_ptr<Simulator> over_steppers(const AcceptanceProcess& process, std::int64_t positions,
+                                                       Path path, const Make& make) {
+  if (path == Path::fast) {
+    return make([table = survival_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
+      return SurvivalStepper(table, key, block);
+    });
+  }
+  if (const auto* mixture = std::get_if<BetaMixture>(&process)) {
+    return make([distribution = *mixture, positions](const RunKey& key, std::uint64_t block) {
+      return LatentStepper(distribution, positions, key, block);
+    });
+  }
+  return make([table = acceptance_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
+    return BernoulliStepper(table, key, block);
+  });
+}
 
 // ---- Iterations of varying draft lengths, for loops over single iterations. Each source implements `next(iteration,
 // remaining)`, the outcome of the next iteration of a text that has `remaining` more tokens;
@@ -245,8 +270,7 @@ class MemorylessSource {
   [[nodiscard]] std::uint64_t settling() const { return 0; }
 };
 
-/// ConfidenceThreshold: each token has its own acceptance probability. Drafting continues after a token that will be
-/// rejected because the drafter does not know it.
+/// ConfidenceThreshold: each token has its own acceptance probability. The drafter does not know what is rejected.
 class ConfidenceSource : public MemorylessSource {
  public:
   ConfidenceSource(const IterationShape& longest, double alpha, const ConfidenceThreshold& policy, const RunKey& key,
@@ -256,7 +280,8 @@ class ConfidenceSource : public MemorylessSource {
         min_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)),
         acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
         draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {
-    if (alpha > 0.0 && alpha < 1.0) law_.emplace(alpha * policy.concentration, (1.0 - alpha) * policy.concentration);
+    if (alpha > 0.0 && alpha < 1.0)
+      distribution_.emplace(alpha * policy.concentration, (1.0 - alpha) * policy.concentration);
   }
 
   [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
@@ -275,13 +300,13 @@ class ConfidenceSource : public MemorylessSource {
 
  private:
   [[nodiscard]] BetaVariate draw_acceptance(std::uint64_t place) {
-    return law_ ? law_->draw(acceptance_, place) : BetaVariate{alpha_, 1.0 - alpha_};
+    return distribution_ ? distribution_->draw(acceptance_, place) : BetaVariate{alpha_, 1.0 - alpha_};
   }
 
   IterationShape longest_;
   double alpha_;
-  std::optional<BetaDistribution> law_;  ///< if acceptance is not certain
-  double min_acceptance_;                ///< acceptance probability at which confidence reaches the threshold
+  std::optional<BetaDistribution> distribution_;  ///< if acceptance is not certain
+  double min_acceptance_;                         ///< acceptance probability at which confidence reaches the threshold
   RandomStream acceptance_;
   Draws draws_;
 };
@@ -291,7 +316,7 @@ class KnownAlphaSource : public MemorylessSource {
  public:
   KnownAlphaSource(const IterationShape& longest, const BetaMixture& mixture, double price, const RunKey& key,
                    std::uint64_t block)
-      : longest_(longest), price_(price), stepper_(mixture, static_cast<std::uint64_t>(longest.gamma), key, block) {}
+      : longest_(longest), price_(price), stepper_(mixture, longest.gamma, key, block) {}
 
   [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
     const BetaVariate alpha = stepper_.draw_alpha(iteration);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/family.hpp"
 #include "sim/process/simulators.hpp"
 
@@ -20,29 +22,18 @@ constexpr std::int64_t largest_gamma = std::int64_t{1} << 24U;
 /// Keeps the lengths and the draws of a sequence far inside 64 bits.
 constexpr double longest_sequence = 1e9;
 
-/// Below it the log-odds of a Beta variate overflow.
-constexpr double smallest_shape = 1e-300;
-
-void check_shape(const char* name, double value) {
-  check_positive(name, value);
-  if (value < smallest_shape) {
-    throw DomainError(fmt::format("invalid {}={} (must be at least {})", name, value, smallest_shape));
-  }
-}
-
 void check_chain(double a, double b) {
-  check_probability("a", a);
-  check_probability("b", b);
   if (a < 1.0 || b > 0.0) return;
   throw DomainError(fmt::format("invalid b={} (must be above 0 when a is 1: the chain never leaves either state)", b));
 }
 
-void check_outcomes(const std::vector<std::vector<std::int8_t>>& sequences) {
-  bool observed = false;
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    if (sequences[i].empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
-    for (std::size_t j = 0; j < sequences[i].size(); ++j) {
-      const std::int8_t outcome = sequences[i][j];
+void check_recording(const Recording& recording) {
+  bool observed = recording.sequences.empty();
+  for (std::size_t i = 0; i < recording.sequences.size(); ++i) {
+    const std::vector<std::int8_t>& sequence = recording.sequences[i];
+    if (sequence.empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
+    for (std::size_t j = 0; j < sequence.size(); ++j) {
+      const std::int8_t outcome = sequence[j];
       if (outcome < -1 || outcome > 1) {
         throw DomainError(fmt::format("invalid trace[{}][{}]={} (must be 1 accepted, 0 rejected or -1 not observed)", i,
                                       j, static_cast<int>(outcome)));
@@ -51,67 +42,44 @@ void check_outcomes(const std::vector<std::vector<std::int8_t>>& sequences) {
     }
   }
   if (!observed) throw DomainError("invalid trace (must have at least one observed outcome)");
+  for (std::size_t i = 0; i < recording.accepted_from.size(); ++i) {
+    const std::vector<std::int32_t>& sequence = recording.accepted_from[i];
+    check_at_least(fmt::format("trace[{}] positions", i), static_cast<std::int64_t>(sequence.size()), 1);
+    for (const std::int32_t accepted : sequence) check_at_least(fmt::format("trace[{}]", i), accepted, 0);
+  }
 }
 
-struct CheckProcess {
-  std::int64_t gamma;
-
-  void operator()(const Iid& process) const { check_probability("alpha", process.alpha); }
-
-  void operator()(const Positional& process) const {
-    check_probabilities("conditional", process.conditional);
-    const auto positions = static_cast<std::int64_t>(process.conditional.size());
-    if (gamma > positions) {
-      throw DomainError(fmt::format("invalid gamma={} (must be at most {}, the number of conditional acceptances)",
-                                    gamma, positions));
-    }
-  }
-
-  void operator()(const BetaMixture& process) const {
-    check_shape("a", process.a);
-    check_shape("b", process.b);
-  }
-
-  void operator()(const Markov& process) const { check_chain(process.a, process.b); }
-
-  void operator()(const Runs& process) const {
-    scenario::check_ranges(scenario::processes(), AcceptanceProcess(process));
-    check_chain(process.a, process.b);
+void check_process(const AcceptanceProcess& process, std::int64_t gamma) {
+  scenario::check_acceptance(process, gamma);
+  if (const auto* positional = std::get_if<Positional>(&process)) {
+    check_probabilities("conditional", positional->conditional);
+  } else if (const auto* chain = std::get_if<Markov>(&process)) {
+    check_chain(chain->a, chain->b);
+  } else if (const auto* runs = std::get_if<Runs>(&process)) {
+    check_chain(runs->a, runs->b);
     check_range("gamma", gamma, 0, max_runs_gamma);
-  }
-
-  /// Nothing to check beyond the ranges of the parameters.
-  template <class Process>
-  void operator()(const Process& process) const {
-    scenario::check_ranges(scenario::processes(), AcceptanceProcess(process));
-  }
-
-  void operator()(const Trace& process) const {
-    const Recording* recording = process.recording.get();
+  } else if (const auto* trace = std::get_if<Trace>(&process)) {
+    const Recording* recording = trace->recording.get();
     if (recording == nullptr || (recording->sequences.empty() && recording->accepted_from.empty())) {
       throw DomainError("invalid trace (must have at least one sequence)");
     }
-    if (!recording->sequences.empty()) check_outcomes(recording->sequences);
-    for (std::size_t i = 0; i < recording->accepted_from.size(); ++i) {
-      const std::vector<std::int32_t>& sequence = recording->accepted_from[i];
-      check_at_least(fmt::format("trace[{}] positions", i), static_cast<std::int64_t>(sequence.size()), 1);
-      for (const std::int32_t accepted : sequence) check_at_least(fmt::format("trace[{}]", i), accepted, 0);
-    }
+    check_recording(*recording);
   }
-};
+}
 
-void check_sequence(const AcceptanceProcess& process, const SequenceLength& law) {
+void check_sequence(const AcceptanceProcess& process, const SequenceLength& distribution) {
   if (std::holds_alternative<Trace>(process)) {
     throw DomainError("invalid sequence (must be absent: a trace brings its own sequences)");
   }
   if (std::holds_alternative<Runs>(process)) {
     throw DomainError("invalid sequence (must be absent: acceptance in runs is of an endless text)");
   }
-  if (!(law.tokens >= 1.0 && law.tokens <= longest_sequence)) {
-    throw DomainError(fmt::format("invalid tokens={} (must lie in 1 to {})", law.tokens, longest_sequence));
+  if (!(distribution.tokens >= 1.0 && distribution.tokens <= longest_sequence)) {
+    throw DomainError(fmt::format("invalid tokens={} (must lie in 1 to {})", distribution.tokens, longest_sequence));
   }
-  if (!law.geometric && law.tokens != std::floor(law.tokens)) {
-    throw DomainError(fmt::format("invalid tokens={} (must be whole for sequences of fixed length)", law.tokens));
+  if (!distribution.geometric && distribution.tokens != std::floor(distribution.tokens)) {
+    throw DomainError(
+        fmt::format("invalid tokens={} (must be whole for sequences of fixed length)", distribution.tokens));
   }
 }
 
@@ -119,25 +87,13 @@ void check_sequence(const AcceptanceProcess& process, const SequenceLength& law)
 
 std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) {
   check_range("gamma", simulation.gamma, min_gamma(simulation.convention), largest_gamma);
-  std::visit(CheckProcess{simulation.gamma}, simulation.process);
-  const IterationShape shape{simulation.gamma, simulation.convention, simulation.drafting};
+  check_process(simulation.process, simulation.gamma);
   if (simulation.sequence) check_sequence(simulation.process, *simulation.sequence);
   if (std::holds_alternative<Runs>(simulation.process) && simulation.convention != Convention::bonus) {
     throw DomainError("invalid convention for acceptance in runs (must be bonus)");
   }
   if (!std::holds_alternative<ConstantGamma>(simulation.policy)) return make_policy_simulator(simulation);
-  if (simulation.sequence) {
-    return make_sequence_simulator(simulation.process, shape, *simulation.sequence, simulation.sequences,
-                                   simulation.path);
-  }
-  if (const auto* trace = std::get_if<Trace>(&simulation.process)) return make_trace_simulator(trace->recording, shape);
-  if (const auto* chain = std::get_if<Markov>(&simulation.process)) {
-    return make_markov_simulator(*chain, shape, simulation.iterations, simulation.path);
-  }
-  if (const auto* runs = std::get_if<Runs>(&simulation.process)) {
-    return make_runs_simulator(*runs, shape, simulation.iterations);
-  }
-  return make_independent_simulator(simulation.process, shape, simulation.iterations, simulation.path);
+  return make_constant_simulator(simulation);
 }
 
 std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted, std::int64_t gamma,
@@ -189,11 +145,11 @@ class Draft {
     let_acceptance_decay(std::pow(drafter.decay, 1.0 - drafter.recovery));
   }
 
-  void operator()(const NgramDrafter& /*drafter*/) const { refuse_real_tokens(); }
-  void operator()(const PromptLookup& /*drafter*/) const { refuse_real_tokens(); }
+  void operator()(const NgramDrafter& /*drafter*/) const { reject_real_tokens(); }
+  void operator()(const PromptLookup& /*drafter*/) const { reject_real_tokens(); }
 
  private:
-  [[noreturn]] void refuse_real_tokens() const {
+  [[noreturn]] void reject_real_tokens() const {
     throw DomainError(fmt::format(
         "invalid drafter={} (must be one that process fidelity supports: {} drafts real tokens)", name_, name_));
   }
@@ -205,8 +161,7 @@ class Draft {
         fmt::format("invalid process for drafter {} (must be iid: the drafter determines later acceptances)", name_));
   }
 
-  /// Replaces an Iid process by one whose acceptance falls by `factor` from each position to the next; leaves any
-  /// process unchanged for a factor of 1.
+  /// Replaces an Iid process by one whose acceptance falls by `factor` per position; a factor of 1 changes nothing.
   void let_acceptance_decay(double factor) const {
     if (factor == 1.0) return;
     Positional falling;

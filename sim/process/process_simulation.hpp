@@ -55,9 +55,8 @@ struct ProcessSimulation {
 [[nodiscard]] std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted,
                                                                   std::int64_t gamma, Convention convention);
 
-/// The simulation with the drafter's acceptance, cost and, for input_copy, its policy: an Iid process gives the
-/// acceptance of the first draft. Throws DomainError for a value out of range, a drafter that exists only in token
-/// fidelity, and a process or policy that the drafter cannot be combined with.
+/// The simulation with the drafter's acceptance, cost and, for input_copy, its policy. Throws DomainError for a value
+/// out of range, a drafter that exists only in token fidelity, and a process or policy that it cannot be combined with.
 [[nodiscard]] ProcessSimulation drafted_by(const Drafter& drafter, ProcessSimulation simulation);
 
 // ---- The acceptance processes as rows of thresholds, except traces, which are replayed.

@@ -30,7 +30,8 @@ struct KindOfRun {
 
 /// An iteration after a rejection is fully accepted in a run of kind k with probability b/2 full_k, one inside such a
 /// run with across_k full_k. In equilibrium fully accepted iterations of the kind begin as often as they end.
-void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma, RunsDistribution& law) {
+void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma,
+               RunsDistribution& distribution) {
   if (gamma == 0 || runs.b == 0.0) return;
   std::array<double, 2> begin{};
   std::array<double, 2> end{};
@@ -48,8 +49,8 @@ void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int
   }
   const double accepted = easy + hard;
   if (accepted == 0.0) return;
-  law.accepted_before = threshold_of(accepted / (accepted + rejected), rejected / (accepted + rejected));
-  law.easy_before = threshold_of(easy / accepted, hard / accepted);
+  distribution.accepted_before = threshold_of(accepted / (accepted + rejected), rejected / (accepted + rejected));
+  distribution.easy_before = threshold_of(easy / accepted, hard / accepted);
 }
 
 }  // namespace
@@ -66,20 +67,20 @@ RunsDistribution::RunsDistribution(const Runs& runs, std::int64_t gamma) : begin
 }
 
 RunsState RunsStepper::start(std::uint64_t text) {
-  const bool after_acceptance = starts_.below(law_.accepted_before, text, 0);
-  return {after_acceptance, starts_.below(law_.easy_before, text, 1) ? easy_run : hard_run};
+  const bool after_acceptance = starts_.below(distribution_.accepted_before, text, 0);
+  return {after_acceptance, starts_.below(distribution_.easy_before, text, 1) ? easy_run : hard_run};
 }
 
 std::int64_t RunsStepper::accepted_steps(std::uint64_t iteration, RunsState& state, std::int64_t gamma) {
   std::int64_t position = 0;
   if (!state.after_acceptance) {
-    if (!draws_.below(law_.begin, iteration, 0)) return 0;
+    if (!draws_.below(distribution_.begin, iteration, 0)) return 0;
     state.kind = draws_.below(even, iteration, kind_draw_) ? easy_run : hard_run;
     position = 1;
   }
   for (; position <= gamma; ++position) {
     const bool across = position == 0 || position == gamma;
-    const Threshold& goes_on = (across ? law_.across : law_.within).at(state.kind);
+    const Threshold& goes_on = (across ? distribution_.across : distribution_.within).at(state.kind);
     if (!draws_.below(goes_on, iteration, static_cast<std::uint64_t>(position))) break;
   }
   state.after_acceptance = position > gamma;

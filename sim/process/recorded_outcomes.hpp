@@ -23,8 +23,7 @@ struct RunsState {
 
 /// The thresholds of a process of runs.
 struct RunsDistribution {
-  /// Texts start in the stationary state of an endless text before its iterations of `gamma` drafts. Precondition: as
-  /// check_scenario.
+  /// Texts start in the stationary state of an endless text with `gamma` drafts. Precondition: as check_scenario.
   RunsDistribution(const Runs& runs, std::int64_t gamma);
 
   Threshold begin{};                  ///< the position after a rejection is accepted
@@ -38,8 +37,8 @@ struct RunsDistribution {
 class RunsStepper {
  public:
   /// `longest`: maximum draft length of an iteration.
-  RunsStepper(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
-      : law_(law),
+  RunsStepper(const RunsDistribution& distribution, const RunKey& key, std::uint64_t block, std::int64_t longest)
+      : distribution_(distribution),
         starts_(key, chain_start_draws, block, 2),
         draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest) + 2),
         kind_draw_(static_cast<std::uint64_t>(longest) + 1) {}
@@ -51,7 +50,7 @@ class RunsStepper {
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, RunsState& state, std::int64_t gamma);
 
  private:
-  const RunsDistribution& law_;
+  const RunsDistribution& distribution_;
   Draws starts_;
   Draws draws_;
   /// Index of the last draw of an iteration, which determines the kind of the run that begins in it; only one can.
@@ -67,9 +66,8 @@ class RecordedOutcomes {
   [[nodiscard]] std::size_t size(std::size_t sequence) const { return sizes_[sequence]; }
   [[nodiscard]] std::uint64_t positions() const { return positions_; }
 
-  /// Number of accepted ones among `testable` drafts from `position` on. Precondition: position + testable <=
-  /// size(sequence). The draw for an unobserved outcome depends only on its place, so it is the same whenever it is
-  /// met.
+  /// Accepted ones among `testable` <= size(sequence) - position drafts from `position` on. The draw for an unobserved
+  /// outcome depends only on its place.
   [[nodiscard]] std::size_t accepted(std::size_t sequence, std::size_t position, std::size_t testable,
                                      const RunKey& key) const {
     const std::size_t by_outcome = recording_->sequences.size();

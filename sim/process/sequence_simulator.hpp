@@ -24,9 +24,8 @@ struct Sentence {
   std::int64_t iterations;
 };
 
-/// Simulates every sentence by one draw per drafted token, its last iteration cut short. A pure function of its
-/// arguments. A sentence keeps its length and all its draws if `location` or `spread` changes, so iterations never
-/// increase with `location`.
+/// Simulates every sentence by one draw per drafted token, its last iteration cut short. A sentence keeps all its draws
+/// if `location` or `spread` changes, so iterations never increase with `location`.
 [[nodiscard]] std::vector<Sentence> simulate_sentences(const SentencePopulation& population, std::uint64_t seed);
 
 /// Total tokens divided by total iterations.

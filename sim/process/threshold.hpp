@@ -33,8 +33,7 @@ struct Thresholds {
 /// product of a million factors is accurate to 2^-107, far below the 2^-80 of a threshold.
 class FixedProbability {
  public:
-  /// Multiplies by `probability`, also given as `complement` = 1 - probability: the smaller of the two carries the
-  /// digits, so both ends of [0, 1] are accurate.
+  /// Multiplies by `probability` = 1 - complement: the smaller carries the digits, so both ends of [0, 1] are accurate.
   void multiply(double probability, double complement);
 
   /// Rounded to nearest.

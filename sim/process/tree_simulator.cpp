@@ -2,14 +2,17 @@
 #include "sim/process/tree_simulator.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "sim/process/outcome_counts.hpp"
 #include "sim/process/simulators.hpp"
 
 namespace foredraft::sim {
+
 namespace {
 
 /// The candidate that a uniform selects, or nullopt if it is beyond all of them.
@@ -22,47 +25,25 @@ std::optional<std::int64_t> selected_candidate(const std::vector<double>& accura
   return std::nullopt;
 }
 
-class TreeSimulator final : public Simulator {
- public:
-  explicit TreeSimulator(TreeSimulation simulation)
-      : simulation_(std::move(simulation)),
-        shape_{.gamma = simulation_.tree.depth(), .convention = Convention::bonus, .drafting = simulation_.drafting},
-        plan_(plan_iterations(simulation_.iterations, shape_.gamma)) {}
-
-  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
-
-  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
-    RandomStream random(key.seed, {.purpose = Purpose::bernoulli, .point = key.point, .block = block});
-    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape_.gamma) + 1, 0);
-    const std::uint64_t iterations = plan_.in_block(block);
-    for (std::uint64_t i = 0; i < iterations; ++i) ++accepted_counts[accepted_depth(random)];
-    return tally_independent(shape_, accepted_counts);
+std::size_t accepted_depth(const TreeSimulation& simulation, RandomStream& random) {
+  const std::vector<TreeNode>& nodes = simulation.nodes;
+  std::size_t depth = 0;
+  for (std::int32_t parent = 0;; ++depth) {
+    const auto children = std::ranges::equal_range(nodes, parent, {}, &TreeNode::parent);
+    if (children.empty()) return depth;
+    const auto candidate = selected_candidate(simulation.accuracies[depth], random.uniform());
+    const auto child =
+        std::ranges::find_if(children, [&](const TreeNode& node) { return candidate == std::int64_t{node.rank}; });
+    if (child == children.end()) return depth;
+    parent = static_cast<std::int32_t>(&*child - nodes.data());
   }
-
- private:
-  [[nodiscard]] std::size_t accepted_depth(RandomStream& random) const {
-    std::size_t depth = 0;
-    std::int32_t node = 0;
-    while (!simulation_.tree.children(node).empty()) {
-      const auto candidate = selected_candidate(simulation_.accuracies[depth], random.uniform());
-      const auto child = candidate ? simulation_.tree.child(node, *candidate) : std::nullopt;
-      if (!child) break;
-      node = *child;
-      ++depth;
-    }
-    return depth;
-  }
-
-  TreeSimulation simulation_;
-  IterationShape shape_;
-  BlockPlan plan_;
-};
+}
 
 }  // namespace
 
 std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation) {
-  check_at_least("rows of accuracies", static_cast<std::int64_t>(simulation.accuracies.size()),
-                 simulation.tree.depth());
+  const std::int64_t depth = simulation.nodes.back().depth;
+  check_at_least("rows of accuracies", static_cast<std::int64_t>(simulation.accuracies.size()), depth);
   for (std::size_t d = 0; d < simulation.accuracies.size(); ++d) {
     const std::vector<double>& row = simulation.accuracies[d];
     check_probabilities(fmt::format("accuracies[{}]", d), row);
@@ -72,7 +53,15 @@ std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation) {
       throw DomainError(fmt::format("invalid sum of accuracies[{}]={} (must be at most 1)", d, total));
     }
   }
-  return std::make_unique<TreeSimulator>(std::move(simulation));
+  const IterationShape shape{depth, Convention::bonus, simulation.drafting};
+  const BlockPlan plan = plan_iterations(simulation.iterations, shape.gamma);
+  return make_block_simulator(plan, [simulation = std::move(simulation), shape](const RunKey& key, std::uint64_t block,
+                                                                                std::uint64_t iterations) {
+    RandomStream random(key.seed, {.purpose = Purpose::bernoulli, .point = key.point, .block = block});
+    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape.gamma) + 1, 0);
+    for (std::uint64_t i = 0; i < iterations; ++i) ++accepted_counts[accepted_depth(simulation, random)];
+    return tally_independent(shape, accepted_counts);
+  });
 }
 
 }  // namespace foredraft::sim

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "foredraft/tree.hpp"
 #include "foredraft/words.hpp"
-#include "sim/draft_tree.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {
@@ -15,16 +15,16 @@ namespace foredraft::sim {
 /// candidate i (from 0) of the next head with probability accuracies[d][i], or none of them. If the tree has that
 /// candidate, it is accepted. At a node without children the next token is the target's own.
 struct TreeSimulation {
-  DraftTree tree;
-  std::vector<std::vector<double>>
-      accuracies;     ///< one row per depth; at least tree.depth() rows, each at most 1 in total
+  std::vector<TreeNode> nodes;  ///< of a TokenTree, in its order
+  /// One row per depth; at least the depth of the tree, each at most 1 in total.
+  std::vector<std::vector<double>> accuracies;
   Drafting drafting;  ///< autoregressive: one forward pass of the drafter per depth; block: one in total
   std::uint64_t iterations;
 };
 
-/// Counts depths as the other simulators count drafts: gamma = tree.depth(), `accepted` = accepted depth, one to gamma
-/// + 1 tokens. Does not count nodes: the size of the tree gives the number drafted and verified. Unit: the iteration.
-/// Throws DomainError for an argument outside its domain.
+/// Counts depths as the other simulators count drafts: gamma = depth of the tree, `accepted` = accepted depth. Does not
+/// count nodes: the size of the tree gives the number drafted and verified. Unit: the iteration. Throws DomainError for
+/// accuracies out of range.
 [[nodiscard]] std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation);
 
 }  // namespace foredraft::sim

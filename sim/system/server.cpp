@@ -4,11 +4,74 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "core/check.hpp"
+#include "core/parallel.hpp"
 #include "foredraft/errors.hpp"
+#include "scenario/server.hpp"
+#include "sim/process/outcome_counts.hpp"
+#include "sim/process/simulators.hpp"
+#include "sim/system/row_acceptance.hpp"
+#include "sim/system/serving_simulation.hpp"
 
 namespace foredraft::sim {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+constexpr double ns_per_us = 1e3;
+
+}  // namespace
+
+void check_arrivals(const Arrivals& distribution) {
+  constexpr std::int64_t max_clients = std::int64_t{1} << 24U;
+  if (distribution.kind == ArrivalKind::closed) return check_range("clients", distribution.clients, 1, max_clients);
+  check_positive("rate_per_s", distribution.rate_per_s);
+}
+
+ArrivalStream::ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block)
+    : distribution_(distribution),
+      random_(key.seed, {.purpose = Purpose::arrival, .point = key.point, .block = block}) {
+  if (distribution.kind == ArrivalKind::closed) {
+    closed_.assign(static_cast<std::size_t>(distribution.clients), 0);
+  } else {
+    draw_interval();
+  }
+}
+
+std::int64_t ArrivalStream::next_ns() const {
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  if (distribution_.kind == ArrivalKind::closed) return closed_.empty() ? never : closed_.front();
+  return open_ns_ < static_cast<double>(never) ? static_cast<std::int64_t>(open_ns_) : never;
+}
+
+void ArrivalStream::pop() {
+  if (distribution_.kind == ArrivalKind::closed) return closed_.pop_front();
+  draw_interval();
+}
+
+void ArrivalStream::answered(std::int64_t now_ns) {
+  if (distribution_.kind == ArrivalKind::closed) closed_.push_back(now_ns);
+}
+
+void ArrivalStream::draw_interval() {
+  const double intervals = distribution_.kind == ArrivalKind::poisson ? -std::log(1.0 - random_.uniform()) : 1.0;
+  open_ns_ += intervals * ns_per_s / distribution_.rate_per_s;
+}
+
+std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
+  if (count.geometric) return draw_length(SequenceLength{.tokens = count.tokens, .geometric = true}, random);
+  const auto middle = static_cast<std::int64_t>(count.tokens);
+  if (count.spread == 0) return middle;
+  // The high word of a product: uniform to 2^-32 of a length's probability.
+  const auto lengths = static_cast<std::uint64_t>(2 * count.spread + 1);
+  return middle - count.spread + static_cast<std::int64_t>((Uint128{lengths} * random.next_u64()) >> 64U);
+}
 
 void check_account(const RunAccount& account) {
   if (account.arrived != account.departed + account.in_service + account.waiting) {
@@ -22,28 +85,7 @@ void check_account(const RunAccount& account) {
   }
 }
 
-RowMemory ReplayedRows::begin(std::uint64_t /*request*/) {
-  // The high word of a product: equal probabilities to 2^-64 of a sequence.
-  return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
-}
-
-std::int64_t ReplayedRows::accepted(std::uint64_t /*draw*/, const RowMemory& memory, std::int64_t gamma) const {
-  const std::size_t size = recorded_.size(memory.sequence);
-  if (size == 0) return 0;
-  const auto drafts = static_cast<std::size_t>(gamma);
-  std::size_t all = 0;
-  for (std::size_t position = memory.emitted % size; all < drafts; position = 0) {
-    const std::size_t testable = std::min(drafts - all, size - position);
-    const std::size_t accepted = recorded_.accepted(memory.sequence, position, testable, key_);
-    all += accepted;
-    if (accepted < testable) break;
-  }
-  return static_cast<std::int64_t>(all);
-}
-
 namespace {
-
-constexpr double ns_per_us = 1e3;
 
 /// Maximum of the sums of a replica, so that products of them fit the 127 bits of the moments: 2 years in ns.
 constexpr std::int64_t largest_sum = std::int64_t{1} << 56U;
@@ -65,264 +107,393 @@ std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
   return std::llround(us * ns_per_us);
 }
 
+/// Survival thresholds of the longest draft, or what sequences with a memory draw from.
+using PreparedAcceptance = std::variant<std::shared_ptr<const SurvivalByState>, RunsDistribution, RecordedOutcomes>;
+
+/// A checked simulation with the data that all its replicas share.
+struct PreparedServing {
+  ServingSimulation simulation;
+  std::vector<IterationShape> shapes;  ///< [batch]
+  IterationShape longest;              ///< longest of these
+  PreparedAcceptance acceptance;
+};
+
+RowAcceptance rows_of(const PreparedServing& prepared, const RunKey& key, std::uint64_t block) {
+  if (const auto* distribution = std::get_if<RunsDistribution>(&prepared.acceptance))
+    return RunsOfRows(*distribution, key, block, prepared.longest.gamma);
+  if (const auto* recorded = std::get_if<RecordedOutcomes>(&prepared.acceptance))
+    return ReplayedRows(*recorded, key, block);
+  return IndependentRows(std::get<std::shared_ptr<const SurvivalByState>>(prepared.acceptance), key, block);
+}
+
+/// One replica: clock, batch and counts.
+class Server {
+ public:
+  Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block)
+      : prepared_(prepared),
+        simulation_(prepared.simulation),
+        block_(block),
+        queue_(simulation_.arrivals, key, block),
+        doors_(queue_),
+        prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
+        outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
+        acceptance_(rows_of(prepared, key, block)),
+        stop_(key.stop),
+        measured_left_(simulation_.requests),
+        counts_(prepared.longest) {
+    rows_.reserve(static_cast<std::size_t>(simulation_.max_batch));
+    pass_time(0);  // for requests that are there from the start
+  }
+
+  /// Serves until the last measured request is answered.
+  [[nodiscard]] Tally run() {
+    while (measured_left_ > 0) {
+      admit();
+      if (rows_.empty()) {
+        pass_time(std::max<std::int64_t>(queue_.next_ns() - now_ns_, 0));
+      } else if (!admits_more()) {
+        iterate();
+      }
+    }
+    const Replica replica = record();
+    close_account();
+    counts_.end_unit();
+    Tally tally = counts_.tally();
+    tally.serving = {.latency = std::move(latency_.counts),
+                     .first_token = std::move(first_token_.counts),
+                     .per_token = std::move(per_token_.counts),
+                     .tpot = std::move(tpot_.counts),
+                     .replicas = {replica}};
+    return tally;
+  }
+
+ private:
+  struct Row {
+    std::int64_t arrival_ns;
+    std::int64_t first_token_ns;
+    std::int64_t prompt;
+    std::int64_t output;
+    std::int64_t remaining;  ///< 0: finished, padding of a static batch
+    bool measured;
+    RowMemory memory;
+  };
+
+  /// A duration of measured requests.
+  struct Durations {
+    DurationHistogram counts;
+    Int128 sum_ns = 0;
+
+    void add(std::int64_t duration_ns) {
+      counts.add(duration_ns);
+      sum_ns += duration_ns;
+    }
+  };
+
+  void admit() {
+    if (closed_to_others()) return;
+    const std::size_t first_new = rows_.size();
+    const auto places = static_cast<std::size_t>(simulation_.max_batch);
+    while (rows_.size() < places && queue_.next_ns() <= now_ns_) {
+      const std::int64_t prompt = draw_length(simulation_.prompt, prompts_);
+      const std::int64_t output = draw_length(simulation_.output, outputs_);
+      const std::uint64_t measured_from = simulation_.warmup_requests;
+      const bool measured = admitted_ >= measured_from && admitted_ - measured_from < simulation_.requests;
+      if (admitted_++ == measured_from) {
+        open_ = true;
+        opened_ns_ = now_ns_;
+        in_system_before_ns_ = account_.in_system_ns;
+      }
+      rows_.push_back({.arrival_ns = queue_.next_ns(),
+                       .first_token_ns = -1,
+                       .prompt = prompt,
+                       .output = output,
+                       .remaining = output,
+                       .measured = measured,
+                       .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
+      if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
+      queue_.pop();
+      ++unfinished_;
+      context_ += prompt;
+    }
+    if (rows_.size() > first_new) read_prompts(first_new);
+  }
+
+  /// The current static batch.
+  [[nodiscard]] bool closed_to_others() const { return simulation_.batching != Batching::continuous && !rows_.empty(); }
+
+  /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
+  [[nodiscard]] bool admits_more() const {
+    return simulation_.admission == Admission::all && !closed_to_others() &&
+           rows_.size() < static_cast<std::size_t>(simulation_.max_batch) && queue_.next_ns() <= now_ns_;
+  }
+
+  void read_prompts(std::size_t first_new) {
+    StepShape pass{.batch = 0, .tokens = 0, .context = 0.0, .prompt = true};
+    for (std::size_t i = first_new; i < rows_.size(); ++i) {
+      if (rows_[i].prompt == 0) continue;
+      ++pass.batch;
+      pass.tokens = std::max(pass.tokens, rows_[i].prompt);
+    }
+    if (pass.batch == 0) return;
+    std::int64_t duration_ns = step_ns(simulation_.target_us, pass);
+    if (prepared_.longest.draft_passes() > 0) duration_ns += step_ns(simulation_.drafter_us, pass);
+    pass_time(duration_ns);
+    for (std::size_t i = first_new; i < rows_.size(); ++i) {
+      if (rows_[i].prompt > 0) emit(rows_[i], 1);
+    }
+    leave_batch();
+  }
+
+  [[nodiscard]] std::int64_t iteration_ns(const IterationShape& shape) const {
+    const auto batch = static_cast<std::int64_t>(rows_.size());
+    const double context = static_cast<double>(context_) / static_cast<double>(batch);
+    const std::int64_t verify_ns =
+        step_ns(simulation_.target_us, {.batch = batch, .tokens = shape.max_tokens(), .context = context});
+    if (shape.gamma == 0) return verify_ns;
+    const std::int64_t rest_ns = verify_ns + std::llround(simulation_.overhead_us * ns_per_us);
+    const std::int64_t draft_passes = shape.draft_passes();
+    if (draft_passes == 0) return rest_ns;
+    // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
+    const StepShape draft{.batch = batch,
+                          .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
+                          .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
+    return rest_ns + draft_passes * step_ns(simulation_.drafter_us, draft);
+  }
+
+  /// Draws steps_; returns the minimum over the unfinished sequences.
+  [[nodiscard]] std::int64_t draw_steps(std::int64_t gamma) {
+    steps_.clear();
+    std::int64_t minimum = gamma;
+    std::visit(
+        [&](auto& acceptance) {
+          for (Row& row : rows_) {
+            steps_.push_back(row.remaining > 0 ? acceptance.accepted(draws_++, row.memory, gamma) : gamma);
+            minimum = std::min(minimum, steps_.back());
+          }
+        },
+        acceptance_);
+    return minimum;
+  }
+
+  void iterate() {
+    stop_.spend(static_cast<std::int64_t>(rows_.size()));
+    const IterationShape& shape = prepared_.shapes[rows_.size()];
+    pass_time(iteration_ns(shape));
+    if (open_) {
+      ++passes_;
+      rows_passed_ += static_cast<std::int64_t>(rows_.size());
+    }
+    const std::int64_t min_steps = draw_steps(shape.gamma);
+    const std::int64_t max_steps = simulation_.batching == Batching::lockstep ? min_steps : shape.gamma;
+    const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Row& row = rows_[i];
+      if (row.remaining == 0) continue;
+      Outcome outcome = row.remaining >= shape.max_tokens() ? iteration_outcome(shape, steps_[i])
+                                                            : last_outcome(shape, steps_[i], row.remaining);
+      outcome.tokens = std::min(outcome.tokens, max_tokens);
+      if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
+      emit(row, outcome.tokens);
+    }
+    leave_batch();
+  }
+
+  void pass_time(std::int64_t duration_ns) {
+    const std::int64_t until_ns = now_ns_ + duration_ns;
+    if (until_ns > largest_sum) checked_sum(until_ns);
+    while (doors_.next_ns() <= until_ns) {
+      stop_.spend(1);
+      account_.in_system_ns += Int128{in_system_} * (doors_.next_ns() - now_ns_);
+      now_ns_ = doors_.next_ns();
+      doors_.pop();
+      ++in_system_;
+      ++account_.arrived;
+    }
+    account_.in_system_ns += Int128{in_system_} * (until_ns - now_ns_);
+    now_ns_ = until_ns;
+  }
+
+  void emit(Row& row, std::int64_t tokens) {
+    if (row.remaining == row.output) row.first_token_ns = now_ns_;
+    row.remaining -= tokens;
+    row.memory.emitted += static_cast<std::uint64_t>(tokens);
+    context_ += tokens;
+    account_.emitted_tokens += tokens;
+    if (open_) window_tokens_ += tokens;
+    if (row.remaining == 0) depart(row);
+  }
+
+  void depart(const Row& row) {
+    const std::int64_t latency_ns = now_ns_ - row.arrival_ns;
+    --unfinished_;
+    --in_system_;
+    ++account_.departed;
+    account_.departed_tokens += row.output;
+    account_.departed_ns += latency_ns;
+    queue_.answered(now_ns_);
+    doors_.answered(now_ns_);
+    if (!row.measured) return;
+    --measured_left_;
+    const std::int64_t first_token_ns = row.first_token_ns - row.arrival_ns;
+    latency_.add(latency_ns);
+    first_token_.add(first_token_ns);
+    per_token_.add(latency_ns / row.output);
+    if (row.output > 1) tpot_.add((latency_ns - first_token_ns) / (row.output - 1));
+    measured_tokens_ += row.output;
+    if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * ns_per_us) tokens_in_goal_ += row.output;
+  }
+
+  /// Finished sequences leave a continuous batch at once, a static one all together.
+  void leave_batch() {
+    if (simulation_.batching == Batching::continuous) {
+      std::erase_if(rows_, [this](const Row& row) {
+        if (row.remaining > 0) return false;
+        context_ -= row.prompt + row.output;
+        return true;
+      });
+    } else if (unfinished_ == 0) {
+      rows_.clear();
+      context_ = 0;
+    }
+  }
+
+  [[nodiscard]] Replica record() const {
+    Replica replica{.number = block_, .values = {}};
+    auto& values = replica.values;
+    values[measured_requests] = static_cast<std::int64_t>(simulation_.requests);
+    values[wait_ns] = checked_sum(wait_sum_ns_);
+    values[tpot_requests] = static_cast<std::int64_t>(tpot_.counts.count());
+    values[window_ns] = now_ns_ - opened_ns_;
+    values[window_tokens] = checked_sum(window_tokens_);
+    values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
+    values[passes] = passes_;
+    values[rows] = rows_passed_;
+    values[in_system_ns] = checked_sum(account_.in_system_ns - in_system_before_ns_);
+    const auto set = [&](const Durations& durations, ServingQuantity sum, std::size_t first_quantile) {
+      values[sum] = checked_sum(durations.sum_ns);
+      values[first_quantile] = durations.counts.quantile(0.50);
+      values[first_quantile + 1] = durations.counts.quantile(0.95);
+      values[first_quantile + 2] = durations.counts.quantile(0.99);
+    };
+    set(latency_, latency_ns, latency_p50_ns);
+    set(first_token_, first_token_ns, first_token_p50_ns);
+    set(per_token_, per_token_ns, per_token_p50_ns);
+    set(tpot_, tpot_ns, tpot_p50_ns);
+    return replica;
+  }
+
+  void close_account() {
+    pass_time(0);  // for clients that were answered just now
+    for (const Row& row : rows_) {
+      if (row.remaining == 0) continue;
+      ++account_.in_service;
+      account_.in_service_tokens += row.output - row.remaining;
+      account_.remaining_ns += now_ns_ - row.arrival_ns;
+    }
+    for (; queue_.next_ns() <= now_ns_; queue_.pop()) {
+      stop_.spend(1);
+      ++account_.waiting;
+      account_.remaining_ns += now_ns_ - queue_.next_ns();
+    }
+    check_account(account_);
+  }
+
+  const PreparedServing& prepared_;
+  const ServingSimulation& simulation_;
+  std::uint64_t block_;
+  ArrivalStream queue_;  // next to be admitted
+  ArrivalStream doors_;  // next to arrive
+  RandomStream prompts_;
+  RandomStream outputs_;
+  RowAcceptance acceptance_;
+  StopMeter stop_;
+
+  std::int64_t now_ns_ = 0;
+  std::int64_t in_system_ = 0;
+  std::uint64_t admitted_ = 0;
+  std::uint64_t measured_left_;
+  std::uint64_t draws_ = 0;
+  std::vector<Row> rows_;
+  std::vector<std::int64_t> steps_;  // drafts accepted in this iteration, by sequence
+  std::int64_t unfinished_ = 0;      // sequences
+  std::int64_t context_ = 0;         // cached tokens of all sequences
+
+  RunAccount account_;  // from the start
+
+  // Since the window opened.
+  bool open_ = false;
+  std::int64_t opened_ns_ = 0;
+  Int128 in_system_before_ns_ = 0;
+  std::int64_t window_tokens_ = 0;
+  std::int64_t passes_ = 0;
+  std::int64_t rows_passed_ = 0;
+
+  // For measured requests.
+  OutcomeCounts counts_;
+  Durations latency_;
+  Durations first_token_;
+  Durations per_token_;
+  Durations tpot_;
+  Int128 wait_sum_ns_ = 0;
+  Int128 measured_tokens_ = 0;
+  Int128 tokens_in_goal_ = 0;
+};
+
+constexpr std::int64_t largest_max_batch = 65'536;
+constexpr double longest_overhead_us = 1e12;
+constexpr std::uint64_t max_replicas = 4096;
+constexpr std::uint64_t max_requests = std::uint64_t{1} << 40U;
+
+void check_count(std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t maximum) {
+  if (value >= least && value <= maximum) return;
+  throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, value, least, maximum));
+}
+
+PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
+  if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsDistribution(*runs, longest);
+  if (const auto* trace = std::get_if<Trace>(&acceptance)) {
+    if (!trace->recording) throw DomainError("the outcomes of the trace were not read");
+    RecordedOutcomes recorded(trace->recording);
+    if (recorded.positions() == 0) throw DomainError("invalid trace (must hold a position)");
+    return recorded;
+  }
+  if (std::holds_alternative<Observed>(acceptance)) throw DomainError("the counts of the log were not read");
+  return survival_by_state(acceptance, longest);
+}
+
 }  // namespace
 
-RowAcceptance PreparedServing::rows(const RunKey& key, std::uint64_t block) const {
-  if (const auto* law = std::get_if<RunsDistribution>(&acceptance)) return RunsOfRows(*law, key, block, longest.gamma);
-  if (const auto* recorded = std::get_if<RecordedOutcomes>(&acceptance)) return ReplayedRows(*recorded, key, block);
-  return IndependentRows(std::get<SurvivalByState>(acceptance), key, block);
-}
-
-Server::Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block)
-    : prepared_(prepared),
-      simulation_(prepared.simulation),
-      block_(block),
-      queue_(simulation_.arrivals, key, block),
-      doors_(queue_),
-      prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
-      outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
-      acceptance_(prepared.rows(key, block)),
-      stop_(key.stop),
-      measured_left_(simulation_.requests),
-      counts_(prepared.longest) {
-  rows_.reserve(static_cast<std::size_t>(simulation_.max_batch));
-  pass_time(0);  // for requests that are there from the start
-}
-
-Tally Server::run() {
-  while (measured_left_ > 0) {
-    admit();
-    if (rows_.empty()) {
-      pass_time(std::max<std::int64_t>(queue_.next_ns() - now_ns_, 0));
-    } else if (!admits_more()) {
-      iterate();
-    }
+std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) {
+  if (!(simulation.overhead_us >= 0.0 && simulation.overhead_us <= longest_overhead_us)) {
+    throw DomainError(
+        fmt::format("invalid overhead_us={} (must lie in 0 to {})", simulation.overhead_us, longest_overhead_us));
   }
-  const Replica replica = record();
-  close_account();
-  counts_.end_unit();
-  Tally tally = counts_.tally();
-  serving_.replicas = {replica};
-  tally.serving = std::move(serving_);
-  return tally;
-}
-
-void Server::admit() {
-  if (closed_to_others()) return;
-  const std::size_t first_new = rows_.size();
-  const auto places = static_cast<std::size_t>(simulation_.max_batch);
-  while (rows_.size() < places && queue_.next_ns() <= now_ns_) {
-    const std::int64_t prompt = draw_length(simulation_.prompt, prompts_);
-    const std::int64_t output = draw_length(simulation_.output, outputs_);
-    const std::uint64_t measured_from = simulation_.warmup_requests;
-    const bool measured = admitted_ >= measured_from && admitted_ - measured_from < simulation_.requests;
-    if (admitted_++ == measured_from) {
-      open_ = true;
-      opened_ns_ = now_ns_;
-      in_system_before_ns_ = account_.in_system_ns;
-    }
-    rows_.push_back({.arrival_ns = queue_.next_ns(),
-                     .first_token_ns = -1,
-                     .prompt = prompt,
-                     .output = output,
-                     .remaining = output,
-                     .measured = measured,
-                     .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
-    if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
-    queue_.pop();
-    ++unfinished_;
-    context_ += prompt;
+  check_range("max_batch", simulation.max_batch, 1, largest_max_batch);
+  check_count("requests", simulation.requests, 1, max_requests);
+  check_count("warmup_requests", simulation.warmup_requests, 0, max_requests);
+  check_count("replicas", simulation.replicas, 1, max_replicas);
+  check_arrivals(simulation.arrivals);
+  scenario::check_token_count("prompt", simulation.prompt, 0);
+  scenario::check_token_count("output", simulation.output, 1);
+  if (!(simulation.latency_goal_us >= 0.0)) check_nonnegative("latency_goal_us", simulation.latency_goal_us);
+  PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .acceptance = {}};
+  const ServingSimulation& settled = prepared.simulation;
+  std::int64_t longest = 0;
+  for (const std::int64_t gamma : scenario::gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
+    prepared.shapes.push_back({gamma, settled.convention, settled.drafting});
+    longest = std::max(longest, gamma);
   }
-  if (rows_.size() > first_new) read_prompts(first_new);
-}
-
-bool Server::closed_to_others() const { return simulation_.batching != Batching::continuous && !rows_.empty(); }
-
-bool Server::admits_more() const {
-  return simulation_.admission == Admission::all && !closed_to_others() &&
-         rows_.size() < static_cast<std::size_t>(simulation_.max_batch) && queue_.next_ns() <= now_ns_;
-}
-
-void Server::read_prompts(std::size_t first_new) {
-  StepShape pass{.batch = 0, .tokens = 0, .context = 0.0, .prompt = true};
-  for (std::size_t i = first_new; i < rows_.size(); ++i) {
-    if (rows_[i].prompt == 0) continue;
-    ++pass.batch;
-    pass.tokens = std::max(pass.tokens, rows_[i].prompt);
-  }
-  if (pass.batch == 0) return;
-  std::int64_t duration_ns = step_ns(simulation_.target_us, pass);
-  if (prepared_.longest.draft_passes() > 0) duration_ns += step_ns(simulation_.drafter_us, pass);
-  pass_time(duration_ns);
-  for (std::size_t i = first_new; i < rows_.size(); ++i) {
-    if (rows_[i].prompt > 0) emit(rows_[i], 1);
-  }
-  leave_batch();
-}
-
-std::int64_t Server::iteration_ns(const IterationShape& shape) const {
-  const auto batch = static_cast<std::int64_t>(rows_.size());
-  const double context = static_cast<double>(context_) / static_cast<double>(batch);
-  const std::int64_t verify_ns =
-      step_ns(simulation_.target_us, {.batch = batch, .tokens = shape.max_tokens(), .context = context});
-  if (shape.gamma == 0) return verify_ns;
-  const std::int64_t rest_ns = verify_ns + std::llround(simulation_.overhead_us * ns_per_us);
-  const std::int64_t draft_passes = shape.draft_passes();
-  if (draft_passes == 0) return rest_ns;
-  // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
-  const StepShape draft{.batch = batch,
-                        .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
-                        .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-  return rest_ns + draft_passes * step_ns(simulation_.drafter_us, draft);
-}
-
-std::int64_t Server::draw_steps(std::int64_t gamma) {
-  steps_.clear();
-  std::int64_t fewest = gamma;
-  std::visit(
-      [&](auto& acceptance) {
-        for (Row& row : rows_) {
-          steps_.push_back(row.remaining > 0 ? acceptance.accepted(draws_++, row.memory, gamma) : gamma);
-          fewest = std::min(fewest, steps_.back());
-        }
-      },
-      acceptance_);
-  return fewest;
-}
-
-void Server::iterate() {
-  stop_.spend(static_cast<std::int64_t>(rows_.size()));
-  const IterationShape& shape = prepared_.shapes[rows_.size()];
-  pass_time(iteration_ns(shape));
-  if (open_) {
-    ++passes_;
-    rows_passed_ += static_cast<std::int64_t>(rows_.size());
-  }
-  const std::int64_t min_steps = draw_steps(shape.gamma);
-  const std::int64_t max_steps = simulation_.batching == Batching::lockstep ? min_steps : shape.gamma;
-  const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    Row& row = rows_[i];
-    if (row.remaining == 0) continue;
-    Outcome outcome = row.remaining >= shape.max_tokens() ? iteration_outcome(shape, steps_[i])
-                                                          : last_outcome(shape, steps_[i], row.remaining);
-    outcome.tokens = std::min(outcome.tokens, max_tokens);
-    if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
-    emit(row, outcome.tokens);
-  }
-  leave_batch();
-}
-
-void Server::pass_time(std::int64_t duration_ns) {
-  const std::int64_t until_ns = now_ns_ + duration_ns;
-  if (until_ns > largest_sum) checked_sum(until_ns);
-  while (doors_.next_ns() <= until_ns) {
-    stop_.spend(1);
-    account_.in_system_ns += Int128{in_system_} * (doors_.next_ns() - now_ns_);
-    now_ns_ = doors_.next_ns();
-    doors_.pop();
-    ++in_system_;
-    ++account_.arrived;
-  }
-  account_.in_system_ns += Int128{in_system_} * (until_ns - now_ns_);
-  now_ns_ = until_ns;
-}
-
-void Server::emit(Row& row, std::int64_t tokens) {
-  if (row.remaining == row.output) row.first_token_ns = now_ns_;
-  row.remaining -= tokens;
-  row.memory.emitted += static_cast<std::uint64_t>(tokens);
-  context_ += tokens;
-  account_.emitted_tokens += tokens;
-  if (open_) window_tokens_ += tokens;
-  if (row.remaining == 0) depart(row);
-}
-
-void Server::depart(const Row& row) {
-  const std::int64_t latency_ns = now_ns_ - row.arrival_ns;
-  --unfinished_;
-  --in_system_;
-  ++account_.departed;
-  account_.departed_tokens += row.output;
-  account_.departed_ns += latency_ns;
-  queue_.answered(now_ns_);
-  doors_.answered(now_ns_);
-  if (!row.measured) return;
-  --measured_left_;
-  const std::int64_t first_token_ns = row.first_token_ns - row.arrival_ns;
-  const std::int64_t per_token_ns = latency_ns / row.output;
-  serving_.latency.add(latency_ns);
-  serving_.first_token.add(first_token_ns);
-  serving_.per_token.add(per_token_ns);
-  latency_sum_ns_ += latency_ns;
-  first_token_sum_ns_ += first_token_ns;
-  per_token_sum_ns_ += per_token_ns;
-  if (row.output > 1) {
-    const std::int64_t tpot_ns = (latency_ns - first_token_ns) / (row.output - 1);
-    serving_.tpot.add(tpot_ns);
-    tpot_sum_ns_ += tpot_ns;
-  }
-  measured_tokens_ += row.output;
-  if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * ns_per_us) tokens_in_goal_ += row.output;
-}
-
-/// Finished sequences leave a continuous batch at once, a static one all together.
-void Server::leave_batch() {
-  if (simulation_.batching != Batching::continuous) {
-    if (unfinished_ > 0) return;
-    rows_.clear();
-    context_ = 0;
-    return;
-  }
-  std::erase_if(rows_, [this](const Row& row) {
-    if (row.remaining > 0) return false;
-    context_ -= row.prompt + row.output;
-    return true;
-  });
-}
-
-Replica Server::record() const {
-  Replica replica{.number = block_, .values = {}};
-  auto& values = replica.values;
-  values[measured_requests] = static_cast<std::int64_t>(simulation_.requests);
-  values[latency_ns] = checked_sum(latency_sum_ns_);
-  values[wait_ns] = checked_sum(wait_sum_ns_);
-  values[first_token_ns] = checked_sum(first_token_sum_ns_);
-  values[per_token_ns] = checked_sum(per_token_sum_ns_);
-  values[tpot_requests] = static_cast<std::int64_t>(serving_.tpot.count());
-  values[tpot_ns] = checked_sum(tpot_sum_ns_);
-  values[window_ns] = now_ns_ - opened_ns_;
-  values[window_tokens] = checked_sum(window_tokens_);
-  values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
-  values[passes] = passes_;
-  values[rows] = rows_passed_;
-  values[in_system_ns] = checked_sum(account_.in_system_ns - in_system_before_ns_);
-  const auto set_quantiles = [&](std::size_t first, const DurationHistogram& durations) {
-    values[first] = durations.quantile(0.50);
-    values[first + 1] = durations.quantile(0.95);
-    values[first + 2] = durations.quantile(0.99);
-  };
-  set_quantiles(latency_p50_ns, serving_.latency);
-  set_quantiles(first_token_p50_ns, serving_.first_token);
-  set_quantiles(per_token_p50_ns, serving_.per_token);
-  set_quantiles(tpot_p50_ns, serving_.tpot);
-  return replica;
-}
-
-void Server::close_account() {
-  pass_time(0);  // for clients that were answered just now
-  for (const Row& row : rows_) {
-    if (row.remaining == 0) continue;
-    ++account_.in_service;
-    account_.in_service_tokens += row.output - row.remaining;
-    account_.remaining_ns += now_ns_ - row.arrival_ns;
-  }
-  for (; queue_.next_ns() <= now_ns_; queue_.pop()) {
-    stop_.spend(1);
-    ++account_.waiting;
-    account_.remaining_ns += now_ns_ - queue_.next_ns();
-  }
-  check_account(account_);
+  prepared.longest = {longest, settled.convention, settled.drafting};
+  scenario::check_server_acceptance(settled.acceptance, longest, settled.batching, settled.convention);
+  prepared.acceptance = prepared_acceptance(settled.acceptance, longest);
+  if (!settled.target_us) throw DomainError("invalid target_us (must be given)");
+  if (prepared.longest.draft_passes() > 0 && !settled.drafter_us)
+    throw DomainError("invalid drafter_us (must be given)");
+  const BlockPlan replicas{.total = prepared.simulation.replicas, .per_block = 1};
+  return make_block_simulator(
+      replicas, [prepared = std::move(prepared)](const RunKey& key, std::uint64_t block, std::uint64_t /*replicas*/) {
+        return Server(prepared, key, block).run();
+      });
 }
 
 }  // namespace foredraft::sim

@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <variant>
-#include <vector>
+#include <deque>
 
 #include "core/intervals.hpp"
-#include "core/parallel.hpp"
-#include "sim/process/outcome_counts.hpp"
-#include "sim/process/policy_sources.hpp"
-#include "sim/process/recorded_outcomes.hpp"
-#include "sim/system/serving_simulation.hpp"
+#include "core/random_stream.hpp"
+#include "foredraft/scenario.hpp"
+#include "sim/simulator.hpp"
 
 namespace foredraft::sim {
+
+/// Throws DomainError for parameters out of range.
+void check_arrivals(const Arrivals& distribution);
+
+/// The arrival times of one replica, in order. An endless stream that depends only on its key: two copies read the same
+/// times, so no queue has to be stored, however long it gets.
+class ArrivalStream {
+ public:
+  ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block);
+
+  /// Arrival time of the next request in ns; the largest number while every client waits for its answer.
+  [[nodiscard]] std::int64_t next_ns() const;
+  void pop();
+
+  /// A request was answered: its client sends the next one. Times must not decrease.
+  void answered(std::int64_t now_ns);
+
+ private:
+  void draw_interval();
+
+  Arrivals distribution_;
+  RandomStream random_;
+  double open_ns_ = 0.0;             // poisson, regular: the next arrival
+  std::deque<std::int64_t> closed_;  // closed: requests sent and not popped, at most one a client
+};
+
+/// Draws a length, by inversion if geometric. `count` must have passed check_token_count.
+[[nodiscard]] std::int64_t draw_length(const TokenCount& count, RandomStream& random);
 
 /// Balance of a replica when it stops: what arrived, departed and remains; times in ns.
 struct RunAccount {
@@ -32,156 +56,5 @@ struct RunAccount {
 /// Throws std::logic_error unless every request that arrived departed, is served or waits, every token belongs to one
 /// of them, and Little's law holds as an identity over the finite run including what remains at its end. [Little1961]
 void check_account(const RunAccount& account);
-
-// ---- Accepted drafts of the sequences of a batch. Each stepper implements `begin(request)`, the memory of a sequence
-// when its request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any sequence.
-
-/// Memory of a sequence between iterations.
-struct RowMemory {
-  std::uint64_t emitted = 0;   ///< tokens
-  std::uint64_t sequence = 0;  ///< index into a recording
-  RunsState run = {};
-};
-
-/// Iterations that do not depend on each other.
-class IndependentRows {
- public:
-  /// `survival`: [0] of the longest draft.
-  IndependentRows(const SurvivalByState& survival, const RunKey& key, std::uint64_t block)
-      : stepper_(survival, key, block) {}
-
-  [[nodiscard]] static RowMemory begin(std::uint64_t /*request*/) { return {}; }
-  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& /*memory*/, std::int64_t gamma) {
-    return stepper_.accepted_steps(draw, false, gamma);
-  }
-
- private:
-  SurvivalStepper stepper_;
-};
-
-/// Outputs that are each a text of runs.
-class RunsOfRows {
- public:
-  RunsOfRows(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
-      : stepper_(law, key, block, longest) {}
-
-  [[nodiscard]] RowMemory begin(std::uint64_t request) { return {.run = stepper_.start(request)}; }
-  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& memory, std::int64_t gamma) {
-    return std::min(stepper_.accepted_steps(draw, memory.run, gamma), gamma);
-  }
-
- private:
-  RunsStepper stepper_;
-};
-
-/// Outputs that each replay a recorded sequence, drawn uniformly, from its start; a longer output starts over.
-class ReplayedRows {
- public:
-  ReplayedRows(const RecordedOutcomes& recorded, const RunKey& key, std::uint64_t block)
-      : recorded_(recorded),
-        key_(key),
-        choices_(key.seed, {.purpose = Purpose::recording, .point = key.point, .block = block}) {}
-
-  [[nodiscard]] RowMemory begin(std::uint64_t request);
-  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, const RowMemory& memory, std::int64_t gamma) const;
-
- private:
-  const RecordedOutcomes& recorded_;
-  RunKey key_;
-  RandomStream choices_;
-};
-
-using RowAcceptance = std::variant<IndependentRows, RunsOfRows, ReplayedRows>;
-
-/// Survival thresholds of the longest draft, or what sequences with a memory draw from.
-using PreparedAcceptance = std::variant<SurvivalByState, RunsDistribution, RecordedOutcomes>;
-
-/// A checked simulation with the data that all its replicas share.
-struct PreparedServing {
-  ServingSimulation simulation;
-  std::vector<IterationShape> shapes;  ///< [batch]
-  IterationShape longest;              ///< longest of these
-  PreparedAcceptance acceptance;
-
-  [[nodiscard]] RowAcceptance rows(const RunKey& key, std::uint64_t block) const;
-};
-
-/// One replica: clock, batch and counts.
-class Server {
- public:
-  Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block);
-
-  /// Serves until the last measured request is answered.
-  [[nodiscard]] Tally run();
-
- private:
-  struct Row {
-    std::int64_t arrival_ns;
-    std::int64_t first_token_ns;
-    std::int64_t prompt;
-    std::int64_t output;
-    std::int64_t remaining;  ///< 0: finished, padding of a static batch
-    bool measured;
-    RowMemory memory;
-  };
-
-  void admit();
-  /// The current static batch.
-  [[nodiscard]] bool closed_to_others() const;
-  /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
-  [[nodiscard]] bool admits_more() const;
-  void read_prompts(std::size_t first_new);
-  void iterate();
-  /// Draws steps_; returns the minimum over the unfinished sequences.
-  [[nodiscard]] std::int64_t draw_steps(std::int64_t gamma);
-  [[nodiscard]] std::int64_t iteration_ns(const IterationShape& shape) const;
-  void pass_time(std::int64_t duration_ns);
-  void emit(Row& row, std::int64_t tokens);
-  void depart(const Row& row);
-  void leave_batch();
-  [[nodiscard]] Replica record() const;
-  void close_account();
-
-  const PreparedServing& prepared_;
-  const ServingSimulation& simulation_;
-  std::uint64_t block_;
-  ArrivalStream queue_;  // next to be admitted
-  ArrivalStream doors_;  // next to arrive
-  RandomStream prompts_;
-  RandomStream outputs_;
-  RowAcceptance acceptance_;
-  StopMeter stop_;
-
-  std::int64_t now_ns_ = 0;
-  std::int64_t in_system_ = 0;
-  std::uint64_t admitted_ = 0;
-  std::uint64_t measured_left_;
-  std::uint64_t draws_ = 0;
-  std::vector<Row> rows_;
-  std::vector<std::int64_t> steps_;  // drafts accepted in this iteration, by sequence
-  std::int64_t unfinished_ = 0;      // sequences
-  std::int64_t context_ = 0;         // cached tokens of all sequences
-
-  RunAccount account_;  // from the start
-
-  // Since the window opened.
-  bool open_ = false;
-  std::int64_t opened_ns_ = 0;
-  Int128 in_system_before_ns_ = 0;
-  std::int64_t window_tokens_ = 0;
-  std::int64_t passes_ = 0;
-  std::int64_t rows_passed_ = 0;
-
-  // For measured requests.
-  VaryingCounts counts_;
-  Int128 latency_sum_ns_ = 0;
-  Int128 wait_sum_ns_ = 0;
-  Int128 first_token_sum_ns_ = 0;
-  Int128 per_token_sum_ns_ = 0;
-  Int128 tpot_sum_ns_ = 0;
-  Int128 measured_tokens_ = 0;
-  Int128 tokens_in_goal_ = 0;
-  ServingTally serving_;
-};
 
 }  // namespace foredraft::sim

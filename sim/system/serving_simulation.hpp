@@ -9,13 +9,11 @@
 
 #include "foredraft/scenario.hpp"
 #include "sim/simulator.hpp"
-#include "sim/system/arrivals.hpp"
 
 /// Time of a forward pass of a model.
 namespace foredraft::sim {
 
-/// In microseconds, finite and not negative, for every shape that a run contains: a measured table or a formula. Called
-/// from several threads at once.
+/// In us, finite and not negative, for every shape of a run. Called from several threads at once.
 using StepTime = std::function<double(const StepShape&)>;
 
 // ---- System fidelity: a server that decodes batches of requests speculatively, event by event, in virtual time.
@@ -48,11 +46,9 @@ struct ServingSimulation {
 };
 
 /// The simulation of a server. A block is a replica, and so is a unit of the Tally, which counts the iterations of
-/// measured requests. Requests keep arriving until the last measured one is answered, so the load stays constant; above
-/// the server's capacity latencies grow with `requests`. Every replica checks that no request, token or waiting time is
-/// lost (check_account). run_block throws DomainError for a step time that is negative or not finite, and if a replica
-/// takes more than 2 years. Throws DomainError for an argument outside its domain.
-/// more than 2 years. Throws DomainError on an argument outside its domain.
+/// measured requests. Requests keep arriving until the last measured one is answered, so the load stays constant.
+/// run_block throws DomainError for a step time that is negative or not finite, and if a replica takes more than 2
+/// years.
 [[nodiscard]] std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation);
 
 }  // namespace foredraft::sim

@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 #include <limits>
-#include <utility>
 
 #include "core/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
-#include "sim/token/ngram_simulator.hpp"
-#include "sim/token/pooled/pooled_simulator.hpp"
+#include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
@@ -24,11 +22,6 @@ void check_temperature(double temperature) {
   }
 }
 
-IterationShape checked_shape(const TokenSimulation& simulation) {
-  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_token_gamma);
-  return {.gamma = simulation.gamma, .convention = simulation.convention, .drafting = simulation.drafting};
-}
-
 std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const TokenSimulation& simulation,
                                           std::uint64_t seed, StopToken stop) {
   const IterationShape shape = checked_shape(simulation);
@@ -36,7 +29,7 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
   const SyntheticPool pool(pair, seed, stop);
   if (pair.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
-                                {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
+                                {.distribution = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 simulation.temperature, shape, simulation.iterations);
   }
   PooledTables tables(pair.vocabulary, pair.pool, rule->candidates());
@@ -68,6 +61,11 @@ std::unique_ptr<Simulator> make_given(const GivenDistributions& given, const Tok
 
 }  // namespace
 
+IterationShape checked_shape(const TokenSimulation& simulation) {
+  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_token_gamma);
+  return {.gamma = simulation.gamma, .convention = simulation.convention, .drafting = simulation.drafting};
+}
+
 std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed, StopToken stop) {
   check_temperature(simulation.temperature);
   if (const auto* synthetic = std::get_if<SyntheticModels>(&simulation.models)) {
@@ -76,6 +74,16 @@ std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std:
   if (const auto* given = std::get_if<GivenDistributions>(&simulation.models)) return make_given(*given, simulation);
   if (std::holds_alternative<PromptLookupPair>(simulation.models)) return make_prompt_lookup_simulator(simulation);
   return make_ngram_simulator(simulation);
+}
+
+Tally TokenSimulator::run_block(const RunKey& key, std::uint64_t block) const {
+  return tally_independent(shape_, run_(key, block, plan_.in_block(block), nullptr));
+}
+
+EmittedTokens TokenSimulator::emit_block(const RunKey& key, std::uint64_t block) const {
+  EmittedTokens emitted(plan_.in_block(block));
+  static_cast<void>(run_(key, block, emitted.size(), &emitted));
+  return emitted;
 }
 
 double expected_acceptance(const Simulator& simulator) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "foredraft/words.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "sim/process/outcome_counts.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/rules/verification_rule.hpp"
@@ -19,16 +21,35 @@ struct EmittedToken {
   std::int64_t context;  ///< row of the pool; -1 if contexts are not numbered
 };
 
-/// A simulator that reports tokens, not only their number.
-class TokenSimulator : public Simulator {
+/// [i]: the tokens that iteration i emitted, in order.
+using EmittedTokens = std::vector<std::vector<EmittedToken>>;
+
+/// A simulator of independent iterations that reports tokens, not only their number.
+class TokenSimulator final : public Simulator {
  public:
+  /// Number of iterations of a block that accepted exactly k drafts, k = 0..gamma. Appends their tokens to the entries
+  /// of `emitted`, one for each iteration, unless it is null.
+  using RunBlock = std::function<std::vector<std::uint64_t>(const RunKey& key, std::uint64_t block,
+                                                            std::uint64_t iterations, EmittedTokens* emitted)>;
+
+  TokenSimulator(const BlockPlan& plan, const IterationShape& shape, double expected_acceptance, RunBlock run)
+      : plan_(plan), shape_(shape), expected_acceptance_(expected_acceptance), run_(std::move(run)) {}
+
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override;
+
   /// The exact probability that a draft is accepted, averaged over the contexts of a position: the pool mean of
   /// acceptance_probability(). NaN if that is, and if the contexts are not a finite pool.
-  [[nodiscard]] virtual double expected_acceptance() const = 0;
+  [[nodiscard]] double expected_acceptance() const { return expected_acceptance_; }
 
-  /// The tokens emitted by a block, in order: one inner vector per iteration. The same draws as run_block().
-  [[nodiscard]] virtual std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
-                                                                          std::uint64_t block) const = 0;
+  /// The tokens emitted by a block. The same draws as run_block().
+  [[nodiscard]] EmittedTokens emit_block(const RunKey& key, std::uint64_t block) const;
+
+ private:
+  BlockPlan plan_;
+  IterationShape shape_;
+  double expected_acceptance_;
+  RunBlock run_;
 };
 
 /// expected_acceptance() of a TokenSimulator; NaN for any other simulator.
@@ -46,10 +67,28 @@ struct TokenSimulation {
   std::uint64_t iterations;
 };
 
-/// Prepares the run (pools, alias tables; may take a second at V = 256,000). Synthetic pools are drawn from `seed`
-/// (purposes logits and draft_logits), so they are part of the result. Throws DomainError, and Interrupted when
-/// stopped.
+/// Prepares the run (pools, alias tables). Synthetic pools are drawn from `seed` (purposes logits and draft_logits), so
+/// they are part of the result. Throws DomainError, and Interrupted when stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed,
                                                               StopToken stop = {});
+
+/// Throws DomainError for a gamma out of range.
+[[nodiscard]] IterationShape checked_shape(const TokenSimulation& simulation);
+
+// ---- Texts of n-gram models.
+//
+// Rules: rejection_sampling at temperature 1 or 0, greedy_match at temperature 0 (where both are the same); no rule
+// parameters. A block is 1,024 iterations on its own text and one unit of the tally, so units are independent. At
+// temperature 1 it is one text, whose first iterations are not counted. Greedy text continues from a prompt until it
+// has ngram::Prompts::passage_tokens more, then from the next. The last one is completed, so a run at temperature 0 has
+// up to 63 iterations more per block than requested. Both throw DomainError for other models, rules, temperatures or
+// sizes.
+
+/// The simulation of an NgramPair: the target writes text, the drafter drafts its next tokens.
+[[nodiscard]] std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation);
+
+/// The simulation of a PromptLookupPair: the target writes text whose drafts are copied from earlier text. Only the
+/// last `window` tokens are searched: at temperature 1 all iterations have the same distribution.
+[[nodiscard]] std::unique_ptr<Simulator> make_prompt_lookup_simulator(const TokenSimulation& simulation);
 
 }  // namespace foredraft::sim

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "analytic/answer/answer.hpp"
 #include "analytic/answer/iteration_distribution.hpp"
-#include "analytic/answer/server_answer.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/simulate.hpp"
 #include "tests/support/tolerances.hpp"
@@ -99,17 +99,17 @@ TEST_CASE("acceptance with a memory is served as one by position of as many toke
 }
 
 TEST_CASE("a server without an equilibrium in closed form says so") {
-  const auto refuses = [](auto&& change) {
+  const auto rejects = [](auto&& change) {
     Scenario scenario = server_at(3, 1.0, 100.0, 8);
     change(std::get<Server>(scenario.fidelity));
     CHECK_THROWS_AS(analytic::load_answer(scenario), DomainError);
   };
-  refuses([](Server& server) { server.batching = Batching::ragged; });
-  refuses([](Server& server) { server.arrivals = {.kind = ArrivalKind::closed, .clients = 4}; });
-  refuses([](Server& server) { server.output.geometric = true; });
-  refuses([](Server& server) { server.prompt.spread = 10; });
-  refuses([](Server& server) { server.output.tokens = 1.0; });
-  refuses([](Server& server) { server.gamma_schedule = {{1, 8, 2}}; });
+  rejects([](Server& server) { server.batching = Batching::ragged; });
+  rejects([](Server& server) { server.arrivals = {.kind = ArrivalKind::closed, .clients = 4}; });
+  rejects([](Server& server) { server.output.geometric = true; });
+  rejects([](Server& server) { server.prompt.spread = 10; });
+  rejects([](Server& server) { server.output.tokens = 1.0; });
+  rejects([](Server& server) { server.gamma_schedule = {{1, 8, 2}}; });
   CHECK_THROWS_AS(analytic::load_answer({}), DomainError);
 }
 

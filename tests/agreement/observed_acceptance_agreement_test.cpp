@@ -128,7 +128,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[man
       fits.push_back(fit_of(clusters));
     }
     for (const std::int64_t gamma : {1, 3, 5, 10}) {
-      const double truth = analytic::tokens_per_iteration(analytic::MarkovAcceptance{a, b}, gamma, Convention::bonus);
+      const double truth = analytic::tokens_per_iteration(Markov{a, b}, gamma, Convention::bonus);
       const auto covered = std::count_if(fits.begin(), fits.end(), [&](const analytic::AcceptanceFit& fit) {
         const analytic::TokensAtGamma tokens = analytic::tokens_at(fit, gamma);
         return tokens.low <= truth && truth <= tokens.high;

@@ -81,12 +81,12 @@ int accepted_alike(const Judged& judged, const sim::VerificationRule& rule, cons
   for (std::size_t b = 0; b < requests; ++b) {
     const std::vector<double> p = probabilities(judged, b);
     const std::int32_t draft = judged.drafts[b];
-    const sim::PositionLaws laws{.target = p, .draft = p};
+    const sim::PositionDistributions distributions{.target = p, .draft = p};
     const sim::DraftedToken drafted{
         .token = draft, .target = p[static_cast<std::size_t>(draft)], .draft = p[static_cast<std::size_t>(draft)]};
-    const bool accepts = rule.acceptance(drafted, rule.row_statistic(laws)) == 1.0;
+    const bool accepts = rule.acceptance(drafted, rule.row_statistic(distributions)) == 1.0;
     std::vector<double> replacement(vocabulary);
-    rule.replacement(laws, replacement);
+    rule.replacement(distributions, replacement);
     INFO("request " << b);
     REQUIRE((emitted_counts[b] == 2) == accepts);
     REQUIRE((accepts ? tokens[2 * b] == draft : replacement[static_cast<std::size_t>(tokens[2 * b])] == 1.0));

@@ -82,7 +82,7 @@ TEST_CASE("answers in runs have the tokens per iteration of an endless text, how
   constexpr double long_answer = 4000.0;
   constexpr double end_effect = 5e-4;  // of one iteration cut short in more than 1,000
   for (const Runs& runs : {Runs{0.7, 0.5, 0.6, 1.0}, Runs{0.85, 0.3, 1.2, 1.4}}) {
-    const double tau = analytic::tokens_per_iteration({{runs.a, runs.b}, runs.spread, runs.rho}, gamma);
+    const double tau = analytic::tokens_per_iteration(runs, gamma);
     for (const std::int64_t batch : {1, 7}) {
       auto simulation = saturated(Batching::continuous, batch, {.tokens = long_answer});
       simulation.acceptance = runs;
@@ -111,12 +111,12 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
   const double iterations = analytic::expected_iterations_geometric(distribution_of_tokens(alpha), mean_length);
   for (const std::int64_t batch : {1, 16}) {
     const auto simulation = saturated(Batching::continuous, batch, {.tokens = mean_length, .geometric = true});
-    const sim::ServingEstimates estimates = sim::serving_estimates(serve(simulation).serving);
+    const Estimates estimates = sim::serving_estimates(serve(simulation).serving);
     CAPTURE(batch);
     check_serves(estimates.tokens_per_s, static_cast<double>(batch) * mean_length / (iterations * iteration_s));
     CHECK(estimates.mean_batch.mean == static_cast<double>(batch));
     // A request waits for nobody: its latency is its own iterations.
-    check_serves(estimates.latency.mean_ms, 1e3 * iterations * iteration_s);
+    check_serves(estimates.latency_ms, 1e3 * iterations * iteration_s);
   }
   // B tau / T(B, gamma): what long answers tend to.
   auto simulation = saturated(Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
@@ -135,7 +135,7 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = load / (target_us * 1e-6)};
     simulation.warmup_requests = 300;
     simulation.requests = 3000;
-    const sim::ServingEstimates constant = sim::serving_estimates(serve(simulation).serving);
+    const Estimates constant = sim::serving_estimates(serve(simulation).serving);
     const double target_ms = target_us * 1e-3;
     CAPTURE(load);
     check_serves(constant.wait_ms, load * target_ms / (2.0 * (1.0 - load)));
@@ -150,9 +150,9 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     simulation.arrivals.rate_per_s = rate_per_s;
     const double second = analytic::iterations_second_moment(survival) * iteration_s * iteration_s;
     const double wait_s = analytic::poisson_queue_wait(rate_per_s, {.mean = mean_s, .second_moment = second});
-    const sim::ServingEstimates speculative = sim::serving_estimates(serve(simulation).serving);
+    const Estimates speculative = sim::serving_estimates(serve(simulation).serving);
     check_serves(speculative.wait_ms, 1e3 * wait_s);
-    check_serves(speculative.latency.mean_ms, 1e3 * (wait_s + mean_s));
+    check_serves(speculative.latency_ms, 1e3 * (wait_s + mean_s));
   }
 }
 

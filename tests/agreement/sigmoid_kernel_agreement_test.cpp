@@ -27,10 +27,10 @@ Inverted invert(const std::vector<double>& weights, double uniform) {
 }
 
 std::vector<double> probabilities(const std::vector<float>& logits, std::size_t row, std::size_t vocabulary) {
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (std::size_t x = 0; x < vocabulary; ++x)
-    law.push_back(std::exp(static_cast<double>(logits[row * vocabulary + x])));
-  return law;
+    distribution.push_back(std::exp(static_cast<double>(logits[row * vocabulary + x])));
+  return distribution;
 }
 
 struct RuleTokens {
@@ -59,9 +59,9 @@ RuleTokens rule_tokens(const sim::VerificationRule& rule, const SigmoidScale& sc
       emitted.tokens.push_back(one.drafts[i]);
       continue;
     }
-    std::vector<double> law(one.vocabulary);
-    rule.replacement({.target = target, .draft = draft}, law);
-    emit(invert(law, draw(Purpose::replacement, i)));
+    std::vector<double> distribution(one.vocabulary);
+    rule.replacement({.target = target, .draft = draft}, distribution);
+    emit(invert(distribution, draw(Purpose::replacement, i)));
     return emitted;
   }
   // The rule draws this token from p; the kernel has no p, only the sigmas of its row.

@@ -35,14 +35,14 @@ double draw(Purpose purpose, unsigned request, std::uint64_t index) {
 std::vector<double> distribution_of(const std::vector<float>& rows, std::size_t row) {
   const auto first = rows.begin() + static_cast<std::ptrdiff_t>(row * vocabulary_of_requests);
   const std::vector<double> logits(first, first + vocabulary_of_requests);
-  std::vector<double> law(vocabulary_of_requests);
-  sim::softmax(logits, 1.0, law);
-  return law;
+  std::vector<double> distribution(vocabulary_of_requests);
+  sim::softmax(logits, 1.0, distribution);
+  return distribution;
 }
 
-std::int32_t drawn(const std::vector<double>& law, double u) {
-  const double total[] = {sim::row_sum(law)};
-  return static_cast<std::int32_t>(sim::draw_by_inversion<double>(law, total, total[0], u));
+std::int32_t drawn(const std::vector<double>& distribution, double u) {
+  const double total[] = {sim::row_sum(distribution)};
+  return static_cast<std::int32_t>(sim::draw_by_inversion<double>(distribution, total, total[0], u));
 }
 
 Requests made_up_requests() {
@@ -67,7 +67,7 @@ Requests made_up_requests() {
 /// What the simulator's rule emits for request b.
 std::vector<std::int32_t> emitted_by_rule(const sim::VerificationRule& rule, const Requests& made, unsigned b) {
   std::vector<std::int32_t> tokens;
-  std::vector<double> law(vocabulary_of_requests);
+  std::vector<double> distribution(vocabulary_of_requests);
   for (unsigned i = 0; i < gamma_of_requests; ++i) {
     const std::vector<double> target = distribution_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + i);
     const std::vector<double> draft = distribution_of(made.draft, std::size_t{b} * gamma_of_requests + i);
@@ -78,12 +78,12 @@ std::vector<std::int32_t> emitted_by_rule(const sim::VerificationRule& rule, con
       tokens.push_back(token);
       continue;
     }
-    rule.replacement({.target = target, .draft = draft}, law);
-    tokens.push_back(drawn(law, draw(Purpose::replacement, b, i)));
+    rule.replacement({.target = target, .draft = draft}, distribution);
+    tokens.push_back(drawn(distribution, draw(Purpose::replacement, b, i)));
     return tokens;
   }
-  rule.bonus(distribution_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + gamma_of_requests), law);
-  tokens.push_back(drawn(law, draw(Purpose::bonus_token, b, gamma_of_requests)));
+  rule.bonus(distribution_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + gamma_of_requests), distribution);
+  tokens.push_back(drawn(distribution, draw(Purpose::bonus_token, b, gamma_of_requests)));
   return tokens;
 }
 

@@ -32,7 +32,7 @@ OTHER_NAMESPACES = {
     "gpu_bench/verify": ("foredraft::gpu_bench::detail", "what templates are made of"),
     "gpu_bench/verify/published": ("foredraft::gpu_bench::published", "what verifiers of others are made of"),
     "scenario/family.hpp": ("foredraft::scenario::detail", "what templates are made of"),
-    "scenario/inputs.hpp": ("foredraft", "a member of the public Scenario"),
+    "scenario/cost.hpp": ("foredraft", "a member of the public Scenario"),
     "sim/token/models/model_pair.hpp": ("foredraft", "a member of the public Scenario"),
     "sim/token/rules/verification_rule.hpp": ("foredraft::sim::rules", "one overload for each rule"),
 }

@@ -35,7 +35,7 @@ ProcessFidelity& process_of(Scenario& scenario) { return std::get<ProcessFidelit
 constexpr SimulationPlan short_plan{.iterations = 1000, .seed = 1};
 
 /// Both refuse it, and say why.
-void check_refused(const Scenario& scenario, const std::string& why) {
+void check_rejected(const Scenario& scenario, const std::string& why) {
   CHECK_THROWS_AS(predict(scenario), DomainError);
   CHECK_THROWS_WITH(predict(scenario), Catch::Contains(why));
   CHECK_THROWS_AS(simulate(scenario, short_plan), DomainError);
@@ -80,23 +80,23 @@ TEST_CASE("where draft lengths cannot be compared, the best one is refused and n
 
 TEST_CASE("a scenario with a value out of range is refused by closed form and simulation alike") {
   for (const double alpha : {-0.1, 1.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    check_refused(iid_scenario(alpha, 5, 0.05), "alpha");
+    check_rejected(iid_scenario(alpha, 5, 0.05), "alpha");
   }
-  check_refused(iid_scenario(0.8, -1, 0.05), "gamma=-1");
-  check_refused(iid_scenario(0.8, 5, -0.05), "c=-0.05");
-  check_refused(iid_scenario(0.8, 5, std::nan("")), "c=nan");
+  check_rejected(iid_scenario(0.8, -1, 0.05), "gamma=-1");
+  check_rejected(iid_scenario(0.8, 5, -0.05), "c=-0.05");
+  check_rejected(iid_scenario(0.8, 5, std::nan("")), "c=nan");
   Scenario scenario = iid_scenario(0.8, 0, 0.05);
   scenario.convention = Convention::no_bonus;
-  check_refused(scenario, "gamma=0");
+  check_rejected(scenario, "gamma=0");
   scenario = iid_scenario(0.8, 5, 0.05);
   scenario.operations_ratio = -1.0;
-  check_refused(scenario, "operations_ratio=-1");
+  check_rejected(scenario, "operations_ratio=-1");
   scenario = iid_scenario(0.8, 5, 0.05);
   process_of(scenario).sequence_length = SequenceLength{.tokens = 2.5};
-  check_refused(scenario, "tokens=2.5");
+  check_rejected(scenario, "tokens=2.5");
   scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = MeasuredTimes{.step_ms = 0.0, .verify_ms = 1.0};
-  check_refused(scenario, "cost.step_ms=0");
+  check_rejected(scenario, "cost.step_ms=0");
 }
 
 TEST_CASE("parts of a scenario that do not go together are refused") {
@@ -105,49 +105,49 @@ TEST_CASE("parts of a scenario that do not go together are refused") {
   process_of(scenario).acceptance = Positional{.conditional = {0.9, 0.8}};
   for (const Policy& policy : std::vector<Policy>{ConstantGamma{}, Plus2Minus1{}, OptimalStopping{}}) {
     process_of(scenario).policy = policy;
-    check_refused(scenario, "gamma=3 (must be at most the 2 entries");
+    check_rejected(scenario, "gamma=3 (must be at most the 2 entries");
   }
   scenario = iid_scenario(0.8, 3, 0.05);
   scenario.drafter = Heads{.accuracies = {0.9, 0.8}};
-  check_refused(scenario, "2 entries of accuracies");
+  check_rejected(scenario, "2 entries of accuracies");
   scenario.drafter = PromptLookup{};
-  check_refused(scenario, "drafter=prompt_lookup");
+  check_rejected(scenario, "drafter=prompt_lookup");
   scenario.drafter = InputCopy{.edit_rate = 0.1};
   process_of(scenario).acceptance = Markov{.a = 0.8, .b = 0.5};
-  check_refused(scenario, "acceptance=markov");
+  check_rejected(scenario, "acceptance=markov");
   scenario = iid_scenario(0.8, 3, 0.05);
   scenario.drafter = BlockDrafter{.decay = 0.9};
   process_of(scenario).policy = ConfidenceThreshold{.threshold = 0.5};
-  check_refused(scenario, "policy=confidence_threshold");
+  check_rejected(scenario, "policy=confidence_threshold");
   scenario = iid_scenario(0.8, 3, 0.05);
   process_of(scenario).policy = OptimalStopping{};
   scenario.cost = ConstantRatio{};
-  check_refused(scenario, "policy=optimal_stopping");
+  check_rejected(scenario, "policy=optimal_stopping");
   scenario = iid_scenario(0.8, max_policy_gamma + 1, 0.05);
   process_of(scenario).policy = Plus2Minus1{};
-  check_refused(scenario, "gamma=10001");
+  check_rejected(scenario, "gamma=10001");
   scenario.fidelity = TokenFidelity{.rule = Lenient{.lenience = 2.0}, .models = SyntheticModels{.alpha = 0.8}};
   scenario.gamma = 3;
-  check_refused(scenario, "lenience=2");
+  check_rejected(scenario, "lenience=2");
   scenario.fidelity = Server{.acceptance = Iid{0.8}, .max_batch = 0};
-  check_refused(scenario, "max_batch=0");
+  check_rejected(scenario, "max_batch=0");
   scenario.fidelity = Server{.acceptance = Iid{0.8}, .gamma_schedule = {{2, 8, 3}}, .max_batch = 8};
-  check_refused(scenario, "gamma schedule");
+  check_rejected(scenario, "gamma schedule");
 }
 
 TEST_CASE("files that a scenario names and nobody read are an error that says what to call") {
   Scenario scenario = iid_scenario(0.8, 3, 0.05);
   process_of(scenario).acceptance = Trace{.file = "none.csv"};
-  check_refused(scenario, "read_inputs");
+  check_rejected(scenario, "read_inputs");
   CHECK_THROWS_AS(read_inputs(scenario), InputError);
   scenario = iid_scenario(0.8, 3, 0.05);
   scenario.cost = Roofline{{.source = "h200", .target = "llama-2-7b", .draft = "sheared-llama-1.3b"}};
-  check_refused(scenario, "read_inputs");
+  check_rejected(scenario, "read_inputs");
   read_inputs(scenario);
   CHECK(predict(scenario).speedup > 1.0);
   scenario.cost = ConstantRatio{.c = 0.05};
   scenario.fidelity = TokenFidelity{.models = NgramModels{}};
-  check_refused(scenario, "read_inputs");
+  check_rejected(scenario, "read_inputs");
 }
 
 TEST_CASE("a plan that counts nothing is refused") {
@@ -215,15 +215,15 @@ TEST_CASE("a sweep tells how far it is, stops when asked, and resumes") {
   write_text(config, "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = [1, 2, 3]\n[fixed]\nalpha = 0.8\nc = 0.1\n");
   const std::atomic<bool> stop = true;
   CHECK_THROWS_AS(run_sweep(config, folder / "a", {.stop = &stop}), Interrupted);
-  double most = 0.0;
+  double maximum = 0.0;
   std::uint64_t total = 0;
   const SweepResult result = run_sweep(config, folder / "a", {.threads = 1, .progress = [&](const SweepProgress& now) {
-                                                                most = std::max(most, now.finished);
+                                                                maximum = std::max(maximum, now.finished);
                                                                 total = now.total;
                                                               }});
   CHECK(result.points == 3);
   CHECK_FALSE(result.already_complete);
-  CHECK(most == 3.0);
+  CHECK(maximum == 3.0);
   CHECK(total == 3);
   CHECK(run_sweep(config, folder / "a").already_complete);
   CHECK(run_sweep(config, folder / "b", {.shard = Shard{2, 2}}).points == 1);

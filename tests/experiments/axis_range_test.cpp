@@ -35,16 +35,16 @@ TEST_CASE("without step or factor the step is one towards the end") {
 
 TEST_CASE("ranges that never arrive are refused") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(refuse_range({0.0, 1.0, 0.0, std::nullopt}));
-  CHECK(refuse_range({0.0, 1.0, -0.1, std::nullopt}));
-  CHECK(refuse_range({0.0, 1.0, nan, std::nullopt}));
-  CHECK(refuse_range({nan, 1.0, 0.1, std::nullopt}));
-  CHECK(refuse_range({1.0, 8.0, std::nullopt, 1.0}));
-  CHECK(refuse_range({1.0, 8.0, std::nullopt, 0.5}));
-  CHECK(refuse_range({1.0, 8.0, std::nullopt, nan}));
-  CHECK(refuse_range({0.0, 8.0, std::nullopt, 2.0}));
-  CHECK(refuse_range({1.0, 8.0, 1.0, 2.0}));
-  CHECK_FALSE(refuse_range({1.0, 8.0, std::nullopt, 2.0}));
+  CHECK(reject_range({0.0, 1.0, 0.0, std::nullopt}));
+  CHECK(reject_range({0.0, 1.0, -0.1, std::nullopt}));
+  CHECK(reject_range({0.0, 1.0, nan, std::nullopt}));
+  CHECK(reject_range({nan, 1.0, 0.1, std::nullopt}));
+  CHECK(reject_range({1.0, 8.0, std::nullopt, 1.0}));
+  CHECK(reject_range({1.0, 8.0, std::nullopt, 0.5}));
+  CHECK(reject_range({1.0, 8.0, std::nullopt, nan}));
+  CHECK(reject_range({0.0, 8.0, std::nullopt, 2.0}));
+  CHECK(reject_range({1.0, 8.0, 1.0, 2.0}));
+  CHECK_FALSE(reject_range({1.0, 8.0, std::nullopt, 2.0}));
 }
 
 }  // namespace foredraft::experiments

@@ -11,7 +11,7 @@
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"
 
@@ -136,27 +136,27 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
 
 TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
   const TemporaryFolder folder;
-  const auto refused = [&](const std::string& arguments, const std::string& environment = "") {
+  const auto rejected = [&](const std::string& arguments, const std::string& environment = "") {
     const Calibrated outcome = calibrate(folder, arguments, environment);
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
     CHECK_FALSE(std::filesystem::exists(folder / "cpu.json"));
     return outcome.err;
   };
-  CHECK_THAT(refused(""), Catch::Contains("--out: missing"));
-  CHECK_THAT(refused("--out cpu.json --target t5-base"), Catch::Contains("--draft: missing"));
-  CHECK_THAT(refused("--out cpu.json --draft t5-base"), Catch::Contains("--target: missing"));
-  CHECK_THAT(refused("--out cpu.json --target t5-base --draft t5-smal"), Catch::Contains("did you mean t5-small?"));
-  CHECK_THAT(refused("--out cpu.json --backend gpu"), Catch::Contains("unknown backend \"gpu\""));
-  CHECK_THAT(refused("--out cpu.json --batch 1,,2"), Catch::Contains("invalid entry 2"));
-  CHECK_THAT(refused("--out cpu.json --batch 0 --context -1"),
+  CHECK_THAT(rejected(""), Catch::Contains("--out: missing"));
+  CHECK_THAT(rejected("--out cpu.json --target t5-base"), Catch::Contains("--draft: missing"));
+  CHECK_THAT(rejected("--out cpu.json --draft t5-base"), Catch::Contains("--target: missing"));
+  CHECK_THAT(rejected("--out cpu.json --target t5-base --draft t5-smal"), Catch::Contains("did you mean t5-small?"));
+  CHECK_THAT(rejected("--out cpu.json --backend gpu"), Catch::Contains("unknown backend \"gpu\""));
+  CHECK_THAT(rejected("--out cpu.json --batch 1,,2"), Catch::Contains("invalid entry 2"));
+  CHECK_THAT(rejected("--out cpu.json --batch 0 --context -1"),
              Catch::Contains("--batch") && Catch::Contains("--context"));
-  CHECK_THAT(refused("--out cpu.json --minutes 0"), Catch::Contains("--minutes"));
-  CHECK_THAT(refused("--out no/such/folder/cpu.json"), Catch::Contains("no such folder"));
-  CHECK_THAT(refused("--out cpu.json --backend cuda --threads 2"), Catch::Contains("--threads"));
+  CHECK_THAT(rejected("--out cpu.json --minutes 0"), Catch::Contains("--minutes"));
+  CHECK_THAT(rejected("--out no/such/folder/cpu.json"), Catch::Contains("no such folder"));
+  CHECK_THAT(rejected("--out cpu.json --backend cuda --threads 2"), Catch::Contains("--threads"));
 
   write_text(folder / "mine.json", "{\"schema\": \"something else\"}");
-  CHECK_THAT(refused("--out mine.json"), Catch::Contains("not a profile; it is not overwritten"));
+  CHECK_THAT(rejected("--out mine.json"), Catch::Contains("not a profile; it is not overwritten"));
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 
@@ -179,10 +179,10 @@ TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says
   std::filesystem::create_directory(folder / "bin");
   write_text(folder / "bin/foredraft-gpu", "#!/bin/sh\necho \"$*\" > called\necho no device >&2\nexit 2\n");
   std::filesystem::permissions(folder / "bin/foredraft-gpu", std::filesystem::perms::owner_all);
-  const Calibrated refused = run("--backend cuda --target t5-base --draft t5-small --batch 1,8 --quick --out gpu.json",
-                                 folder / "bin" + ":/usr/bin:/bin");
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Catch::Contains("no device") && Catch::Contains("foredraft-gpu could not run"));
+  const Calibrated rejected = run("--backend cuda --target t5-base --draft t5-small --batch 1,8 --quick --out gpu.json",
+                                  folder / "bin" + ":/usr/bin:/bin");
+  CHECK(rejected.code == 2);
+  CHECK_THAT(rejected.err, Catch::Contains("no device") && Catch::Contains("foredraft-gpu could not run"));
   CHECK(content_of(folder / "called") ==
         "measure --out gpu.json.measured --minutes 2 --models t5-base,t5-small --batch 1,8 --quick\n");
   CHECK_FALSE(std::filesystem::exists(folder / "gpu.json"));

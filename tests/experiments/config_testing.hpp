@@ -16,7 +16,7 @@ inline experiments::SweepConfig config_of(const std::string& text) {
 }
 
 /// Why this text is refused; empty where it is not.
-inline std::string refusal_of(const std::string& text) {
+inline std::string problem_of(const std::string& text) {
   try {
     static_cast<void>(config_of(text));
   } catch (const InputError& error) {

@@ -60,9 +60,9 @@ TEST_CASE("without a cost per sentence the block model is the printed Eq. 4, and
 }
 
 TEST_CASE("simulated sentences under the block cost agree with the closed form") {
-  for (const std::string law : {"fixed", "geometric"}) {
+  for (const std::string distribution : {"fixed", "geometric"}) {
     for (const std::string drafter : {"block", "autoregressive"}) {
-      std::string text = block_sweep + fmt::format("sequence_length = 27\nend_of_sequence = \"{}\"\n", law) +
+      std::string text = block_sweep + fmt::format("sequence_length = 27\nend_of_sequence = \"{}\"\n", distribution) +
                          "\"cost.target_encoder_ms\" = 60\n\"cost.drafter_encoder_ms\" = 50\n\"cost.fixed_ms\" = 30\n"
                          "[simulation]\nsequences = 40_000\nseed = 9\n";
       text.replace(text.find("\"block\"", text.find("drafter")), 7, fmt::format("\"{}\"", drafter));
@@ -71,7 +71,7 @@ TEST_CASE("simulated sentences under the block cost agree with the closed form")
       const auto simulator = sim::make_simulator(scenario, *config.simulation);
       const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {9, 0}, 2));
       const auto deviation = deviation_in_se(analytic::answer(scenario), simulated, *scenario::find_metric("speedup"));
-      INFO(law << ' ' << drafter);
+      INFO(distribution << ' ' << drafter);
       REQUIRE(deviation.has_value());
       // Five standard errors; one is at most 0.25 % of the speedup, an encoder forgotten on one side 10 % and more.
       CHECK(std::abs(*deviation) < 5.0);
@@ -94,18 +94,18 @@ TEST_CASE("measured times of a verification at one step are the constant ratio")
 }
 
 TEST_CASE("what a cost model does not read is refused, and what it needs is missing") {
-  CHECK_THAT(tests::refusal_of(block_sweep + "c = 0.1\n"),
+  CHECK_THAT(tests::problem_of(block_sweep + "c = 0.1\n"),
              Catch::Contains("fixed.c: not used") && Catch::Contains("cost = \"constant_ratio\""));
-  CHECK_THAT(tests::refusal_of(block_sweep + "\"cost.fixed_ms\" = 3\n"),
+  CHECK_THAT(tests::problem_of(block_sweep + "\"cost.fixed_ms\" = 3\n"),
              Catch::Contains("cost.fixed_ms: not used") && Catch::Contains("give sequence_length"));
   std::string without_step = block_sweep;
   without_step.erase(without_step.find("\"cost.step_ms\""), std::string("\"cost.step_ms\" = 8.0\n").size());
-  CHECK_THAT(tests::refusal_of(without_step), Catch::Contains("fixed.cost.step_ms: missing"));
-  CHECK_THAT(tests::refusal_of(block_sweep + "\"cost.baseline\" = 4\n"), Catch::Contains("must be a string"));
+  CHECK_THAT(tests::problem_of(without_step), Catch::Contains("fixed.cost.step_ms: missing"));
+  CHECK_THAT(tests::problem_of(block_sweep + "\"cost.baseline\" = 4\n"), Catch::Contains("must be a string"));
   std::string zero_step = block_sweep;
   zero_step.replace(zero_step.find("8.0"), 3, "0.0");
-  CHECK_THAT(tests::refusal_of(zero_step), Catch::Contains("invalid cost.step_ms=0"));
-  CHECK(tests::refusal_of("[fixed]\nalpha = 0.9\ngamma = 2\n\"cost.step_ms\" = 3\n").find("set cost = \"block\"") !=
+  CHECK_THAT(tests::problem_of(zero_step), Catch::Contains("invalid cost.step_ms=0"));
+  CHECK(tests::problem_of("[fixed]\nalpha = 0.9\ngamma = 2\n\"cost.step_ms\" = 3\n").find("set cost = \"block\"") !=
         std::string::npos);
 }
 

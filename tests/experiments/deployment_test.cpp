@@ -103,12 +103,12 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
 TEST_CASE("what does not fit is said first, gets no speedup, and is answered only where memory is ignored") {
   const tests::TemporaryFolder folder;
   const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
-  const Json refused = predicted(folder, pair);
-  CHECK(refused["cells"][0]["fits"] == false);
-  CHECK(refused["cells"][0]["max_batch"] == 0);
-  CHECK(refused["speedup"].is_null());
-  CHECK(refused["best_gamma"].is_null());
-  CHECK(refused["schedules"][0]["schedule"].empty());
+  const Json rejected = predicted(folder, pair);
+  CHECK(rejected["cells"][0]["fits"] == false);
+  CHECK(rejected["cells"][0]["max_batch"] == 0);
+  CHECK(rejected["speedup"].is_null());
+  CHECK(rejected["best_gamma"].is_null());
+  CHECK(rejected["schedules"][0]["schedule"].empty());
   const auto text = tests::foredraft(folder, "predict --alpha 0.8 " + pair);
   CHECK(text.code == 0);
   CHECK_THAT(text.out, Catch::StartsWith("Does not fit: batch 1, context 512 needs 1"));
@@ -137,23 +137,23 @@ TEST_CASE("a config.json is a model, its formats are those of the checkpoint") {
 
 TEST_CASE("pairs, formats and splits that cannot be are refused with what to do") {
   const tests::TemporaryFolder folder;
-  const auto refused = [&](const std::string& arguments) {
+  const auto rejected = [&](const std::string& arguments) {
     const auto result = tests::foredraft(folder, "predict --alpha 0.8 " + arguments);
     CHECK(result.code == 2);
     return result.err;
   };
-  CHECK_THAT(refused("--device h100 --target llama-3.1-8b --draft qwen3-0.6b"),
+  CHECK_THAT(rejected("--device h100 --target llama-3.1-8b --draft qwen3-0.6b"),
              Catch::Contains("--draft: ") && Catch::Contains("--allow-vocabulary-mismatch"));
   CHECK(predicted(folder, "--device h100 --target llama-3.1-8b --draft qwen3-0.6b --allow-vocabulary-mismatch")
             .contains("speedup"));
-  CHECK_THAT(refused(llama_on_h100 + "--target-format fp9"), Catch::Contains("unknown format \"fp9\""));
-  CHECK_THAT(refused("--device a100 --target llama-3.1-8b --draft llama-3.2-1b --target-format fp8"),
+  CHECK_THAT(rejected(llama_on_h100 + "--target-format fp9"), Catch::Contains("unknown format \"fp9\""));
+  CHECK_THAT(rejected("--device a100 --target llama-3.1-8b --draft llama-3.2-1b --target-format fp8"),
              Catch::Contains("fp8") && Catch::Contains("A100"));
-  CHECK_THAT(refused(llama_on_h100 + "--target-tp 3"), Catch::Contains("3") && Catch::Contains("heads"));
-  CHECK_THAT(refused(llama_on_h100 + "--context 900000"), Catch::Contains("131072"));
-  CHECK_THAT(refused("--c 0.1 --target-format fp8"), Catch::Contains("--target-format: given without --device"));
+  CHECK_THAT(rejected(llama_on_h100 + "--target-tp 3"), Catch::Contains("3") && Catch::Contains("heads"));
+  CHECK_THAT(rejected(llama_on_h100 + "--context 900000"), Catch::Contains("131072"));
+  CHECK_THAT(rejected("--c 0.1 --target-format fp8"), Catch::Contains("--target-format: given without --device"));
   tests::write_text(folder / "s.csv", "model,role,batch,tokens,context,ms\nbig,decoder_pass,1,1,0,2\n");
-  CHECK_THAT(refused("--steps-file s.csv --target big --draft big --target-tp 2"),
+  CHECK_THAT(rejected("--steps-file s.csv --target big --draft big --target-tp 2"),
              Catch::Contains("--target-tp: not used with measured times"));
 }
 

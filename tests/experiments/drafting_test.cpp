@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
-#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
@@ -94,38 +93,38 @@ TEST_CASE("sweeps over drafters agree with their closed forms, endless and finit
 
 TEST_CASE("drafters and policies that do not fit are refused with their reason") {
   const std::string base = "[fixed]\nalpha = 0.8\ngamma = 5\n";
-  CHECK_THAT(tests::refusal_of(base + "drafter = \"prompt_lookup\"\n"),
+  CHECK_THAT(tests::problem_of(base + "drafter = \"prompt_lookup\"\n"),
              Catch::Contains("fixed.drafter: prompt_lookup does not draft in fidelity process"));
-  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
+  CHECK_THAT(tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
              Catch::Contains("fixed.drafter.edit_rate: missing") && Catch::Contains("fixed.drafter.realign: missing"));
   CHECK_THAT(
-      tests::refusal_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
+      tests::problem_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
       Catch::Contains("fixed.alpha: not used"));
-  CHECK_THAT(tests::refusal_of(base + "\"drafter.decay\" = 0.9\n"),
+  CHECK_THAT(tests::problem_of(base + "\"drafter.decay\" = 0.9\n"),
              Catch::Contains("choose the drafter it belongs to"));
-  CHECK_THAT(tests::refusal_of(base + "\"policy.threshold\" = 0.9\n"),
+  CHECK_THAT(tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
              Catch::Contains("choose the policy it belongs to"));
   CHECK_THAT(
-      tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
+      tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
       Catch::Contains("block works only with process iid"));
-  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
+  CHECK_THAT(tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
              Catch::Contains("drafter.accuracies has 2 entries"));
-  CHECK_THAT(tests::refusal_of(base + "policy = \"optimal_stopping\"\n"),
+  CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\n"),
              Catch::Contains("optimal_stopping without c"));
-  CHECK_THAT(tests::refusal_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
+  CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
              Catch::Contains("there is nothing to stop"));
   CHECK_THAT(
-      tests::refusal_of(base + "policy = \"confidence_threshold\"\n"),
+      tests::problem_of(base + "policy = \"confidence_threshold\"\n"),
       Catch::Contains("fixed.policy.threshold: missing") && Catch::Contains("fixed.policy.concentration: missing"));
-  CHECK_THAT(tests::refusal_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
+  CHECK_THAT(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
              Catch::Contains("must lie in [1, 10000] under policy plus2_minus1"));
-  CHECK_THAT(tests::refusal_of(
+  CHECK_THAT(tests::problem_of(
                  "[fixed]\ngamma = 4\nprocess = \"markov\"\n\"process.a\" = 0.5\n\"process.b\" = 0.5\n"
                  "policy = \"confidence_threshold\"\n\"policy.threshold\" = 0.5\n\"policy.concentration\" = 1\n"),
              Catch::Contains("it needs process iid"));
-  CHECK_THAT(tests::refusal_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
-  CHECK_THAT(tests::refusal_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
+  CHECK_THAT(tests::problem_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
+  CHECK_THAT(tests::problem_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
              Catch::Contains("mean_gamma is not computed"));
 }
 
@@ -134,19 +133,19 @@ TEST_CASE(
   const std::string token = "fidelity = \"token\"\n[simulation]\niterations = 10\nseed = 1\n";
   const std::string text = "models = { kind = \"ngram\", draft_order = 5 }\n" + token;
   for (const std::string drafter : {"heads", "mlp_speculator"}) {
-    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\ndrafter = \"" + drafter + "\"\n" + token),
+    CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"" + drafter + "\"\n" + token),
                Catch::Contains(drafter + " needs text in fidelity token"));
-    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 17\ndrafter = \"" + drafter + "\"\n" + text),
+    CHECK_THAT(tests::problem_of("[fixed]\ngamma = 17\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.gamma: invalid gamma=17 (at most 16: " + drafter + " has a model"));
-    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
+    CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.drafter.decay: not used"));
     // The same drafter in process fidelity needs none of it.
-    CHECK(tests::refusal_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
+    CHECK(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
   }
-  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
+  CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
              Catch::Contains("fixed.models.draft_order: invalid models.draft_order=5 (at most 4"));
-  CHECK(tests::refusal_of("[fixed]\ngamma = 16\ndrafter = \"heads\"\n" + text).empty());
-  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 2\n\"drafter.accuracies\" = [0.8, 0.6]\ndrafter = \"heads\"\n" + text),
+  CHECK(tests::problem_of("[fixed]\ngamma = 16\ndrafter = \"heads\"\n" + text).empty());
+  CHECK_THAT(tests::problem_of("[fixed]\ngamma = 2\n\"drafter.accuracies\" = [0.8, 0.6]\ndrafter = \"heads\"\n" + text),
              Catch::Contains("fixed.drafter.accuracies: not used"));
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/devices/devices.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/experiments/run_program.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
@@ -46,7 +46,7 @@ TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is
     text.replace(text.find(from), from.size(), to);
     return text;
   };
-  const auto check_refused = [&](const std::string& option, const std::string& text, const std::string& said) {
+  const auto check_rejected = [&](const std::string& option, const std::string& text, const std::string& said) {
     write_text(folder / "input", text);
     const Outcome outcome =
         foredraft(folder, "predict --" + option + " input --alpha 0.8 --target llama-2-7b --draft sheared-llama-1.3b");
@@ -55,20 +55,21 @@ TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains("input") && Catch::Contains(said));
   };
-  check_refused("profile", sound.substr(0, sound.size() / 2),
-                "input:83: syntax: invalid JSON at column 6 (unexpected end of the text)");
-  check_refused("profile", changed("foredraft.profile/2", "foredraft.profile/9"), "this program reads");
-  check_refused("profile", changed("4800000000000.0", "-4800000000000.0"), "memory_bandwidth_bytes_per_s");
-  check_refused("profile", changed("4800000000000.0", "1e999"), "(the number 1e999 is too large)");
+  check_rejected("profile", sound.substr(0, sound.size() / 2),
+                 "input:83: syntax: invalid JSON at column 6 (unexpected end of the text)");
+  check_rejected("profile", changed("foredraft.profile/2", "foredraft.profile/9"), "this program reads");
+  check_rejected("profile", changed("4800000000000.0", "-4800000000000.0"), "memory_bandwidth_bytes_per_s");
+  check_rejected("profile", changed("4800000000000.0", "1e999"), "(the number 1e999 is too large)");
   const std::string header = "model,role,batch,tokens,context,ms\n";
-  check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,-1\n", "invalid ms=\"-1\"");
-  check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,inf\n", "invalid ms=\"inf\"");
-  check_refused("steps-file",
-                header +
-                    "llama-2-7b,decoder_pass,1,1,512,10\nllama-2-7b,decoder_pass,1,2,512,4\n"
-                    "sheared-llama-1.3b,decoder_pass,1,1,512,1\n",
-                "more work must not take less time");
-  check_refused("steps-file", header + "llama,decoder_pass,1,1,512,10\nsmall,decoder_pass,1,1,512,10\n", "no time for");
+  check_rejected("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,-1\n", "invalid ms=\"-1\"");
+  check_rejected("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,inf\n", "invalid ms=\"inf\"");
+  check_rejected("steps-file",
+                 header +
+                     "llama-2-7b,decoder_pass,1,1,512,10\nllama-2-7b,decoder_pass,1,2,512,4\n"
+                     "sheared-llama-1.3b,decoder_pass,1,1,512,1\n",
+                 "more work must not take less time");
+  check_rejected("steps-file", header + "llama,decoder_pass,1,1,512,10\nsmall,decoder_pass,1,1,512,10\n",
+                 "no time for");
   CHECK(foredraft(folder, "predict --profile h200 --alpha 0.8 --target llama-2-7 --draft sheared-llama-1.3b").code ==
         2);
   CHECK(foredraft(folder, "predict --profile none.json --alpha 0.8 --target llama-2-7b --draft t5-small").code == 2);
@@ -192,9 +193,9 @@ TEST_CASE("simulate takes one point from a configuration and refuses axes") {
   CHECK(foredraft(folder, "simulate one.toml").code == 0);
   CHECK(foredraft(folder, "simulate one.toml --seed 2").code == 2);
   write_text(folder / "axes.toml", sweep_text);
-  const Outcome refused = foredraft(folder, "simulate axes.toml");
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Catch::Contains("axes.toml:3: axes: simulate runs one point"));
+  const Outcome rejected = foredraft(folder, "simulate axes.toml");
+  CHECK(rejected.code == 2);
+  CHECK_THAT(rejected.err, Catch::Contains("axes.toml:3: axes: simulate runs one point"));
 }
 
 TEST_CASE("a bad configuration is refused with all its errors before any folder is made") {
@@ -320,9 +321,9 @@ TEST_CASE("merging into an unfinished sweep keeps the rows that are there and ap
   std::string other = whole.substr(0, sixty_rows);
   other[other.size() - 2] = other[other.size() - 2] == '1' ? '2' : '1';
   interrupted(other);
-  const Outcome refused = foredraft(folder, "merge part1 part2 --out m");
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Catch::Contains("m/points.csv: holds other rows than the shards - use another --out"));
+  const Outcome rejected = foredraft(folder, "merge part1 part2 --out m");
+  CHECK(rejected.code == 2);
+  CHECK_THAT(rejected.err, Catch::Contains("m/points.csv: holds other rows than the shards - use another --out"));
   CHECK(content_of(folder / "m/points.csv") == other);
 }
 
@@ -333,9 +334,9 @@ TEST_CASE("the output folder of another configuration, a read-only place and a f
   std::string other = sweep_text;
   other.replace(other.find("seed = 1"), 8, "seed = 2");
   write_text(folder / "t.toml", other);
-  const Outcome refused = foredraft(folder, "sweep t.toml --out a");
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Catch::Contains("differs in simulation.seed") && Catch::Contains("use another --out"));
+  const Outcome rejected = foredraft(folder, "sweep t.toml --out a");
+  CHECK(rejected.code == 2);
+  CHECK_THAT(rejected.err, Catch::Contains("differs in simulation.seed") && Catch::Contains("use another --out"));
   CHECK(foredraft(folder, "check a").code == 0);
   // /proc takes no folder from anybody, root included.
   const Outcome read_only = foredraft(folder, "sweep s.toml --out /proc/results");

@@ -16,7 +16,7 @@
 #include "gpu_bench/loop/loop_table.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 

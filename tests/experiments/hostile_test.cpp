@@ -365,7 +365,7 @@ TEST_CASE("check reads regular files of its folder, and no more of them than the
     write_text(folder / "a/manifest.json", manifest.dump(2));
     return foredraft(folder, "check a");
   };
-  const auto refused = [&](const std::string& what, const Outcome& outcome, int code) {
+  const auto rejected = [&](const std::string& what, const Outcome& outcome, int code) {
     CAPTURE(what, outcome.err);
     CHECK(outcome.code == code);
     CHECK(outcome.out.empty());
@@ -373,21 +373,21 @@ TEST_CASE("check reads regular files of its folder, and no more of them than the
   };
   const std::string outside = "an output of it is not a file of its folder";
   for (const char* path : {"/dev/zero", "../s.toml", "..", ""}) {
-    refused(outside, manifest_with([&](auto& json) { json["outputs"][1]["path"] = path; }), 2);
+    rejected(outside, manifest_with([&](auto& json) { json["outputs"][1]["path"] = path; }), 2);
   }
-  refused("does not follow", manifest_with([](auto& json) { json["seed"] = 2; }), 2);
-  refused("does not follow", manifest_with([](auto& json) { json["points"] = 5; }), 2);
-  refused("does not follow", manifest_with([](auto& json) { json["version"] = "9.9.9"; }), 2);
-  refused("has not the size of the manifest", manifest_with([](auto& json) { json["outputs"][1]["bytes"] = 7; }), 1);
-  refused("has not the SHA-256", manifest_with([](auto& json) { json["outputs"][1]["sha256"] = std::string(64, '0'); }),
-          1);
+  rejected("does not follow", manifest_with([](auto& json) { json["seed"] = 2; }), 2);
+  rejected("does not follow", manifest_with([](auto& json) { json["points"] = 5; }), 2);
+  rejected("does not follow", manifest_with([](auto& json) { json["version"] = "9.9.9"; }), 2);
+  rejected("has not the size of the manifest", manifest_with([](auto& json) { json["outputs"][1]["bytes"] = 7; }), 1);
+  rejected("has not the SHA-256",
+           manifest_with([](auto& json) { json["outputs"][1]["sha256"] = std::string(64, '0'); }), 1);
   write_text(folder / "a/manifest.json", sound);
   fs::remove(folder / "a/summary.md");
   fs::create_symlink("/dev/zero", folder / "a/summary.md");
-  refused("it is a link", foredraft(folder, "check a"), 1);
+  rejected("it is a link", foredraft(folder, "check a"), 1);
   fs::remove(folder / "a/summary.md");
   REQUIRE(::mkfifo((folder / "a/summary.md").c_str(), 0600) == 0);
-  refused("it is not a regular file", foredraft(folder, "check a"), 1);
+  rejected("it is not a regular file", foredraft(folder, "check a"), 1);
 }
 
 TEST_CASE("merge takes the rows of the configuration and no others") {
@@ -501,10 +501,10 @@ TEST_CASE("a folder that another run is writing is left alone by every command")
     CAPTURE(command);
     write_text(folder / "speedups.csv",
                "target,draft,gamma,alpha,batch,context,speedup\nllama-2-7b,sheared-llama-1.3b,3,0.7,1,512,1.5\n");
-    const Outcome refused = foredraft(folder, command, "flock -n " + (folder / (out + "/.foredraft-lock")));
-    CAPTURE(refused.err);
-    CHECK(refused.code == 2);
-    CHECK_THAT(refused.err, Catch::Contains("another run is writing it"));
+    const Outcome rejected = foredraft(folder, command, "flock -n " + (folder / (out + "/.foredraft-lock")));
+    CAPTURE(rejected.err);
+    CHECK(rejected.code == 2);
+    CHECK_THAT(rejected.err, Catch::Contains("another run is writing it"));
     fs::remove(folder / (out + "/.foredraft-lock"));
     CHECK(fs::is_empty(folder / "empty"));
   }

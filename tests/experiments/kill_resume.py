@@ -13,7 +13,7 @@ import time
 
 KILLS = 20
 DISTINCT = 8  # places in the file that must have been hit before the test may end
-MOST_KILLS = 200
+MAX_KILLS = 200
 CONFIG = """schema = "foredraft.sweep/1"
 [axes]
 alpha = { from = 0.05, to = 0.95, step = 0.05 }
@@ -45,8 +45,8 @@ def main():
         points = folder / "killed/points.csv"
         moments = []
         while len(moments) < KILLS or len(set(moments) - {len(wanted)}) < DISTINCT:
-            if len(moments) == MOST_KILLS:
-                sys.exit(f"{MOST_KILLS} kills hit too few places: {sorted(set(moments))}")
+            if len(moments) == MAX_KILLS:
+                sys.exit(f"{MAX_KILLS} kills hit too few places: {sorted(set(moments))}")
             process = subprocess.Popen(command("killed"), **quiet)
             time.sleep(chance.uniform(0.0, 0.4 * duration))
             process.kill()

@@ -8,8 +8,8 @@
 
 #include "experiments/predict/profile_prediction.hpp"
 #include "foredraft/errors.hpp"
-#include "latency/profile/profile_json.hpp"
-#include "latency/surfaces/surface_times.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 #include "tests/experiments/run_program.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
@@ -61,7 +61,7 @@ double step_us(const latency::Profile& profile, const std::string& model, std::i
   return row == nullptr ? 0.0 : row->timing.summary.median_us;
 }
 
-std::string refusal(const std::vector<BenchFile>& files) {
+std::string problem(const std::vector<BenchFile>& files) {
   try {
     static_cast<void>(parse_llama_bench(files, {}));
   } catch (const InputError& error) {
@@ -116,11 +116,11 @@ TEST_CASE("everything that is wrong with an engine's files is said at once, with
   std::string wrong = target;
   wrong.replace(wrong.find("\"n_prompt\": 2"), 13, "\"n_prompt\": -2");
   wrong.replace(wrong.find("\"avg_ns\": 42000000"), 18, "\"avg_ns\": \"x\"");
-  const std::string said = refusal({{"t.jsonl", wrong, ""}, {"d.csv", draft + "\"abc\",1\n", ""}});
+  const std::string said = problem({{"t.jsonl", wrong, ""}, {"d.csv", draft + "\"abc\",1\n", ""}});
   CHECK_THAT(said, Catch::Contains("t.jsonl:2: n_prompt: invalid n_prompt=\"-2\""));
   CHECK_THAT(said, Catch::Contains("t.jsonl:3: avg_ns: invalid avg_ns=\"x\""));
   CHECK_THAT(said, Catch::Contains("d.csv:5: 2 cells below 8 columns"));
-  const auto said_of = [](const std::string& text) { return refusal({{"f", text, ""}}); };
+  const auto said_of = [](const std::string& text) { return problem({{"f", text, ""}}); };
   CHECK_THAT(said_of(""), Catch::Contains("holds no test"));
   CHECK_THAT(said_of("| model | t/s |\n"), Catch::Contains("f:1: no output of llama-bench or llama-batched-bench"));
   CHECK_THAT(said_of("[1, 2]"), Catch::Contains("an entry is no object"));

@@ -47,7 +47,7 @@ nlohmann::ordered_json load_document(const TemporaryFolder& folder, const std::s
   return document;
 }
 
-std::string load_refusal(const std::string& arguments) {
+std::string load_problem(const std::string& arguments) {
   const TemporaryFolder folder;
   const tests::Outcome outcome = foredraft(folder, arguments);
   CHECK(outcome.code == 2);
@@ -273,19 +273,19 @@ TEST_CASE("no line of the answer at a load is longer than 100 columns, and its f
 }
 
 TEST_CASE("options of a load that lack another, or that another contradicts, are named at once") {
-  const std::string lacking = load_refusal(llama + "--request-rate 10 --batch 4 --out x");
+  const std::string lacking = load_problem(llama + "--request-rate 10 --batch 4 --out x");
   for (const char* option :
        {"--prompt-tokens: missing", "--output-tokens: missing", "--batch: mutually exclusive with", "--out: mutually"})
     CHECK_THAT(lacking, Catch::Contains(option));
-  CHECK_THAT(load_refusal(llama + "--slo-tpot-ms 10"), Catch::Contains("--slo-tpot-ms: given without --request-rate"));
-  CHECK_THAT(load_refusal("predict --alpha 0.7 --c 0.1 --slo-tpot-ms 10"),
+  CHECK_THAT(load_problem(llama + "--slo-tpot-ms 10"), Catch::Contains("--slo-tpot-ms: given without --request-rate"));
+  CHECK_THAT(load_problem("predict --alpha 0.7 --c 0.1 --slo-tpot-ms 10"),
              Catch::Contains("--slo-tpot-ms: given without --device"));
-  CHECK_THAT(load_refusal("predict --alpha 0.7 --c 0.1 --request-rate 10"),
+  CHECK_THAT(load_problem("predict --alpha 0.7 --c 0.1 --request-rate 10"),
              Catch::Contains("--request-rate: given without --device"));
-  CHECK_THAT(load_refusal("predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.5,0.6 " + load),
+  CHECK_THAT(load_problem("predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.5,0.6 " + load),
              Catch::Contains("--request-rate: mutually exclusive with a list of --alpha"));
-  CHECK_THAT(load_refusal(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
-  CHECK_THAT(load_refusal(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
+  CHECK_THAT(load_problem(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
+  CHECK_THAT(load_problem(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
 }
 
 }  // namespace foredraft::experiments

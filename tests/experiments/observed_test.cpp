@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-const analytic::RunAcceptance truth{{0.75, 0.5}, 0.6, 1.0};
+const Runs truth{0.75, 0.5, 0.6, 1.0};
 
 /// Windows of 100,000 steps that hold the expected counts of `truth` at `gamma`, a table of one's own.
 std::string windows(std::int64_t gamma, int count = 10, double steps = 1e5) {
@@ -50,7 +50,7 @@ json answer(const TemporaryFolder& folder, const std::string& arguments) {
   return json::parse(outcome.out);
 }
 
-void refused(const std::string& log, const std::string& message, const std::string& command = "predict --c 0.05") {
+void rejected(const std::string& log, const std::string& message, const std::string& command = "predict --c 0.05") {
   const TemporaryFolder folder;
   write_text(folder / "a.log", log);
   const Outcome outcome = foredraft(folder, command + " --acceptance a.log");
@@ -146,8 +146,8 @@ TEST_CASE("acceptance by text position is replayed exactly at any draft length")
   CHECK(tokens(3) == Approx(8.0 / 3.0));  // from positions 0, 4 and 7
   CHECK(tokens(1) == Approx(8.0 / 5.0));  // from positions 0, 2, 4, 6 and 7
   CHECK(tokens(9) == tokens(3));
-  refused(content_of(folder / "a.jsonl"),
-          "a.log: acceptance by text position (it is replayed, nothing is fitted to it)");
+  rejected(content_of(folder / "a.jsonl"),
+           "a.log: acceptance by text position (it is replayed, nothing is fitted to it)");
 }
 
 TEST_CASE("acceptance by step is replayed in preference to a fit, whatever its length") {
@@ -156,26 +156,26 @@ TEST_CASE("acceptance by step is replayed in preference to a fit, whatever its l
   const json simulated = answer(folder, "simulate --acceptance a.jsonl --gamma 3 --iterations 10 --json");
   CHECK(simulated.at("iterations") == 7);
   CHECK(simulated.at("tokens_per_iteration").at("mean").get<double>() == Approx(16.0 / 7.0));
-  refused(content_of(folder / "a.jsonl"), "a.log: 7 verification steps (at least 200 are needed)");
+  rejected(content_of(folder / "a.jsonl"), "a.log: 7 verification steps (at least 200 are needed)");
 }
 
 TEST_CASE("a log that tells no acceptance is refused with what can be known") {
-  refused("decoding,requests,iteration_ms\nplain,8,9.5\n", "a.log: no counts of acceptance");
-  refused(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
-  refused("gamma,steps,accepted_at_1,accepted_at_2\n2,1000,1000,1000\n", "a.log: every draft was accepted");
-  refused("gamma,steps,accepted_at_1\n1,1000,600\n",
-          "a.log: gamma 1 alone tells no other draft length (1.6000 tokens per iteration there; at gamma 3 any of ");
-  refused("gamma,steps,accepted\n3,1000,1600\n", "a.log: gamma 3 without positions tells no other draft length");
+  rejected("decoding,requests,iteration_ms\nplain,8,9.5\n", "a.log: no counts of acceptance");
+  rejected(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
+  rejected("gamma,steps,accepted_at_1,accepted_at_2\n2,1000,1000,1000\n", "a.log: every draft was accepted");
+  rejected("gamma,steps,accepted_at_1\n1,1000,600\n",
+           "a.log: gamma 1 alone tells no other draft length (1.6000 tokens per iteration there; at gamma 3 any of ");
+  rejected("gamma,steps,accepted\n3,1000,1600\n", "a.log: gamma 3 without positions tells no other draft length");
 }
 
 TEST_CASE("what does not belong together is refused, kinds of prompts are pooled") {
   const std::string head = "gamma,steps,accepted_at_1,accepted_at_2,temperature,category\n";
-  refused(head + "2,1000,600,300,0,code\n2,1000,600,300,1,code\n", "a.log:3: temperature 1 beside 0 at line 2");
+  rejected(head + "2,1000,600,300,0,code\n2,1000,600,300,1,code\n", "a.log:3: temperature 1 beside 0 at line 2");
   const TemporaryFolder folder;
   write_text(folder / "a.csv", head + "2,1000,600,300,0,code\n2,1000,500,200,0,prose\n");
   CHECK(answer(folder, "predict" + at_five).at("acceptance").at("verification_steps") == 2000);
-  refused("{\"id\": 1, \"acc_a\": {\"acc_len\": [1, 2]}, \"acc_b\": {\"acc_len\": [2, 1]}}\n", "drafter b beside a",
-          "simulate --gamma 2 --iterations 10");
+  rejected("{\"id\": 1, \"acc_a\": {\"acc_len\": [1, 2]}, \"acc_b\": {\"acc_len\": [2, 1]}}\n", "drafter b beside a",
+           "simulate --gamma 2 --iterations 10");
 }
 
 TEST_CASE("of requests, windows and runs in one file the finest are taken") {
@@ -206,12 +206,12 @@ TEST_CASE("rates of few digits widen the intervals by as much as they leave open
 
 TEST_CASE("acceptance of a log stands alone and goes with endless text and constant drafts") {
   const std::string log = windows(3);
-  refused(log, "--alpha, --acceptance: more than one of them", "predict --c 0.05 --alpha 0.8");
-  refused(log, "mutually exclusive with --acceptance", "predict --c 0.05 --process markov");
-  refused(log, "a list", "predict --c 0.05,0.1");
-  refused(log, "must be at most 4096", "predict --c 0.05 --gamma 5000");
-  refused(log, "no_bonus with process observed", "predict --c 0.05 --convention no_bonus");
-  refused(log, "plus2_minus1 does not go with this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
+  rejected(log, "--alpha, --acceptance: more than one of them", "predict --c 0.05 --alpha 0.8");
+  rejected(log, "mutually exclusive with --acceptance", "predict --c 0.05 --process markov");
+  rejected(log, "a list", "predict --c 0.05,0.1");
+  rejected(log, "must be at most 4096", "predict --c 0.05 --gamma 5000");
+  rejected(log, "no_bonus with process observed", "predict --c 0.05 --convention no_bonus");
+  rejected(log, "plus2_minus1 does not go with this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
 }
 
 TEST_CASE("a drafter's class follows from what its engine calls it") {

@@ -74,7 +74,7 @@ latency::Profile endless_sheet(double bandwidth, double peak) {
   return profile;
 }
 
-std::string folder_refusal(const auto& run) {
+std::string folder_problem(const auto& run) {
   try {
     run();
   } catch (const InputError& error) {
@@ -192,15 +192,15 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   write("out");  // the same again
   const std::string before = tests::content_of(folder / "out/manifest.json");
   question.batches = {1};
-  CHECK_THAT(folder_refusal([&] { write("out"); }),
+  CHECK_THAT(folder_problem([&] { write("out"); }),
              Catch::EndsWith("not written to (its batch is [1,2], now [1]) - choose another --out"));
   CHECK(tests::content_of(folder / "out/manifest.json") == before);
   question = question_of_two_batches();
   tests::write_text(folder / "notes.txt", "mine");
-  CHECK_THAT(folder_refusal([&] { write("."); }), Catch::Contains("it holds files and no manifest.json"));
-  CHECK_THAT(folder_refusal([&] { write("notes.txt"); }), Catch::Contains("is a file"));
+  CHECK_THAT(folder_problem([&] { write("."); }), Catch::Contains("it holds files and no manifest.json"));
+  CHECK_THAT(folder_problem([&] { write("notes.txt"); }), Catch::Contains("is a file"));
   tests::write_text(folder / "out/manifest.json", "[");
-  CHECK_THAT(folder_refusal([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));
+  CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));
 }
 
 TEST_CASE("a decision map has the ranges of the schedule of each context") {

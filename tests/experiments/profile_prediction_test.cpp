@@ -12,7 +12,7 @@
 #include "experiments/devices/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
@@ -35,7 +35,7 @@ ProfileQuestion question_of_two() {
   return question;
 }
 
-std::string refusal(auto&& run) {
+std::string problem(auto&& run) {
   try {
     run();
   } catch (const std::exception& error) {
@@ -229,36 +229,36 @@ TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
   CHECK(prediction.cells.front().lengths.size() == 2);
   CHECK_THAT(to_text(prediction), Catch::Contains("searched    gamma 1 to 2: as far as the steps reach"));
   question.gamma = 3;
-  CHECK_THAT(refusal([&] { static_cast<void>(predict(question, steps)); }),
+  CHECK_THAT(problem([&] { static_cast<void>(predict(question, steps)); }),
              Catch::Contains("no time for batch 1, 4 tokens"));
 }
 
 TEST_CASE("a step that a user measured is refused by line where it cannot be") {
-  const auto refused = [](const std::string& rows) {
-    return refusal([&] { static_cast<void>(parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });
+  const auto rejected = [](const std::string& rows) {
+    return problem([&] { static_cast<void>(parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });
   };
-  CHECK(refused("a,decoder_pass,1,1,0,-2\n") == "s.csv:2: ms: invalid ms=\"-2\" (must be finite and above 0)");
-  CHECK(refused("a,decoder_pass,1,1,0,nan\n") == "s.csv:2: ms: invalid ms=\"nan\" (must be finite and above 0)");
-  CHECK(refused("a,decoder_pas,1,1,0,2\n") ==
+  CHECK(rejected("a,decoder_pass,1,1,0,-2\n") == "s.csv:2: ms: invalid ms=\"-2\" (must be finite and above 0)");
+  CHECK(rejected("a,decoder_pass,1,1,0,nan\n") == "s.csv:2: ms: invalid ms=\"nan\" (must be finite and above 0)");
+  CHECK(rejected("a,decoder_pas,1,1,0,2\n") ==
         "s.csv:2: role: unknown role \"decoder_pas\" (did you mean decoder_pass?)");
-  CHECK(refused("a,decoder_pass,0,1,0,2\n") ==
+  CHECK(rejected("a,decoder_pass,0,1,0,2\n") ==
         "s.csv:2: batch: invalid batch=\"0\" (must be a whole number from 1 to 1000000)");
-  CHECK(refused("a,decoder_pass,1,1,9223372036854775807,2\n") ==
+  CHECK(rejected("a,decoder_pass,1,1,9223372036854775807,2\n") ==
         "s.csv:2: context: invalid context=\"9223372036854775807\" (must be a whole number from 0 to 1000000)");
-  CHECK(refused("a,decoder_pass,1,1,2\n") == "s.csv:2: 5 cells (the header has 6)");
-  CHECK(refused(",decoder_pass,1,1,0,2\n") ==
+  CHECK(rejected("a,decoder_pass,1,1,2\n") == "s.csv:2: 5 cells (the header has 6)");
+  CHECK(rejected(",decoder_pass,1,1,0,2\n") ==
         "s.csv:2: model: invalid model=\"\" (must be a name without commas and quotes)");
   for (const char* formula : {"=1+1", "@a", "+a", "-2+3"}) {
-    CHECK(refused(formula + std::string(",decoder_pass,1,1,1,1\n")) ==
+    CHECK(rejected(formula + std::string(",decoder_pass,1,1,1,1\n")) ==
           "s.csv:2: model: invalid model=\"" + std::string(formula) +
               "\" (must not begin with = + - or @: a spreadsheet would compute it)");
   }
-  CHECK(refused("a,decoder_pass,1,1,0,2\na,decoder_pass,1,1,0,3\n")
+  CHECK(rejected("a,decoder_pass,1,1,0,2\na,decoder_pass,1,1,0,3\n")
             .starts_with("s.csv:3: a decoder_pass user batch 1 tokens 1 context 0"));
-  CHECK(refused("").find("holds no step") != std::string::npos);
-  CHECK(refusal([] { static_cast<void>(parse_steps("model,ms\n", "s.csv")); }).find("column role missing") !=
+  CHECK(rejected("").find("holds no step") != std::string::npos);
+  CHECK(problem([] { static_cast<void>(parse_steps("model,ms\n", "s.csv")); }).find("column role missing") !=
         std::string::npos);
-  CHECK(refusal([] {
+  CHECK(problem([] {
           static_cast<void>(parse_steps("model,role,batch,tokens,context,ms,gpu\n", "s.csv"));
         }).find("gpu: unknown column") != std::string::npos);
   // Columns in any order, Windows line ends.
@@ -270,24 +270,24 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
 }
 
 TEST_CASE("options that do not go with the times of a device are refused together") {
-  const auto refused = [](const std::vector<std::string>& arguments) {
+  const auto rejected = [](const std::vector<std::string>& arguments) {
     const Command predict = predict_command();
     CommandLine line(predict.spec, arguments);
-    return refusal([&] { static_cast<void>(predict.run(line)); });
+    return problem([&] { static_cast<void>(predict.run(line)); });
   };
-  const std::string all = refused({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
-                                   "--batch", "0,1", "--steps-file", "x.csv"});
+  const std::string all = rejected({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
+                                    "--batch", "0,1", "--steps-file", "x.csv"});
   for (const char* said :
        {"--c: mutually exclusive with the times of a device", "--policy: not used", "--batch: invalid entry 1 \"0\"",
         "--target: missing", "--draft: missing", "--steps-file: mutually exclusive with --profile"}) {
     CHECK_THAT(all, Catch::Contains(said));
   }
-  CHECK_THAT(refused({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));
-  CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "llama", "--drafter",
-                      "block"}),
+  CHECK_THAT(rejected({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));
+  CHECK_THAT(rejected({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "llama", "--drafter",
+                       "block"}),
              Catch::Contains("llama: neither a shipped model nor a file"));
-  CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "t5-small",
-                      "--drafter", "heads"}),
+  CHECK_THAT(rejected({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "t5-small",
+                       "--drafter", "heads"}),
              Catch::Contains("--draft: not used by heads"));
 }
 

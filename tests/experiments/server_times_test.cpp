@@ -8,7 +8,7 @@
 #include "experiments/devices/devices.hpp"
 #include "experiments/sweep/point.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
@@ -69,7 +69,7 @@ std::string of_profile(const std::string& path, const latency::Profile& profile)
          "\"\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n";
 }
 
-std::string refused_server(const std::string& text) {
+std::string rejected_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   Inputs inputs;
   try {
@@ -149,34 +149,34 @@ TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
 
 TEST_CASE("a server asks no time that nobody knows, and says so before it serves") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
-  CHECK(refused_server(certain_server(some, one_by_one)) == "accepted");
+  CHECK(rejected_server(certain_server(some, one_by_one)) == "accepted");
   std::string elsewhere = certain_server(some, one_by_one);
   elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
-  CHECK_THAT(refused_server(elsewhere), Catch::Contains("did you mean a100-80gb?"));
+  CHECK_THAT(rejected_server(elsewhere), Catch::Contains("did you mean a100-80gb?"));
   // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
   const tests::TemporaryFolder folder;
   const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
-  CHECK_THAT(refused_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
+  CHECK_THAT(rejected_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
              Catch::Contains(unknown + "0"));
   const std::string known = of_profile(folder / "short.json", served_profile(0));
-  CHECK(refused_server(certain_server(some, known)) == "accepted");
+  CHECK(rejected_server(certain_server(some, known)) == "accepted");
   // The last tokens of an answer meet the longest cache.
-  CHECK_THAT(refused_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
+  CHECK_THAT(rejected_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
              Catch::Contains(unknown + "3000"));
 }
 
 TEST_CASE("a server takes its times from one place") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
-  CHECK(tests::refusal_of(certain_server(some, one_by_one)).empty());
-  CHECK_THAT(tests::refusal_of(certain_server(some + "target_step = { weights_ms = 1 }\n", one_by_one)),
+  CHECK(tests::problem_of(certain_server(some, one_by_one)).empty());
+  CHECK_THAT(tests::problem_of(certain_server(some + "target_step = { weights_ms = 1 }\n", one_by_one)),
              Catch::Contains("fixed.target_step.weights_ms: not used"));
-  CHECK_THAT(tests::refusal_of(certain_server(some, one_by_one + "\"cost.batch\" = 4\n")),
+  CHECK_THAT(tests::problem_of(certain_server(some, one_by_one + "\"cost.batch\" = 4\n")),
              Catch::Contains("fixed.cost.batch: not used"));
-  CHECK_THAT(tests::refusal_of(certain_server(some, "cost = \"roofline\"\n\"cost.device\" = \"h100\"\n")),
+  CHECK_THAT(tests::problem_of(certain_server(some, "cost = \"roofline\"\n\"cost.device\" = \"h100\"\n")),
              Catch::Contains("fixed.cost.target: missing"));
-  CHECK_THAT(tests::refusal_of(certain_server(some, "cost = \"block\"\n")),
+  CHECK_THAT(tests::problem_of(certain_server(some, "cost = \"block\"\n")),
              Catch::Contains("fixed.cost: block in fidelity system"));
-  CHECK_THAT(tests::refusal_of(certain_server(some, "")), Catch::Contains("fixed.target_step.weights_ms: missing"));
+  CHECK_THAT(tests::problem_of(certain_server(some, "")), Catch::Contains("fixed.target_step.weights_ms: missing"));
 }
 
 }  // namespace foredraft::experiments

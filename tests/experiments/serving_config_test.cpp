@@ -17,8 +17,8 @@ const std::string server =
     "target_step = { weights_ms = 1, token_ms = 0.3 }\ndrafter_step = { weights_ms = 0.1 }\n";
 const std::string requests = "[simulation]\nrequests = 2000\nseed = 3\n";
 
-std::string refusal_of_server(const std::string& more, const std::string& plan = requests) {
-  return tests::refusal_of("[fixed]\n" + server + more + plan);
+std::string problem_of_server(const std::string& more, const std::string& plan = requests) {
+  return tests::problem_of("[fixed]\n" + server + more + plan);
 }
 
 }  // namespace
@@ -71,31 +71,31 @@ TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an 
 
 TEST_CASE("what a server lacks, does not read or cannot serve is refused with its reason") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
-  CHECK(refusal_of_server(rest) == "");
-  const std::string missing = refusal_of_server("");
+  CHECK(problem_of_server(rest) == "");
+  const std::string missing = problem_of_server("");
   for (const char* name : {"gamma", "max_batch", "arrivals.rate_per_s", "output_tokens"}) {
     CHECK_THAT(missing, Catch::Contains(std::string("fixed.") + name + ": missing"));
   }
   CHECK(missing.find("clients") == std::string::npos);
-  CHECK_THAT(refusal_of_server("arrivals = \"closed\"\n"), Catch::Contains("fixed.arrivals.clients: missing"));
-  CHECK_THAT(refusal_of_server(rest + "c = 0.1\n"), Catch::Contains("fixed.c: not used"));
-  CHECK_THAT(refusal_of_server(rest + "gamma_schedule = [[1, 4, 2]]\n"), Catch::Contains("fixed.gamma: not used"));
+  CHECK_THAT(problem_of_server("arrivals = \"closed\"\n"), Catch::Contains("fixed.arrivals.clients: missing"));
+  CHECK_THAT(problem_of_server(rest + "c = 0.1\n"), Catch::Contains("fixed.c: not used"));
+  CHECK_THAT(problem_of_server(rest + "gamma_schedule = [[1, 4, 2]]\n"), Catch::Contains("fixed.gamma: not used"));
   const std::string scheduled = "max_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
-  CHECK_THAT(refusal_of_server(scheduled + "gamma_schedule = [[1, 3, 2]]\n"),
+  CHECK_THAT(problem_of_server(scheduled + "gamma_schedule = [[1, 3, 2]]\n"),
              Catch::Contains("fixed.gamma_schedule: invalid gamma schedule: ends at batch 3 (must reach max_batch=4)"));
-  CHECK_THAT(refusal_of_server(scheduled + "gamma_schedule = [[1, 4]]\n"),
+  CHECK_THAT(problem_of_server(scheduled + "gamma_schedule = [[1, 4]]\n"),
              Catch::Contains("must be rows [first batch, last batch, gamma]"));
-  CHECK_THAT(refusal_of_server(scheduled + "gamma = 2\nprompt_tokens = 3\nprompt_spread = 5\n"),
+  CHECK_THAT(problem_of_server(scheduled + "gamma = 2\nprompt_tokens = 3\nprompt_spread = 5\n"),
              Catch::Contains("fixed.prompt_tokens: invalid prompt_tokens spread=5"));
-  CHECK_THAT(refusal_of_server(rest + "drafter = \"input_copy\"\n"),
+  CHECK_THAT(problem_of_server(rest + "drafter = \"input_copy\"\n"),
              Catch::Contains("input_copy does not draft in fidelity system"));
-  CHECK_THAT(refusal_of_server(rest, ""), Catch::Contains("simulation: missing"));
-  CHECK_THAT(refusal_of_server(rest, "[simulation]\niterations = 5\nseed = 1\n"),
+  CHECK_THAT(problem_of_server(rest, ""), Catch::Contains("simulation: missing"));
+  CHECK_THAT(problem_of_server(rest, "[simulation]\niterations = 5\nseed = 1\n"),
              Catch::Contains("simulation.requests: missing") && Catch::Contains("simulation.iterations: not used"));
   CHECK_THAT(
-      tests::refusal_of("[fixed]\nalpha = 0.5\ngamma = 2\n[simulation]\niterations = 5\nrequests = 5\nseed = 1\n"),
+      tests::problem_of("[fixed]\nalpha = 0.5\ngamma = 2\n[simulation]\niterations = 5\nrequests = 5\nseed = 1\n"),
       Catch::Contains("simulation.requests: not used"));
-  CHECK_THAT(tests::refusal_of("[axes]\nfidelity = [\"process\", \"system\"]\n[fixed]\nalpha = 0.5\n" + rest +
+  CHECK_THAT(tests::problem_of("[axes]\nfidelity = [\"process\", \"system\"]\n[fixed]\nalpha = 0.5\n" + rest +
                                "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 1 }\n" + requests),
              Catch::Contains("axes.fidelity: system together with another"));
 }
@@ -113,26 +113,26 @@ TEST_CASE("a server takes acceptance by position, an overhead and an admission, 
   CHECK(served.admission == Admission::all);
   const SweepConfig plain = tests::config_of("[fixed]\nalpha = 0.7\n" + rest + requests);
   for (const char* name : {"process", "overhead_us", "admission"}) CHECK(fixed_value(plain, name) == nullptr);
-  const auto refusal = [&](const std::string& more) { return tests::refusal_of("[fixed]\n" + rest + more + requests); };
-  CHECK_THAT(refusal("alpha = 0.7\n" + positional), Catch::Contains("fixed.alpha: not used"));
-  CHECK_THAT(refusal("process = \"positional\"\n"), Catch::Contains("fixed.process.conditional: missing"));
-  CHECK_THAT(refusal("process = \"positional\"\n\"process.conditional\" = [0.8]\n"),
+  const auto problem = [&](const std::string& more) { return tests::problem_of("[fixed]\n" + rest + more + requests); };
+  CHECK_THAT(problem("alpha = 0.7\n" + positional), Catch::Contains("fixed.alpha: not used"));
+  CHECK_THAT(problem("process = \"positional\"\n"), Catch::Contains("fixed.process.conditional: missing"));
+  CHECK_THAT(problem("process = \"positional\"\n\"process.conditional\" = [0.8]\n"),
              Catch::Contains("fixed.gamma: invalid gamma=2 (process.conditional has 1 entries)"));
-  CHECK_THAT(refusal("process = \"markov\"\n\"process.a\" = 0.8\n\"process.b\" = 0.8\n"),
+  CHECK_THAT(problem("process = \"markov\"\n\"process.a\" = 0.8\n\"process.b\" = 0.8\n"),
              Catch::Contains("fixed.process: markov in fidelity system"));
   const std::string runs = "process = \"runs\"\n\"process.a\" = 0.8\n\"process.b\" = 0.6\n";
-  CHECK(refusal(runs).empty());
-  CHECK_THAT(refusal(runs + "batching = \"lockstep\"\n"),
+  CHECK(problem(runs).empty());
+  CHECK_THAT(problem(runs + "batching = \"lockstep\"\n"),
              Catch::Contains("fixed.process: runs with batching lockstep"));
-  CHECK_THAT(refusal(runs + "convention = \"no_bonus\"\n"), Catch::Contains("no_bonus"));
-  CHECK_THAT(refusal("alpha = 0.7\nbatching = \"ragged\"\nadmission = \"all\"\n"),
+  CHECK_THAT(problem(runs + "convention = \"no_bonus\"\n"), Catch::Contains("no_bonus"));
+  CHECK_THAT(problem("alpha = 0.7\nbatching = \"ragged\"\nadmission = \"all\"\n"),
              Catch::Contains("fixed.admission: not used"));
-  CHECK_THAT(refusal("alpha = 0.7\noverhead_us = -1\n"), Catch::Contains("fixed.overhead_us: invalid overhead_us=-1"));
+  CHECK_THAT(problem("alpha = 0.7\noverhead_us = -1\n"), Catch::Contains("fixed.overhead_us: invalid overhead_us=-1"));
   const std::string scheduled =
       "fidelity = \"system\"\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
       "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 0.1 }\n";
   CHECK_THAT(
-      tests::refusal_of("[fixed]\n" + scheduled + positional + "gamma_schedule = [[1, 2, 3], [3, 4, 1]]\n" + requests),
+      tests::problem_of("[fixed]\n" + scheduled + positional + "gamma_schedule = [[1, 2, 3], [3, 4, 1]]\n" + requests),
       Catch::Contains("fixed.gamma_schedule: invalid gamma=3 (process.marginal has 2 entries)"));
 }
 

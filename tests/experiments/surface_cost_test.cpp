@@ -8,7 +8,7 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
@@ -26,7 +26,7 @@ std::string roofline_sweep(const std::string& rest) {
          rest;
 }
 
-std::string refused_by_inputs(const std::string& text) {
+std::string rejected_by_inputs(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   Inputs inputs;
   try {
@@ -141,23 +141,23 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
       "\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\nmax_batch = 64\n"
       "arrivals = \"closed\"\n\"arrivals.clients\" = 4\nprompt_tokens = 900\noutput_tokens = 100\n";
   const std::string simulation = "[simulation]\nrequests = 10\n";
-  CHECK_THAT(refused_by_inputs(server + simulation),
+  CHECK_THAT(rejected_by_inputs(server + simulation),
              Catch::Contains("does not fit: ") &&
                  Catch::Contains(" at batch 64, context 1000; the largest batch that fits is "));
-  CHECK(refused_by_inputs(server + "\"cost.ignore_memory\" = 1\n" + simulation) == "accepted");
-  CHECK(refused_by_inputs(server + "\"cost.kv_format\" = \"fp8\"\n\"cost.target_tp\" = 2\n" + simulation) ==
+  CHECK(rejected_by_inputs(server + "\"cost.ignore_memory\" = 1\n" + simulation) == "accepted");
+  CHECK(rejected_by_inputs(server + "\"cost.kv_format\" = \"fp8\"\n\"cost.target_tp\" = 2\n" + simulation) ==
         "accepted");
 }
 
 TEST_CASE("a roofline is refused a format that nobody knows and a draft of other tokens, unless that is allowed") {
   std::string sweep = roofline_sweep("\"cost.device\" = \"h200\"\n");
   CHECK_THAT(
-      refused_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
+      rejected_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
       Catch::Contains("fixed.cost.kv_format: ") && Catch::Contains("unknown format \"fp9\" - did you mean fp8?"));
-  CHECK_THAT(refused_by_inputs(sweep + "\"cost.target_tp\" = 3\n"), Catch::Contains("must divide the 32 heads"));
+  CHECK_THAT(rejected_by_inputs(sweep + "\"cost.target_tp\" = 3\n"), Catch::Contains("must divide the 32 heads"));
   sweep.replace(sweep.find("sheared-llama-1.3b"), 18, "qwen3-0.6b");
-  CHECK_THAT(refused_by_inputs(sweep), Catch::Contains("cost.draft: llama-2-7b has 32000 tokens and qwen3-0.6b has "));
-  CHECK(refused_by_inputs(sweep + "\"cost.allow_vocabulary_mismatch\" = 1\n") == "accepted");
+  CHECK_THAT(rejected_by_inputs(sweep), Catch::Contains("cost.draft: llama-2-7b has 32000 tokens and qwen3-0.6b has "));
+  CHECK(rejected_by_inputs(sweep + "\"cost.allow_vocabulary_mismatch\" = 1\n") == "accepted");
 }
 
 TEST_CASE("a sweep over batches of a roofline simulates what its closed form says, and no draft is plain decoding") {
@@ -188,15 +188,16 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
 }
 
 TEST_CASE("a sweep asks no time that nobody knows, of no device that is not there") {
-  CHECK(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
-  CHECK_THAT(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h2000\"\n")), Catch::Contains("did you mean h200?"));
+  CHECK(rejected_by_inputs(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
+  CHECK_THAT(rejected_by_inputs(roofline_sweep("\"cost.device\" = \"h2000\"\n")),
+             Catch::Contains("did you mean h200?"));
   std::string misspelt = roofline_sweep("\"cost.device\" = \"h200\"\n");
   misspelt.replace(misspelt.find("llama-2-7b"), 10, "llama-2-7 ");
-  CHECK_THAT(refused_by_inputs(misspelt),
+  CHECK_THAT(rejected_by_inputs(misspelt),
              Catch::Contains("e.toml:8: fixed.cost.target: llama-2-7 : neither a shipped model nor a file"));
   std::string sheet = roofline_sweep("\"cost.profile\" = \"h200\"\n");
   sheet.replace(sheet.find("\"roofline\""), 10, "\"measured\"");
-  CHECK_THAT(refused_by_inputs(sheet),
+  CHECK_THAT(rejected_by_inputs(sheet),
              Catch::Contains("h200: a profile of source datasheet - use cost = \"roofline\""));
   const tests::TemporaryFolder folder;
   const latency::Profile measured =
@@ -204,7 +205,7 @@ TEST_CASE("a sweep asks no time that nobody knows, of no device that is not ther
   tests::write_text(folder / "p.json", latency::to_json(measured));
   std::string outside = roofline_sweep("\"cost.context\" = 2000\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n");
   outside.replace(outside.find("\"roofline\""), 10, "\"measured\"");
-  CHECK_THAT(refused_by_inputs(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
+  CHECK_THAT(rejected_by_inputs(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
 }
 
 TEST_CASE("an input is read once: what takes the place of its file later is neither used nor certified") {
@@ -248,17 +249,17 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
 
 TEST_CASE("what does not go with times of passes is refused by the configuration") {
   const std::string device = "\"cost.device\" = \"h200\"\n";
-  CHECK_THAT(tests::refusal_of(roofline_sweep("")), Catch::Contains("fixed.cost.device: missing"));
-  CHECK_THAT(tests::refusal_of(roofline_sweep(device + "\"cost.profile\" = \"p\"\n")),
+  CHECK_THAT(tests::problem_of(roofline_sweep("")), Catch::Contains("fixed.cost.device: missing"));
+  CHECK_THAT(tests::problem_of(roofline_sweep(device + "\"cost.profile\" = \"p\"\n")),
              Catch::Contains("fixed.cost.profile: not used") && Catch::Contains("set cost = \"measured\""));
-  CHECK_THAT(tests::refusal_of(roofline_sweep(device + "drafter = \"mlp_speculator\"\n")),
+  CHECK_THAT(tests::problem_of(roofline_sweep(device + "drafter = \"mlp_speculator\"\n")),
              Catch::Contains("has no times under cost roofline"));
   std::string policy = roofline_sweep(device + "policy = \"plus2_minus1\"\n");
   policy.replace(policy.find("[0, 3]"), 6, "[2, 3]");
-  CHECK_THAT(tests::refusal_of(policy), Catch::Contains("not constant under cost roofline"));
+  CHECK_THAT(tests::problem_of(policy), Catch::Contains("not constant under cost roofline"));
   std::string fraction = roofline_sweep(device);
   fraction.replace(fraction.find("[1, 64]"), 7, "[1.5]");
-  CHECK_THAT(tests::refusal_of(fraction), Catch::Contains("axes.cost.batch: wrong type"));
+  CHECK_THAT(tests::problem_of(fraction), Catch::Contains("axes.cost.batch: wrong type"));
   CHECK_THROWS_AS(scenario::decoding_cost({.cost = Roofline{}}), std::logic_error);  // nothing was read
 }
 

@@ -129,20 +129,20 @@ TEST_CASE("misspelt keys and words are refused with the nearest known one") {
 
 TEST_CASE(
     "a figure is named like nothing else that stands in a folder of results, and neither too short nor too long") {
-  const auto refusal = [](const std::string& id) {
+  const auto problems_with_id = [](const std::string& id) {
     return problems_of("[axes]\nalpha = [0.5, 0.9]\n[fixed]\ngamma = 2\n[[figure]]\nid = \"" + id +
                        "\"\nx = \"alpha\"\ny = \"tokens_per_iteration\"\n");
   };
-  CHECK(refusal("speed").empty());
-  CHECK(refusal(std::string(100, 'a')).empty());
-  CHECK(refusal("") == "e.toml:6: figure.id: empty (must be a name)");
+  CHECK(problems_with_id("speed").empty());
+  CHECK(problems_with_id(std::string(100, 'a')).empty());
+  CHECK(problems_with_id("") == "e.toml:6: figure.id: empty (must be a name)");
   const std::string other = "files of this name hold other results of this program";
   for (const char* id : {"points", "summary", "manifest", "report", "scorecard", "validation", "prediction"}) {
-    CHECK(refusal(id) ==
+    CHECK(problems_with_id(id) ==
           "e.toml:6: figure.id: invalid id \"" + std::string(id) + "\" (" + other + ") - id = \"speedup\"");
   }
   for (const std::string& id : {std::string("../up"), std::string("a b"), std::string("a.b"), std::string(101, 'a')}) {
-    CHECK_THAT(refusal(id), Catch::Contains("(names files: at most 100 letters, digits, - and _)"));
+    CHECK_THAT(problems_with_id(id), Catch::Contains("(names files: at most 100 letters, digits, - and _)"));
   }
   // plots/ draws whatever has a name of its own.
   int drawn = 0;
@@ -152,7 +152,7 @@ TEST_CASE(
       if (!line.starts_with("ID = \"")) continue;
       ++drawn;
       CAPTURE(line);
-      CHECK_THAT(refusal(line.substr(6, line.rfind('"') - 6)), Catch::Contains(other));
+      CHECK_THAT(problems_with_id(line.substr(6, line.rfind('"') - 6)), Catch::Contains(other));
     }
   }
   CHECK(drawn > 20);

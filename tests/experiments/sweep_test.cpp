@@ -241,7 +241,7 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
   const tests::TemporaryFolder folder;
   run(tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n"), folder / "a", 1);
   const std::string text = tests::content_of(manifest_path(folder / "a"));
-  const auto check_refused = [&](const std::string& before, const std::string& after, const std::string& why) {
+  const auto check_rejected = [&](const std::string& before, const std::string& after, const std::string& why) {
     std::string changed = text;
     changed.replace(changed.find(before), before.size(), after);
     CAPTURE(after);
@@ -249,22 +249,22 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
     CHECK_THROWS_WITH(parse_manifest(changed, "m"),
                       Catch::StartsWith("m: no manifest of this program (") && Catch::Contains(why));
   };
-  check_refused("\"shard\": null", "\"shard\": {\"index\": 0, \"count\": 2}", "its shard is none of its sweep");
-  check_refused("\"shard\": null", "\"shard\": {\"index\": 3, \"count\": 2}", "its shard is none of its sweep");
-  check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
-  check_refused("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
-  check_refused("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
-  check_refused("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"",
-                "an output of it is not a file of its folder");
-  check_refused("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output of it is not a file of its folder");
-  check_refused("\"seed\": null", "\"seed\": 7", "its seed does not follow");
-  check_refused("\"points\": 2", "\"points\": 3", "its points does not follow");
-  check_refused("\"version\": \"", "\"version\": \"9", "its version does not follow");
-  check_refused("\"state\": \"complete\"", "\"state\": \"done\"", "its state is neither running nor complete");
-  check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
-                "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
-  check_refused("\"shard\": null", "\"shard\": {\"index\": 1.5, \"count\": 2}", "invalid index=1.5");
-  check_refused("\"bytes\": ", "\"bytes\": -", "invalid bytes=-");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 0, \"count\": 2}", "its shard is none of its sweep");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 3, \"count\": 2}", "its shard is none of its sweep");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
+  check_rejected("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
+  check_rejected("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
+  check_rejected("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"",
+                 "an output of it is not a file of its folder");
+  check_rejected("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output of it is not a file of its folder");
+  check_rejected("\"seed\": null", "\"seed\": 7", "its seed does not follow");
+  check_rejected("\"points\": 2", "\"points\": 3", "its points does not follow");
+  check_rejected("\"version\": \"", "\"version\": \"9", "its version does not follow");
+  check_rejected("\"state\": \"complete\"", "\"state\": \"done\"", "its state is neither running nor complete");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
+                 "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 1.5, \"count\": 2}", "invalid index=1.5");
+  check_rejected("\"bytes\": ", "\"bytes\": -", "invalid bytes=-");
 }
 
 TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {

@@ -245,32 +245,32 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth --depth 9", code),
              Catch::StartsWith("2.0000 tokens"));
 
-  const auto refused = [&](const std::string& arguments, const std::string& why) {
+  const auto rejected = [&](const std::string& arguments, const std::string& why) {
     CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
     CHECK(code == 2);
   };
-  refused("--nodes 4", "foredraft tree: --accuracies: missing");
-  refused(heads, "foredraft tree: --nodes: missing");
-  refused(heads + " --nodes 4 --depth 3", "invalid depth=3");
-  refused(heads + " --nodes 4 --every-depth --depth 3", "has 2 rows");
-  refused("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth", "foredraft tree: --depth: missing");
-  refused(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
-  refused(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
-  refused(heads + " --nodes 0", "invalid nodes=0");
-  refused(heads + " --nodes 4 --target a", "--target: given without --profile");
-  refused(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
-  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
-  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
-  refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
-          "llama: neither a shipped model nor a file");
+  rejected("--nodes 4", "foredraft tree: --accuracies: missing");
+  rejected(heads, "foredraft tree: --nodes: missing");
+  rejected(heads + " --nodes 4 --depth 3", "invalid depth=3");
+  rejected(heads + " --nodes 4 --every-depth --depth 3", "has 2 rows");
+  rejected("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth", "foredraft tree: --depth: missing");
+  rejected(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
+  rejected(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
+  rejected(heads + " --nodes 0", "invalid nodes=0");
+  rejected(heads + " --nodes 4 --target a", "--target: given without --profile");
+  rejected(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
+  rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
+  rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
+  rejected(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
+           "llama: neither a shipped model nor a file");
   const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
-  refused(priced + " --draft t5-small", "--draft: not used by heads");
+  rejected(priced + " --draft t5-small", "--draft: not used by heads");
   CHECK_THAT(output_of_tree(priced, code),
              Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context"));
   CHECK(code == 0);
-  refused(heads + " --nodes 4 --c nan", "--c");
-  refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
-  refused(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
+  rejected(heads + " --nodes 4 --c nan", "--c");
+  rejected("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
+  rejected(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
   // Where no plots are found the data are there all the same, and the folder may be written again.

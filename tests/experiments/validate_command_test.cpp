@@ -9,7 +9,7 @@
 #include "experiments/validate/validation.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"
 
@@ -31,7 +31,7 @@ ValidateOutcome validate(const TemporaryFolder& folder, const std::string& argum
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"), content_of(folder / "stderr")};
 }
 
-std::string refused_validation(const TemporaryFolder& folder, const std::string& arguments) {
+std::string rejected_validation(const TemporaryFolder& folder, const std::string& arguments) {
   const ValidateOutcome outcome = validate(folder, arguments + " --out new");
   CHECK(outcome.code == 2);
   CHECK(outcome.out.empty());
@@ -103,7 +103,7 @@ TEST_CASE("everything that is wrong with a file of speedups is said at once, by 
   write_text(folder / "bad.csv", header + good + good + "qwen1.5-7b,qwen1.5-0.5b,heds,0,1.5,1,512,-1\n" +
                                      "qwen1.5-7,qwen1.5-0.5b,,4,0.8,1,512,2.5\n" +
                                      "qwen1.5-7b,qwen1.5-0.5b,heads,4,0.8,1,512,2.5\n" + "a,b\n");
-  const std::string said = refused_validation(folder, "--profile h200 --against bad.csv");
+  const std::string said = rejected_validation(folder, "--profile h200 --against bad.csv");
   for (const char* part : {"bad.csv:3: qwen1.5-7b from qwen1.5-0.5b", "given twice", "bad.csv:4: drafter: unknown",
                            "bad.csv:4: gamma: invalid gamma=\"0\"", "bad.csv:4: alpha: invalid alpha=\"1.5\"",
                            "bad.csv:4: speedup: invalid speedup=\"-1\"", "bad.csv:5: ", "did you mean qwen1.5-7b?",
@@ -111,18 +111,18 @@ TEST_CASE("everything that is wrong with a file of speedups is said at once, by 
     CHECK_THAT(said, Catch::Contains(part));
   }
   write_text(folder / "empty.csv", header);
-  CHECK_THAT(refused_validation(folder, "--profile h200 --against empty.csv"), Catch::Contains("holds no speedup"));
+  CHECK_THAT(rejected_validation(folder, "--profile h200 --against empty.csv"), Catch::Contains("holds no speedup"));
   write_text(folder / "other.csv", "target,draft,gamma,gamma,alpha,batch,context,tokens_per_s\n" + good);
-  CHECK_THAT(refused_validation(folder, "--profile h200 --against other.csv"),
+  CHECK_THAT(rejected_validation(folder, "--profile h200 --against other.csv"),
              Catch::Contains("other.csv:1: column gamma missing or there twice") &&
                  Catch::Contains("column speedup missing") && Catch::Contains("tokens_per_s: unknown column") &&
                  !Catch::Contains("other.csv:2"));
-  CHECK_THAT(refused_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));
+  CHECK_THAT(rejected_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));
 }
 
 TEST_CASE("options of the loop are refused beside --against, all of them") {
   const TemporaryFolder folder;
-  const std::string said = refused_validation(
+  const std::string said = rejected_validation(
       folder, "--profile h200 --against s.csv --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1");
   for (const char* option : {"--gamma", "--alpha", "--batch", "--context", "--minutes", "--threads"}) {
     CHECK_THAT(said, Catch::Contains(std::string(option) + ": mutually exclusive with --against"));
@@ -131,16 +131,16 @@ TEST_CASE("options of the loop are refused beside --against, all of them") {
 
 TEST_CASE("validate runs no loop for a profile that is not of this machine or not there") {
   const TemporaryFolder folder;
-  CHECK_THAT(refused_validation(folder, "--profile h200"), Catch::Contains("its times were not measured here"));
-  CHECK_THAT(refused_validation(folder, "--profile cpu.json"),
+  CHECK_THAT(rejected_validation(folder, "--profile h200"), Catch::Contains("its times were not measured here"));
+  CHECK_THAT(rejected_validation(folder, "--profile cpu.json"),
              Catch::Contains("cpu.json: neither a file nor a shipped device"));
-  CHECK_THAT(refused_validation(folder, ""), Catch::Contains("--profile: missing"));
+  CHECK_THAT(rejected_validation(folder, ""), Catch::Contains("--profile: missing"));
 }
 
 TEST_CASE("validate refuses a CPU's profile that is not of this machine") {
   const TemporaryFolder folder;
   write_text(folder / "cpu.json", latency::to_json(tiny_profile({1, 4}, {128, 512})));
-  CHECK_THAT(refused_validation(folder, "--profile cpu.json --target tiny-target --draft tiny-drafter"),
+  CHECK_THAT(rejected_validation(folder, "--profile cpu.json --target tiny-target --draft tiny-drafter"),
              Catch::Contains("cpu.json: is a profile of made up, and this is "));
 }
 
@@ -232,16 +232,16 @@ TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exi
 TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are refused with nothing written") {
   const TemporaryFolder folder;
   GpuStandIn gpu(folder, "  exit 1");
-  const auto refused = [&](const ValidateOutcome& outcome) {
+  const auto rejected = [&](const ValidateOutcome& outcome) {
     CHECK(outcome.code == 2);
     CHECK_FALSE(std::filesystem::exists(folder / "new"));
     return outcome.err;
   };
-  CHECK_THAT(refused(gpu.run("--out new", "/nowhere")),
+  CHECK_THAT(rejected(gpu.run("--out new", "/nowhere")),
              Catch::Contains("foredraft-gpu is neither beside this program"));
-  CHECK_THAT(refused(gpu.run("--out new --threads 2")), Catch::Contains("no --threads to choose"));
+  CHECK_THAT(rejected(gpu.run("--out new --threads 2")), Catch::Contains("no --threads to choose"));
   gpu.write_profile("another");
-  CHECK_THAT(refused(gpu.run("--out new")),
+  CHECK_THAT(rejected(gpu.run("--out new")),
              Catch::Contains("gpu.json: was measured on a GPU (another), and the GPU here is another"));
 }
 

@@ -32,7 +32,7 @@ gpu_bench::LoopRow row_as_predicted(const CellPrediction& prediction, double slo
           .between_runs = 0.01};
 }
 
-std::string refused_with(auto&& run) {
+std::string rejected_with(auto&& run) {
   try {
     run();
   } catch (const InputError& error) {
@@ -64,7 +64,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
     CHECK(cell.batch == 1);
     CHECK((cell.context == 256 || cell.context == 384));
   }
-  CHECK_THAT(refused_with([] { static_cast<void>(validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
+  CHECK_THAT(rejected_with([] { static_cast<void>(validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
              Catch::Contains("calibrate with e.g. --batch 1,4 --context 0,512"));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("cells that are asked for are all combinations, and a calibrated one i
   CHECK(validation_cells(profile, request).size() == 4);
   request.batches = {1};
   request.contexts = {128};
-  CHECK_THAT(refused_with([&] { static_cast<void>(validation_cells(profile, request)); }),
+  CHECK_THAT(rejected_with([&] { static_cast<void>(validation_cells(profile, request)); }),
              Catch::Contains("gamma 5 alpha 0.7 batch 1 context 128: the profile has measured its passes"));
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
   GridRequest request = tiny_request();
   request.batches = {64};
   const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, request);
-  CHECK_THAT(refused_with([&] { static_cast<void>(predict_cells(cells, profile, "cpu.json")); }),
+  CHECK_THAT(rejected_with([&] { static_cast<void>(predict_cells(cells, profile, "cpu.json")); }),
              Catch::Contains("cpu.json: ") && Catch::Contains("batch 64"));
 }
 
@@ -94,7 +94,7 @@ TEST_CASE(
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
   const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";
-  CHECK_THAT(refused_with([&] {
+  CHECK_THAT(rejected_with([&] {
                static_cast<void>(predict_speedups(header + inside + "tiny-target,tiny-drafter,3,0.7,64,256,1.5\n",
                                                   "engine.csv", profile));
              }),
@@ -146,7 +146,7 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
              Catch::Contains("tiny-target,tiny-drafter,autoregressive,fp32,2,0.5,2,256"));
   const std::string kept = tests::content_of(out + "/validation.csv");
   CHECK_THAT(
-      refused_with([&] {
+      rejected_with([&] {
         static_cast<void>(run_validation(out, inputs, predictions, [](const auto& /*keep*/) { return Measurement{}; }));
       }),
       Catch::Contains("is there and not empty"));

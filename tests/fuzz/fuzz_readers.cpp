@@ -24,7 +24,7 @@
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/observations_file.hpp"

@@ -63,7 +63,7 @@ class RunAll(unittest.TestCase):
         self.assertEqual([command, option, out, name], ["measure", "--out", str(self.out), "--minutes"])
         return float(minutes)
 
-    def refused(self, message, *arguments):
+    def rejected(self, message, *arguments):
         result = self.run_all(*arguments)
         self.assertEqual(result.returncode, 2, result)
         self.assertIn(message, result.stderr)
@@ -89,22 +89,22 @@ class RunAll(unittest.TestCase):
         for code in ("0", "1", "2", "130"):
             self.assertEqual(self.run_all(self.out, MEASURE_CODE=code).returncode, int(code))
 
-    def test_bad_arguments_are_refused(self):
-        self.refused("takes OUT")
-        self.refused("takes OUT", "")
-        self.refused("takes OUT", self.out, "8", "fast")
-        self.refused("unknown option", "--quick", self.out)
+    def test_bad_arguments_are_rejected(self):
+        self.rejected("takes OUT")
+        self.rejected("takes OUT", "")
+        self.rejected("takes OUT", self.out, "8", "fast")
+        self.rejected("unknown option", "--quick", self.out)
         for bad in ("0", "0.0", "ten", "1e3", ".5", "8m", "nan", "999999"):
-            self.refused("MINUTES must be", self.out, bad)
-        self.refused("unknown option", self.out, "-3")
+            self.rejected("MINUTES must be", self.out, bad)
+        self.rejected("unknown option", self.out, "-3")
 
-    def test_folders_with_other_content_are_refused(self):
+    def test_folders_with_other_content_are_rejected(self):
         self.out.mkdir()
         (self.out / "thesis.tex").touch()
-        self.refused("no unfinished profile", self.out)
+        self.rejected("no unfinished profile", self.out)
         (self.out / "profile.json").write_text('{\n "complete": true\n}', encoding="utf-8")
-        self.refused("no unfinished profile", self.out)
-        self.refused("is a file", self.out / "thesis.tex")
+        self.rejected("no unfinished profile", self.out)
+        self.rejected("is a file", self.out / "thesis.tex")
 
     def test_an_empty_folder_and_an_unfinished_profile_are_taken(self):
         self.out.mkdir()
@@ -112,7 +112,7 @@ class RunAll(unittest.TestCase):
         (self.out / "profile.json").write_text('{\n "complete": false\n}', encoding="utf-8")
         self.assertEqual(self.run_all(self.out).returncode, 0)
 
-    def test_the_library_is_timed_behind_the_measurement_where_python_has_it(self):
+    def test_the_library_is_timed_after_the_measurement_where_python_has_it(self):
         self.python_does('[ "$1" = -c ] || printf \'%s\\n\' "$*" >> "$(dirname "$0")/../calls"')
         self.assertEqual(self.run_all(self.out).returncode, 0)
         measure, library = self.calls()
@@ -151,7 +151,7 @@ class RunAll(unittest.TestCase):
 
     def test_without_program_and_checkout_it_says_so(self):
         (self.folder / "foredraft-gpu").unlink()
-        self.refused("holds no foredraft-gpu", self.out)
+        self.rejected("holds no foredraft-gpu", self.out)
 
 
 if __name__ == "__main__":

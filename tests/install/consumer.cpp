@@ -80,7 +80,7 @@ int main() {
   REQUIRE(profile.source() == ProfileSource::datasheet && to_string(profile.source()) == "datasheet");
   REQUIRE(!profile.device().empty() && profile.sha256().size() == 64 && profile.valid());
   const PairTimes times = profile.times("llama-2-7b", "sheared-llama-1.3b");
-  const PassTime plain = times.plain(1, 512);
+  const ForwardPassTime plain = times.plain(1, 512);
   REQUIRE(plain.time_us > 0.0 && to_string(plain.origin) == "roofline");
   REQUIRE(times.verify(5, 1, 512).time_us >= plain.time_us);
   REQUIRE(times.drafting(5, 1, 512).time_us < 5.0 * plain.time_us);
@@ -89,10 +89,10 @@ int main() {
       {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .acceptance = Iid{.alpha = 0.8}, .max_gamma = 6});
   REQUIRE(table.lengths.size() == 6 && table.best_gamma >= 1 && table.lengths[2].speedup > 1.0);
 
-  double most = 0.0;
-  const SweepOptions options{.threads = 1, .progress = [&](const SweepProgress& now) { most = now.finished; }};
+  double maximum = 0.0;
+  const SweepOptions options{.threads = 1, .progress = [&](const SweepProgress& now) { maximum = now.finished; }};
   const SweepResult result = run_sweep("sweep.toml", "swept", options);
-  REQUIRE(result.points == 2 && result.resumed == 0 && !result.already_complete && most == 2.0);
+  REQUIRE(result.points == 2 && result.resumed == 0 && !result.already_complete && maximum == 2.0);
   REQUIRE(run_sweep("sweep.toml", "swept", options).already_complete);
   for (const std::uint64_t index : {1, 2}) {
     run_sweep("sweep.toml", "shard" + std::to_string(index), {.shard = Shard{index, 2}});

@@ -108,7 +108,7 @@ TEST_CASE("lists are read in other spellings") {
   CHECK(contents.observations[0].acceptance->steps == 1000);
   CHECK(contents.observations[0].acceptance->accepted_tokens == 2000);
   CHECK(read_log("Average acceptance length: 2.7\n").observations.at(0).acceptance_length == 2.7);
-  CHECK(refusal("num_drafts: 10\nnum_draft_tokens: 20\nnum_accepted_tokens: 21\n").find("some.log:3: accepted: ") == 0);
+  CHECK(problem("num_drafts: 10\nnum_draft_tokens: 20\nnum_accepted_tokens: 21\n").find("some.log:3: accepted: ") == 0);
 }
 
 TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") {

@@ -78,7 +78,7 @@ TEST_CASE("SGLang's lines without acceptance are plain windows, and what is cut 
   REQUIRE(contents.observations.size() == 1);
   CHECK(contents.observations[0].decoding == Decoding::plain);
   CHECK(*contents.observations[0].times.iteration_ms == Approx(40.0).epsilon(few_ulp));
-  CHECK_FALSE(refusal(decode + "gen throughput (token/s): 50.0").empty());
+  CHECK_FALSE(problem(decode + "gen throughput (token/s): 50.0").empty());
 }
 
 TEST_CASE("llama-server's requests get their steps and positions from the totals") {
@@ -132,7 +132,7 @@ TEST_CASE("llama-server's acceptance of 100 % by construction is replaced by its
 }
 
 TEST_CASE("llama-server that accepts more than it drafted is refused") {
-  CHECK(refusal("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n")
+  CHECK(problem("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n")
             .find("some.log:2: accepted: 9 tokens accepted of 8 drafted") == 0);
 }
 
@@ -193,10 +193,10 @@ TEST_CASE("a table of acceptance lengths has an observation for each draft lengt
   CHECK(contents.observations[2].stratum.reasoning == false);
   CHECK(contents.observations[2].stratum.temperature == 0.6);
   const std::string text = sample("acceptance_table.yaml");
-  CHECK(refusal(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5 (must lie between 1 and 3)");
-  CHECK(refusal(text + "other-model:\n  thinking_on:\n    1: 1.5\n")
+  CHECK(problem(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5 (must lie between 1 and 3)");
+  CHECK(problem(text + "other-model:\n  thinking_on:\n    1: 1.5\n")
             .starts_with("some.log:12: other-model: a second model"));
-  CHECK(refusal("    1: 1.5\n").ends_with("run `foredraft list formats`"));
+  CHECK(problem("    1: 1.5\n").ends_with("run `foredraft list formats`"));
 }
 
 }  // namespace foredraft::tests

@@ -22,7 +22,7 @@ std::string written_as(std::string_view name, const std::vector<logs::ObservedLo
   return "no such interchange";
 }
 
-std::string refused_as(std::string_view name, const std::vector<logs::ObservedLog>& logs) {
+std::string rejected_as(std::string_view name, const std::vector<logs::ObservedLog>& logs) {
   try {
     written_as(name, logs);
   } catch (const InputError& error) {
@@ -73,19 +73,19 @@ TEST_CASE("aiperf records hold the requests with their acceptance and times, not
 
 TEST_CASE("what an interchange has no place for is refused by name") {
   using Catch::Contains;
-  CHECK_THAT(refused_as("aiperf-records", {log_of("speculation_profile.json")}),
+  CHECK_THAT(rejected_as("aiperf-records", {log_of("speculation_profile.json")}),
              Contains("speculation_profile.json: no requests"));
-  CHECK_THAT(refused_as("speculation-profile", {log_of("vllm_plain.log")}), Contains("no verification steps"));
-  CHECK_THAT(refused_as("speculation-profile", {log_of("sglang_bench.jsonl")}), Contains("sglang_bench.jsonl: "));
+  CHECK_THAT(rejected_as("speculation-profile", {log_of("vllm_plain.log")}), Contains("no verification steps"));
+  CHECK_THAT(rejected_as("speculation-profile", {log_of("sglang_bench.jsonl")}), Contains("sglang_bench.jsonl: "));
   logs::ObservedLog other = log_of("speculation_profile.json");
   other.contents.observations.front().gamma = 5;
-  CHECK_THAT(refused_as("speculation-profile", {log_of("speculation_profile.json"), other}),
+  CHECK_THAT(rejected_as("speculation-profile", {log_of("speculation_profile.json"), other}),
              Contains("draft lengths 3 and 5"));
   other.contents.observations.front().gamma = std::nullopt;
-  CHECK_THAT(refused_as("speculation-profile", {other}), Contains("the draft length is not known"));
+  CHECK_THAT(rejected_as("speculation-profile", {other}), Contains("the draft length is not known"));
   logs::ObservedLog rounded = log_of("speculation_profile.json");
   rounded.contents.observations.front().acceptance->accepted_at_rounding = 0.5;
-  CHECK_THAT(refused_as("speculation-profile", {rounded}), Contains("positions were not counted"));
+  CHECK_THAT(rejected_as("speculation-profile", {rounded}), Contains("positions were not counted"));
 }
 
 }  // namespace foredraft::tests

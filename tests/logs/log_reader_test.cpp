@@ -29,7 +29,7 @@ void note(LogContents& contents, std::int64_t line, std::string what) {
 class Marks final : public logs::LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.find("refused") != std::string_view::npos) logs::refuse({.line = number, .key = "mark", .text = "bad"});
+    if (text.find("refused") != std::string_view::npos) logs::reject({.line = number, .key = "mark", .text = "bad"});
     note(contents, number, std::string(text));
     return true;
   }
@@ -55,7 +55,7 @@ std::span<const LogFormat> test_formats() {
            .read =
                [](const auto& value, std::int64_t line, LogContents& contents) {
                  if (value.contains("bad")) {
-                   throw logs::RefusedRecord({{.key = "a", .text = "bad"}, {.line = line, .key = "b", .text = "bad"}});
+                   throw logs::RejectedRecord({{.key = "a", .text = "bad"}, {.line = line, .key = "b", .text = "bad"}});
                  }
                  note(contents, line, value.dump());
                }}},
@@ -65,7 +65,7 @@ std::span<const LogFormat> test_formats() {
        .reads = logs::CsvFormat{.anchor = "^k",
                                 .claims =
                                     [](auto columns) {
-                                      if (columns.back() == "bad") logs::refuse({.key = "bad", .text = "no column"});
+                                      if (columns.back() == "bad") logs::reject({.key = "bad", .text = "no column"});
                                       return columns.front() == "k";
                                     },
                                 .row =

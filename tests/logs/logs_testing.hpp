@@ -28,7 +28,7 @@ inline logs::LogContents read_log(std::string_view text, std::string_view format
 }
 
 /// What is said of a log that is refused; empty where it is read.
-inline std::string refusal(std::string_view text) {
+inline std::string problem(std::string_view text) {
   try {
     read_log(text);
   } catch (const InputError& error) {

@@ -61,7 +61,7 @@ logs::ObservedLog everything() {
   return log;
 }
 
-std::string refused(const std::string& text) {
+std::string rejected(const std::string& text) {
   try {
     static_cast<void>(logs::parse_observations(text, "o.json"));
   } catch (const InputError& error) {
@@ -113,42 +113,43 @@ TEST_CASE("an observations file is a log itself") {
   CHECK(contents.settings.target == "lab/target-9b");
   CHECK(contents.observations.size() == 4);
   const std::vector<logs::ObservedLog> mixed{observed("vllm_bench.jsonl"), observed("sglang_bench.jsonl")};
-  CHECK(refusal(logs::observations_text(mixed)).find("observations of sglang after those of vllm") !=
+  CHECK(problem(logs::observations_text(mixed)).find("observations of sglang after those of vllm") !=
         std::string::npos);
 }
 
 TEST_CASE("an observations file with a key that is missing, unknown or of another type is refused by its name") {
-  CHECK(refused(changed("\"gamma\":3,\"graph_sizes\"", "\"gama\":3,\"graph_sizes\"")) ==
+  CHECK(rejected(changed("\"gamma\":3,\"graph_sizes\"", "\"gama\":3,\"graph_sizes\"")) ==
         "o.json: logs[0].settings.gamma: missing (all keys are required; null: not logged)\n"
         "o.json: logs[0].settings.gama: unknown key (not in foredraft.observations/1)");
-  CHECK(refused(changed("observations/1", "observations/9")).find("schema: foredraft.observations/9") !=
+  CHECK(rejected(changed("observations/1", "observations/9")).find("schema: foredraft.observations/9") !=
         std::string::npos);
-  CHECK(refused(changed("\"span\":\"request\"", "\"span\":\"year\"")).find("observations[0].span") !=
+  CHECK(rejected(changed("\"span\":\"request\"", "\"span\":\"year\"")).find("observations[0].span") !=
         std::string::npos);
-  CHECK(refused(changed("\"drafted_tokens\":300", "\"drafted_tokens\":3.5")).find("drafted_tokens: 3.5") !=
+  CHECK(rejected(changed("\"drafted_tokens\":300", "\"drafted_tokens\":3.5")).find("drafted_tokens: 3.5") !=
         std::string::npos);
-  CHECK(refused(changed("\"temperature\":0.7", "\"temperature\":-0.7")).find("temperature: -0.7") != std::string::npos);
-  CHECK(refused(changed("2147483647", "2147483648")).find("trace.by_step[2]") != std::string::npos);
-  CHECK(refused(changed("\"sha256\":\"aa", "\"sha256\":\"zz")).find("64 hexadecimal digits") != std::string::npos);
-  CHECK(refused(changed("\"cuda_graphs\":false", "\"cuda_graphs\":0")).find("must be true or false") !=
+  CHECK(rejected(changed("\"temperature\":0.7", "\"temperature\":-0.7")).find("temperature: -0.7") !=
         std::string::npos);
-  CHECK(refused("{}").find("logs: missing") != std::string::npos);
-  CHECK_FALSE(refused("[]").empty());
-  CHECK_FALSE(refused("").empty());
-  CHECK_FALSE(refused(std::string(1000, '[')).empty());
+  CHECK(rejected(changed("2147483647", "2147483648")).find("trace.by_step[2]") != std::string::npos);
+  CHECK(rejected(changed("\"sha256\":\"aa", "\"sha256\":\"zz")).find("64 hexadecimal digits") != std::string::npos);
+  CHECK(rejected(changed("\"cuda_graphs\":false", "\"cuda_graphs\":0")).find("must be true or false") !=
+        std::string::npos);
+  CHECK(rejected("{}").find("logs: missing") != std::string::npos);
+  CHECK_FALSE(rejected("[]").empty());
+  CHECK_FALSE(rejected("").empty());
+  CHECK_FALSE(rejected(std::string(1000, '[')).empty());
 }
 
 TEST_CASE("a broken observations file among logs is refused with its line and all problems") {
-  CHECK(refusal("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
+  CHECK(problem("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
         "some.log:2: logs: missing (all keys are required; null: not logged)\n"
         "some.log:2: log: unknown key (not in foredraft.observations/1)");
 }
 
 TEST_CASE("an observations file whose counts contradict each other is refused") {
-  CHECK(refused(changed("\"accepted_tokens\":30", "\"accepted_tokens\":301")).find("observations[0].acceptance") !=
+  CHECK(rejected(changed("\"accepted_tokens\":30", "\"accepted_tokens\":301")).find("observations[0].acceptance") !=
         std::string::npos);
-  CHECK(refused(changed("[20,9,1]", "[9,20,1]")).find("observations[0].acceptance: position") != std::string::npos);
-  CHECK(refused(changed("\"acceptance_length\":1.3", "\"acceptance_length\":0.3")).find("must be at least 1") !=
+  CHECK(rejected(changed("[20,9,1]", "[9,20,1]")).find("observations[0].acceptance: position") != std::string::npos);
+  CHECK(rejected(changed("\"acceptance_length\":1.3", "\"acceptance_length\":0.3")).find("must be at least 1") !=
         std::string::npos);
 }
 

@@ -17,57 +17,57 @@ std::string with(const std::string& name, const std::string& from, const std::st
 }  // namespace
 
 TEST_CASE("records whose counts contradict each other are refused with file, line and key") {
-  CHECK(refusal(with("vllm_bench.jsonl", "accepted_tokens\": 4600", "accepted_tokens\": 14600"))
+  CHECK(problem(with("vllm_bench.jsonl", "accepted_tokens\": 4600", "accepted_tokens\": 14600"))
             .starts_with("some.log:2: accepted: 14600"));
-  CHECK(refusal(with("vllm_bench.jsonl", "[0.65, 0.35", "[0.35, 0.65")).starts_with("some.log:2: position"));
-  CHECK(refusal(with("vllm_bench.jsonl", "draft_tokens\": 12000", "draft_tokens\": 12001")).find("drafted") !=
+  CHECK(problem(with("vllm_bench.jsonl", "[0.65, 0.35", "[0.35, 0.65")).starts_with("some.log:2: position"));
+  CHECK(problem(with("vllm_bench.jsonl", "draft_tokens\": 12000", "draft_tokens\": 12001")).find("drafted") !=
         std::string::npos);
   CHECK(
-      refusal(with("vllm_requests.jsonl", "[3, 0, 1", "[4, 0, 1")).find("step 1: 4 drafts accepted (3 were drafted)") !=
+      problem(with("vllm_requests.jsonl", "[3, 0, 1", "[4, 0, 1")).find("step 1: 4 drafts accepted (3 were drafted)") !=
       std::string::npos);
-  CHECK(refusal(with("vllm_requests.jsonl", "num_spec_steps\": 8", "num_spec_steps\": 9")).find("num_spec_steps: 9") !=
+  CHECK(problem(with("vllm_requests.jsonl", "num_spec_steps\": 8", "num_spec_steps\": 9")).find("num_spec_steps: 9") !=
         std::string::npos);
-  CHECK(refusal(with("llama_server_answers.jsonl", "accepted\": 60", "accepted\": 101")).find("draft_n_accepted") !=
+  CHECK(problem(with("llama_server_answers.jsonl", "accepted\": 60", "accepted\": 101")).find("draft_n_accepted") !=
         std::string::npos);
-  CHECK(refusal(with("spec_bench.jsonl", "[3, 1, 4", "[3, 0, 4")).find("every step emits a token") !=
+  CHECK(problem(with("spec_bench.jsonl", "[3, 1, 4", "[3, 0, 4")).find("every step emits a token") !=
         std::string::npos);
-  CHECK(refusal(with("eagle_answers.jsonl", "[300, 200]", "[30, 20]")).find("idxs: 198 steps") != std::string::npos);
-  CHECK(refusal(with("own.csv", "60,30", "30,60")).starts_with("some.log:2: position"));
-  CHECK(refusal(with("speculation_profile.json", "num_speculative_tokens\": 3", "num_speculative_tokens\": 2"))
+  CHECK(problem(with("eagle_answers.jsonl", "[300, 200]", "[30, 20]")).find("idxs: 198 steps") != std::string::npos);
+  CHECK(problem(with("own.csv", "60,30", "30,60")).starts_with("some.log:2: position"));
+  CHECK(problem(with("speculation_profile.json", "num_speculative_tokens\": 3", "num_speculative_tokens\": 2"))
             .find("3 accepted drafts") != std::string::npos);
-  CHECK(refusal(with("benchmark_records.jsonl", "tau\": 4.0", "tau\": 7.0")).starts_with("some.log:2: "));
-  CHECK(refusal(with("benchmark_records.jsonl", "12000.0", "9e15")).find("accepted_length_tau") != std::string::npos);
-  CHECK(refusal(with("specforge_dashboard.json", "2.4", "0.4")).find("must be at least 1") != std::string::npos);
+  CHECK(problem(with("benchmark_records.jsonl", "tau\": 4.0", "tau\": 7.0")).starts_with("some.log:2: "));
+  CHECK(problem(with("benchmark_records.jsonl", "12000.0", "9e15")).find("accepted_length_tau") != std::string::npos);
+  CHECK(problem(with("specforge_dashboard.json", "2.4", "0.4")).find("must be at least 1") != std::string::npos);
 }
 
 TEST_CASE("numbers that are none, negative, too large or of another type are refused by their key") {
   for (const char* value : {"-1", "1.5", "1e300", "\"many\"", "true", "[1]", "9007199254740993000"}) {
     INFO(value);
     const std::string what =
-        refusal(with("vllm_bench.jsonl", "num_drafts\": 4000", fmt::format("num_drafts\": {}", value)));
+        problem(with("vllm_bench.jsonl", "num_drafts\": 4000", fmt::format("num_drafts\": {}", value)));
     CHECK(what.starts_with("some.log:2: spec_decode_num_drafts"));
   }
-  CHECK(refusal(with("aiperf_records.jsonl", "\"0\": 3", "\"-1\": 3")).empty());  // of the warm-up
-  CHECK(refusal(with("aiperf_run.json", "\"0\": 6", "\"-1\": 6")).find("no length") != std::string::npos);
-  CHECK(refusal(with("aiperf_run.json", "\"0\": 6", "\"999999999\": 6")).find("no length") != std::string::npos);
-  CHECK(refusal(with("acceptance_traces.jsonl", "[3, 1", "[5000, 1")).find("acc_len") != std::string::npos);
-  CHECK(refusal(with("own.csv", "100,60", "100,x")).find("accepted_at_1: x") != std::string::npos);
-  CHECK(refusal(with("own.csv", "category", "categorie")) ==
+  CHECK(problem(with("aiperf_records.jsonl", "\"0\": 3", "\"-1\": 3")).empty());  // of the warm-up
+  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"-1\": 6")).find("no length") != std::string::npos);
+  CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"999999999\": 6")).find("no length") != std::string::npos);
+  CHECK(problem(with("acceptance_traces.jsonl", "[3, 1", "[5000, 1")).find("acc_len") != std::string::npos);
+  CHECK(problem(with("own.csv", "100,60", "100,x")).find("accepted_at_1: x") != std::string::npos);
+  CHECK(problem(with("own.csv", "category", "categorie")) ==
         "some.log:1: categorie: unknown column - did you mean category?");
-  CHECK(refusal("gamma,steps,speed,acepted\nx,9,1,1\n") ==
+  CHECK(problem("gamma,steps,speed,acepted\nx,9,1,1\n") ==
         "some.log:1: speed: unknown column - see \"A table of your own\" in docs/logs.md\n"
         "some.log:1: acepted: unknown column - did you mean accepted?");
-  CHECK(refusal(with("timing.json", R"("mean": "0.025")", R"("mean": "soon")"))
+  CHECK(problem(with("timing.json", R"("mean": "0.025")", R"("mean": "soon")"))
             .find("Request Generation Step Time.mean") != std::string::npos);
 }
 
 TEST_CASE("a record that is cut, nested too deep or of no format is no observation") {
   const std::string text = sample("vllm_bench.jsonl");
   CHECK(read_log(text.substr(0, text.size() - 20)).observations.size() == 1);
-  CHECK(refusal(text.substr(0, 200)).find("no line of a known format") != std::string::npos);
-  CHECK_FALSE(refusal(std::string(100'000, '[')).empty());
-  CHECK_FALSE(refusal("{\"output_throughput\": 1}").empty());
-  CHECK_FALSE(refusal("{}\n[]\nnull\n\"x\"\n").empty());
+  CHECK(problem(text.substr(0, 200)).find("no line of a known format") != std::string::npos);
+  CHECK_FALSE(problem(std::string(100'000, '[')).empty());
+  CHECK_FALSE(problem("{\"output_throughput\": 1}").empty());
+  CHECK_FALSE(problem("{}\n[]\nnull\n\"x\"\n").empty());
 }
 
 TEST_CASE("an object may have a key for each request of a benchmark, but no end of them") {
@@ -77,7 +77,7 @@ TEST_CASE("an object may have a key for each request of a benchmark, but no end 
     return with("acceptance_rate.json", "\"Request_AL\": {", fmt::format("\"Request_AL\": {{{}, ", keys));
   };
   CHECK(read_log(requests(900)).observations.size() == 1);
-  CHECK_FALSE(refusal(requests(2000)).empty());
+  CHECK_FALSE(problem(requests(2000)).empty());
 }
 
 TEST_CASE("a table whose rows are shorter than its header is left out and said") {

@@ -117,7 +117,7 @@ class Advice(Drawn):
         path.write_text(path.read_text(encoding="utf-8").replace(",yes\n", ",no\n"), encoding="utf-8")
         self.assertEqual(self.labels(speedup_by_load.figure(load.table(path, speedup_by_load.COLUMNS))), [])
 
-    def test_words_that_no_advice_has_and_chains_without_ends_are_refused(self):
+    def test_words_that_no_advice_has_and_chains_without_ends_are_rejected(self):
         for name, module, before, after, words in (
                 ("acceptance-length", acceptance_length, "observed", "seen", "source: 'seen'"),
                 ("speedup-by-load", speedup_by_load, "logged", "seen", "iteration_time: 'seen'"),

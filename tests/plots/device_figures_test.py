@@ -166,7 +166,7 @@ class Prediction(Drawn):
         edge = (numpy.log2(8) + numpy.log2(9)) / 2
         numpy.testing.assert_allclose((patch.get_x(), patch.get_width(), patch.get_y()), (edge, 5 - edge, 0.58))
 
-    def test_words_that_no_prediction_has_and_ranges_that_are_none_are_refused(self):
+    def test_words_that_no_prediction_has_and_ranges_that_are_none_are_rejected(self):
         for name, module, before, after, words in (
                 ("batch-speedup", batch_speedup, "fitted", "guessed", "origin: 'guessed'"),
                 ("verification-cost", verification_cost, ",yes,", ",perhaps,", "inside_domain: 'perhaps'"),

@@ -183,7 +183,7 @@ class Layout(InDirectory):
         lines = layout.wrap("operations relative to autoregressive decoding", 1.7).split("\n")
         self.assertEqual(" ".join(lines), "operations relative to autoregressive decoding")
         self.assertEqual(len(lines), 2)
-        broken = layout.wrap(UNBROKEN, 1.0, most_lines=99).split("\n")
+        broken = layout.wrap(UNBROKEN, 1.0, max_lines=99).split("\n")
         self.assertEqual("".join(broken), UNBROKEN)
         self.assertTrue(all(0.5 < layout.text_width_in(line, style.LABEL_PT) <= 1.0 for line in broken[:-1]))
         self.assertLess(abs(len(lines[0]) - len(lines[1])), 6)

@@ -18,7 +18,7 @@ class Table(InDirectory):
         path.write_text(text, encoding="utf-8")
         return load.table(path, self.KINDS)
 
-    def refused(self, text, *words):
+    def rejected(self, text, *words):
         with self.assertRaises(load.BadFile) as caught:
             self.table(text)
         for word in ("data.csv", *words):
@@ -40,23 +40,23 @@ class Table(InDirectory):
         self.assertEqual(self.table("gamma,mean,note\n7,1,\n3,2,\n7,3,\n").values("gamma"), [3, 7])
 
     def test_a_missing_column_is_named_beside_those_there_are(self):
-        self.refused("gamma,note\n1,\n", "no column mean", "it has gamma, note")
+        self.rejected("gamma,note\n1,\n", "no column mean", "it has gamma, note")
 
-    def test_an_empty_file_and_a_header_alone_are_refused(self):
-        self.refused("", "is empty")
-        self.refused("gamma,mean,note\n", "no rows")
+    def test_an_empty_file_and_a_header_alone_are_rejected(self):
+        self.rejected("", "is empty")
+        self.rejected("gamma,mean,note\n", "no rows")
 
     def test_a_cell_that_is_no_number_is_named_with_its_line_and_column(self):
-        self.refused("gamma,mean,note\n1,2,\n2,x7,\n", "line 3: mean: 'x7' is not a number")
+        self.rejected("gamma,mean,note\n1,2,\n2,x7,\n", "line 3: mean: 'x7' is not a number")
 
-    def test_an_axis_cell_without_a_value_is_refused(self):
-        self.refused("gamma,mean,note\n1,2,\n,2,\n", "line 3: gamma: '' is no value of an axis")
-        self.refused("gamma,mean,note\nnan,2,\n", "line 2: gamma: 'nan' is no value of an axis")
+    def test_an_axis_cell_without_a_value_is_rejected(self):
+        self.rejected("gamma,mean,note\n1,2,\n,2,\n", "line 3: gamma: '' is no value of an axis")
+        self.rejected("gamma,mean,note\nnan,2,\n", "line 2: gamma: 'nan' is no value of an axis")
 
-    def test_a_torn_row_is_refused_with_its_line(self):
-        self.refused("gamma,mean,note\n1,2,\n2,3\n", "line 3 has 2 cells, the header 3")
+    def test_a_torn_row_is_rejected_with_its_line(self):
+        self.rejected("gamma,mean,note\n1,2,\n2,3\n", "line 3 has 2 cells, the header 3")
 
-    def test_bytes_that_are_not_text_are_refused(self):
+    def test_bytes_that_are_not_text_are_rejected(self):
         (self.directory / "data.csv").write_bytes(b"gamma,mean\n\xff\xfe,1\n")
         with self.assertRaisesRegex(load.BadFile, "data.csv: cannot be read"):
             load.table(self.directory / "data.csv", self.KINDS)
@@ -145,14 +145,14 @@ class Document(InDirectory):
     def test_no_manifest_is_none(self):
         self.assertIsNone(load.manifest(self.directory))
 
-    def test_another_version_another_project_and_no_schema_are_refused_by_name(self):
+    def test_another_version_another_project_and_no_schema_are_rejected_by_name(self):
         for schema in ("foredraft.sweep/2", "foredraft.sweep/11", "other.sweep/1", "xforedraft.sweep/1"):
             with self.assertRaisesRegex(load.BadFile, f'manifest.json: unknown schema "{schema}"'):
                 self.document(f'{{"schema": "{schema}"}}')
         with self.assertRaisesRegex(load.BadFile, r"unknown schema null \(these plots read foredraft\.\*/1\)"):
             self.document("{}")
 
-    def test_what_is_not_a_json_object_is_refused(self):
+    def test_what_is_not_a_json_object_is_rejected(self):
         with self.assertRaisesRegex(load.BadFile, "cannot be read"):
             self.document('{"schema": ')
         with self.assertRaisesRegex(load.BadFile, "not a JSON object"):

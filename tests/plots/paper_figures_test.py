@@ -121,7 +121,7 @@ class Papers(Drawn):
         self.assertAlmostEqual(sum(patch.get_width() for patch in tokens), 1)
         self.assertIn("plain decoding: 24 tokens in 24 target steps", [text.get_text() for text in axes.texts])
 
-    def test_figure_5_refuses_what_is_no_block(self):
+    def test_figure_5_rejects_what_is_no_block(self):
         for row, words in ((["a", "drafft", 0, 1, ""], "kind: 'drafft'"), (["a", "target", 2, 1, ""], "from 2 to 1"),
                            (["a", "token", 1, 1, "maybe"], "label: 'maybe'")):
             sample_data.write_csv(self.directory / "leviathan-figure5.csv", list(leviathan_figure5.COLUMNS), [row])
@@ -147,7 +147,7 @@ class Papers(Drawn):
         self.assertEqual([text for text in texts if "%" in text], ["100 %", "70.4 %", "30 %", "1 %"])
         self.assertEqual(texts[:6], ["0", "1", "2", "0", "1", "0"])
 
-    def test_a_tree_refuses_what_is_no_tree(self):
+    def test_a_tree_rejects_what_is_no_tree(self):
         header = list(token_tree.COLUMNS)
         root = [0, "", 0, 0, 1]
         for row, words in (([1, 1, 1, 0, 0.5], "hangs on no earlier"), ([1, 0, 2, 0, 0.5], "one depth above"),

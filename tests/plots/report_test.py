@@ -72,7 +72,7 @@ class Report(InDirectory):
         self.assertEqual((status, out, err), (0, "report.html\n", ""))
         return (self.directory / "report.html").read_text(encoding="utf-8")
 
-    def refused(self, *words, status=1):
+    def rejected(self, *words, status=1):
         found, _, err = run_main(report.main, self.directory)
         self.assertEqual(found, status, err)
         for word in words:
@@ -183,7 +183,7 @@ class Report(InDirectory):
         for name in ("x.md", "x.svg", "points.csv", "scorecard.csv", "manifest.json", "validation.csv"):
             path = self.directory / name
             path.symlink_to("/etc/passwd")
-            self.refused(f"report: {path}: is a link; links in a results folder are not followed\n")
+            self.rejected(f"report: {path}: is a link; links in a results folder are not followed\n")
             path.unlink()
 
     def test_the_overview_counts_by_paper_and_kind_and_is_read_without_colour(self):
@@ -358,26 +358,26 @@ class Report(InDirectory):
         self.assertLess(text.index('id="advice"'), text.index('id="figures"'))
         (self.directory / "advice.json").write_text("{}", encoding="utf-8")
         (self.directory / "report.html").unlink()
-        self.refused("advice.json", "unknown schema null")
+        self.rejected("advice.json", "unknown schema null")
 
     def test_what_it_cannot_use_is_named(self):
-        self.refused("nothing to report", status=2)
+        self.rejected("nothing to report", status=2)
         sample_data.write_manifest(self.directory, schema="foredraft.manifest/2")
-        self.refused("manifest.json", "unknown schema")
+        self.rejected("manifest.json", "unknown schema")
         sample_data.write_manifest(self.directory)
         text = "experiment,row\na,b\n"
         (self.directory / "scorecard.csv").write_text(text, encoding="utf-8")
-        self.refused("scorecard.csv", "has no column column, published")
+        self.rejected("scorecard.csv", "has no column column, published")
         sample_data.write_scorecard(self.directory)
         path = self.directory / "scorecard.csv"
         path.write_text(path.read_text(encoding="utf-8").replace(",shown,", ",maybe,"), encoding="utf-8")
-        self.refused("scorecard.csv", "verdict: 'maybe' (must be pass, fail, finding, shown)")
+        self.rejected("scorecard.csv", "verdict: 'maybe' (must be pass, fail, finding, shown)")
         path.write_text(path.read_text(encoding="utf-8").replace(",maybe,", ",shown,").replace(",fitted,", ",guess,"),
                         encoding="utf-8")
-        self.refused("scorecard.csv", "kind: 'guess' (must be exact, predicted")
+        self.rejected("scorecard.csv", "kind: 'guess' (must be exact, predicted")
         path.unlink()
         (self.directory / "broken.svg").write_text("no drawing", encoding="utf-8")
-        self.refused("broken.svg: is not an SVG drawing")
+        self.rejected("broken.svg: is not an SVG drawing")
 
     def test_usage(self):
         status, _, err = run_main(report.main)

@@ -245,15 +245,15 @@ def write_batch_latencies(directory):
 
 def write_device_speedups(directory):
     write_csv(directory / "iclr-figure5.csv", ["clock", "device", "batch", "analytic_speedup"],
-              [[clock, device, batch, gain / (1 + batch / most)] for clock in ("device alone", "device and program")
-               for device, gain, most in (("P100", 3, 4), ("A100", 4, 16)) for batch in (1, 2, 4, 8, 16, 32)])
+              [[clock, device, batch, gain / (1 + batch / half)] for clock in ("device alone", "device and program")
+               for device, gain, half in (("P100", 3, 4), ("A100", 4, 16)) for batch in (1, 2, 4, 8, 16, 32)])
 
 
 def write_batch_context(directory):
     """At the longer context the largest batches are not there."""
     write_csv(directory / "survey-batch-context.csv", ["cache", "context", "batch", "analytic_speedup"],
-              [[cache, context, batch, 2.5 / (1 + batch / most)] for cache in ("once a sequence", "by every token")
-               for context, most in ((64, 16), (2048, 8)) for batch in (1, 2, 4, 8, 16, 32)
+              [[cache, context, batch, 2.5 / (1 + batch / half)] for cache in ("once a sequence", "by every token")
+               for context, half in ((64, 16), (2048, 8)) for batch in (1, 2, 4, 8, 16, 32)
                if context * batch < 40_000])
 
 

@@ -32,17 +32,17 @@ class Looks(unittest.TestCase):
 
     def test_six_series_keep_apart_in_grey_and_all_keep_their_order(self):
         self.assertGreater(min(self.steps(6)), PLAIN_STEP)
-        self.assertGreater(min(self.steps(style.MOST_SERIES)), SMALL_STEP)
+        self.assertGreater(min(self.steps(style.MAX_SERIES)), SMALL_STEP)
 
     def test_six_series_keep_apart_for_eyes_without_one_kind_of_cone(self):
         for matrix in (NO_RED_CONE, NO_GREEN_CONE, NO_BLUE_CONE):
             self.assertGreater(min(self.steps(6, lambda color: seen(color, matrix))), 0.7 * PLAIN_STEP)
 
     def test_the_lightest_series_still_reads_on_white(self):
-        self.assertLess(max(style.lightness(look.color) for look in style.looks(style.MOST_SERIES)), 78)
+        self.assertLess(max(style.lightness(look.color) for look in style.looks(style.MAX_SERIES)), 78)
 
     def test_no_two_series_share_a_marker_and_neighbours_share_no_dash(self):
-        looks = style.looks(style.MOST_SERIES)
+        looks = style.looks(style.MAX_SERIES)
         self.assertEqual(len({look.marker for look in looks}), len(looks))
         for one, next_one in itertools.pairwise(looks):
             self.assertNotEqual(one.dash, next_one.dash)

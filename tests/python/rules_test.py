@@ -39,7 +39,7 @@ class Distributions(unittest.TestCase):
         run = fd.simulate(target=exact, draft=exact.tolist(), gamma=2, iterations=1000)
         self.assertEqual(run.per_token.mean, 1.0)
 
-    def test_what_is_no_distribution_is_refused(self):
+    def test_what_is_no_distribution_is_rejected(self):
         for bad, message in ((dict(draft=2 * Q), r"sum of draft\[0\]"), (dict(draft=Q[:, :5]), "wrong shape"),
                              (dict(draft=-Q), r"draft\[0\]\[0\]"), (dict(draft=Q * np.nan), r"draft\[0\]\[0\]"),
                              (dict(draft=Q[0]), "must be \\[contexts, vocabulary\\]"), (dict(draft=None), "missing"),

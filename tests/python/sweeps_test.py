@@ -151,7 +151,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(self.rows(self.out), self.whole(**AXES))
 
     def test_two_sweeps_into_one_folder(self):
-        inside, refused = threading.Event(), []
+        inside, rejected = threading.Event(), []
 
         class Slow(InProcess):
 
@@ -161,11 +161,11 @@ class Sweeps(unittest.TestCase):
                     try:
                         fd.sweep(**AXES, out=self.out, executor=InProcess(), shards=3, progress=False)
                     except RuntimeError as error:
-                        refused.append(str(error))
+                        rejected.append(str(error))
                 return InProcess.submit(pool, function, *arguments, **keywords)
 
         fd.sweep(**AXES, out=self.out, executor=Slow(), shards=3, progress=False)
-        self.assertIn("another sweep writes there", refused[0])
+        self.assertIn("another sweep writes there", rejected[0])
         self.assertEqual(self.rows(self.out), self.whole(**AXES))
 
     def test_parquet_holds_what_the_csv_does(self):

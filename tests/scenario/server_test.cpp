@@ -15,17 +15,17 @@ TEST_CASE("a schedule gives every batch its gamma, the ends of a range included"
 }
 
 TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without meaning are refused") {
-  const auto refused = [](const std::vector<GammaRange>& schedule, Convention convention) {
+  const auto rejected = [](const std::vector<GammaRange>& schedule, Convention convention) {
     CHECK_THROWS_AS(gamma_by_batch(schedule, 8, convention), DomainError);
   };
-  refused({}, Convention::bonus);
-  refused({{2, 8, 1}}, Convention::bonus);
-  refused({{1, 3, 1}, {5, 8, 1}}, Convention::bonus);
-  refused({{1, 3, 1}, {3, 8, 1}}, Convention::bonus);
-  refused({{1, 0, 1}, {1, 8, 1}}, Convention::bonus);
-  refused({{1, 7, 1}}, Convention::bonus);
-  refused({{1, 8, -1}}, Convention::bonus);
-  refused({{1, 8, 0}}, Convention::no_bonus);
+  rejected({}, Convention::bonus);
+  rejected({{2, 8, 1}}, Convention::bonus);
+  rejected({{1, 3, 1}, {5, 8, 1}}, Convention::bonus);
+  rejected({{1, 3, 1}, {3, 8, 1}}, Convention::bonus);
+  rejected({{1, 0, 1}, {1, 8, 1}}, Convention::bonus);
+  rejected({{1, 7, 1}}, Convention::bonus);
+  rejected({{1, 8, -1}}, Convention::bonus);
+  rejected({{1, 8, 0}}, Convention::no_bonus);
 }
 
 TEST_CASE("lengths below the shortest, broken ones and spreads that go below it are refused") {

@@ -24,7 +24,7 @@ class Parsing(unittest.TestCase):
         self.assertEqual((request.engine, request.batches, request.draft_tp), ("vllm", (1, 8), 4))
         self.assertEqual(request.tokens, (1, 2, 3, 4, 5, 6, 7, 8, 9))
 
-    def test_each_wrong_request_is_refused_with_what_to_do(self):
+    def test_each_wrong_request_is_rejected_with_what_to_do(self):
         for text, said in (
                 ("{", "no JSON"), ("[1]", "no object"), ("{}", 'lacks "device"'),
                 ('{"device": "h100_sxm"}', 'lacks "target"'),
@@ -69,7 +69,7 @@ class Models(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(steps.find_model(name, self.configs).name, called)
 
-    def test_a_model_without_a_config_is_refused_with_those_that_there_are(self):
+    def test_a_model_without_a_config_is_rejected_with_those_that_there_are(self):
         with self.assertRaises(steps.Problem) as raised:
             steps.find_model("some/Model", self.configs)
         self.assertIn('no config of "some/Model"', str(raised.exception))
@@ -89,7 +89,7 @@ class Models(unittest.TestCase):
         self.assertIn("no layer that predicts further tokens", str(raised.exception))
 
 
-class Passes(unittest.TestCase):
+class ForwardPasses(unittest.TestCase):
     TARGET, DRAFT = steps.Model("t", "T", {}), steps.Model("d", "D", {})
 
     def rows(self, method, ask, **request):
@@ -136,7 +136,7 @@ class Passes(unittest.TestCase):
                      ask)
         self.assertEqual(asked, [(1, 9, dict.fromkeys(("attention_dp_size", "moe_tp_size", "moe_ep_size")))])
 
-    def test_passes_that_do_not_fit_are_named_and_a_target_that_never_fits_is_refused(self):
+    def test_passes_that_do_not_fit_are_named_and_a_target_that_never_fits_is_rejected(self):
         rows, notes = self.rows("draft_model", lambda *point, **more: None if point[3] == 8 else 1.0)
         self.assertEqual([row["batch"] for row in rows], [1, 1])
         self.assertEqual(notes[0], "does not fit into memory, left out: t, batch 8, context 512")
@@ -144,7 +144,7 @@ class Passes(unittest.TestCase):
             self.rows("draft_model", lambda *_, **__: None)
         self.assertIn("does not fit into memory at any batch", str(raised.exception))
 
-    def test_a_time_that_is_none_is_refused(self):
+    def test_a_time_that_is_none_is_rejected(self):
         with self.assertRaises(steps.Problem) as raised:
             self.rows("draft_model", lambda *_, **__: 0.0)
         self.assertIn("is 0.0 ms", str(raised.exception))
@@ -166,7 +166,7 @@ class Package(unittest.TestCase):
         self.assertEqual(steps.what_there_is(found, "h100_sxm"), "sglang 0.5.14, vllm 0.24.0 or 0.31.0")
         self.assertEqual(steps.what_there_is(found, "h1"), "those of b60, h100_sxm")
 
-    def test_a_refusal_is_one_document_on_standard_output_and_nothing_else(self):
+    def test_a_problem_is_one_document_on_standard_output_and_nothing_else(self):
         ended = subprocess.run([sys.executable, "-I", str(SCRIPT)], input="{", capture_output=True, text=True,
                                check=False)
         self.assertEqual((ended.returncode, ended.stderr), (1, ""))

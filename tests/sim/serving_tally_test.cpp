@@ -45,7 +45,7 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   ServingTally tally = serving_replica(0, 100);
   CHECK(std::isnan(serving_estimates(tally).tokens_per_s.standard_error));
   tally.merge(serving_replica(1, 300));
-  const ServingEstimates estimates = serving_estimates(tally);
+  const Estimates estimates = serving_estimates(tally);
   using tests::few_ulp;
   CHECK(estimates.tokens_per_s.mean == Approx(400 / 0.040).epsilon(few_ulp));
   // Two replicas of 5,000 and 15,000 tokens per second in windows of one length: half their difference.
@@ -53,9 +53,9 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   CHECK(estimates.goodput_tokens_per_s.mean == Approx(200 / 0.040).epsilon(few_ulp));
   CHECK(estimates.mean_batch.mean == 1.5);
   CHECK(estimates.mean_in_system.mean == 1.5);
-  CHECK(estimates.latency.mean_ms.mean == Approx(10.0).epsilon(few_ulp));
-  CHECK(estimates.latency.p50_ms.mean == Approx(10.0).epsilon(DurationHistogram::resolution));
-  CHECK(estimates.latency.p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
+  CHECK(estimates.latency_ms.mean == Approx(10.0).epsilon(few_ulp));
+  CHECK(estimates.latency_p50_ms.mean == Approx(10.0).epsilon(DurationHistogram::resolution));
+  CHECK(estimates.latency_p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
 }
 
 }  // namespace foredraft::sim

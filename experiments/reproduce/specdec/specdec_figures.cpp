@@ -94,8 +94,8 @@ void sentence_figure(FigureAccount& figure, const ExperimentSettings& settings) 
       const double share = static_cast<double>(between(low, low + bin_width)) / n;
       figure.row(kind.name, low, low + bin_width, share, std::sqrt(share * (1 - share) / n));
     }
-    const std::int64_t most = between(3.0, 7.0);
-    const double share = static_cast<double>(most) / n;
+    const std::int64_t maximum = between(3.0, 7.0);
+    const double share = static_cast<double>(maximum) / n;
     const auto quantile = [&](double level) { return speedups[static_cast<std::size_t>(level * (n - 1.0))]; };
     const std::string summary =
         figure.declared().said("summary_of_sentences", 100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95));
@@ -104,7 +104,7 @@ void sentence_figure(FigureAccount& figure, const ExperimentSettings& settings) 
                   .row = kind.name,
                   .column = "share of sentences between 3x and 7x",
                   .ours = share,
-                  .ours_interval = clopper_pearson(most, static_cast<std::int64_t>(speedups.size())),
+                  .ours_interval = clopper_pearson(maximum, static_cast<std::int64_t>(speedups.size())),
                   .kind = Kind::simulated,
                   .note = "the text says most; " + summary});
   }
@@ -129,7 +129,7 @@ latency::CostSurface pass_surface(const std::string& device, const std::string& 
           {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
 }
 
-double pass_ms(const latency::CostSurface& surface, const latency::PassPoint& point) {
+double pass_ms(const latency::CostSurface& surface, const latency::ForwardPassPoint& point) {
   return 1e-3 * surface.at(point).time_us;
 }
 
@@ -157,7 +157,7 @@ BatchTimes TranslationDevice::plain(std::int64_t batch, std::int64_t beam, std::
 }
 
 BatchTimes TranslationDevice::specdec(std::int64_t batch, std::int64_t context) const {
-  const latency::PassPoint block{.batch = batch, .tokens = specdec_block, .context = context};
+  const latency::ForwardPassPoint block{.batch = batch, .tokens = specdec_block, .context = context};
   return {.setup_ms = pass_ms(target_encoder_, {.batch = batch}) + pass_ms(drafter_encoder_, {.batch = batch}),
           .step_ms = pass_ms(drafting_, block) + pass_ms(target_, block)};
 }
@@ -274,7 +274,7 @@ struct Translation {
     const sim::Tally tally =
         sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads);
     // Who is answered sends the next sentence at once: behind the first batch, a sentence is there for the time of one.
-    Estimate latency = sim::serving_estimates(tally.serving).latency.mean_ms;
+    Estimate latency = sim::serving_estimates(tally.serving).latency_ms;
     latency.mean += times(system, batch, 0).setup_ms;
     return latency;
   }

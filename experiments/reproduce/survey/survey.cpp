@@ -159,12 +159,8 @@ analytic::TokenTree shipped_tree() {
 
 Estimate simulated_tree_tokens(const analytic::TokenTree& tree, const std::vector<std::vector<double>>& rows,
                                std::uint64_t point, const ExperimentSettings& settings) {
-  std::vector<sim::Branch> branches;
-  for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
-    branches.push_back({.parent = tree.nodes()[i].parent, .rank = tree.nodes()[i].rank});
-  }
   const auto simulator = sim::make_tree_simulator(
-      {.tree = sim::DraftTree(branches), .accuracies = rows, .drafting = Drafting::block, .iterations = 200'000});
+      {.nodes = tree.nodes(), .accuracies = rows, .drafting = Drafting::block, .iterations = 200'000});
   return sim::tokens_per_iteration(
       sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads));
 }

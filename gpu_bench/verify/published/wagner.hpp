@@ -62,7 +62,7 @@ void wagner_exact(const VerificationInput<Storage>& input, const VerificationOut
 // ---- The sigmoid variant of [Wagner2024] (dwgnr/optimized-speculative-sampling,
 // speculative_sampling_{fp32,half}_sigmoid.cu): the exact variant with sigma((z - low) / (high - low)) in place of
 // both softmaxes. What it emits is not distributed as the target's tokens are: see
-// sim/token/rules/sigmoid_approximation.cpp.
+// sim/token/rules/sampling_rules.cpp.
 //
 // Launches of a whole batch, in order (g drafts, vocabulary V, per request; * the host waits):
 //

@@ -3,24 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "core/check.hpp"
-#include "sim/token/distribution/candidate_acceptance.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 
-ResidualMass::ResidualMass(const PositionLaws& laws) {
-  FOREDRAFT_EXPECT(laws.target.size() == laws.draft.size());
-  bends_.reserve(laws.draft.size());
-  for (std::size_t x = 0; x < laws.draft.size(); ++x) {
-    const double ratio = laws.target[x] / laws.draft[x];  // NaN for 0/0: such a token never counts
-    if (std::isinf(ratio)) never_drafted_ += laws.target[x];
-    if (std::isfinite(ratio)) bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = laws.draft[x]});
+ResidualMass::ResidualMass(const PositionDistributions& distributions) {
+  FOREDRAFT_EXPECT(distributions.target.size() == distributions.draft.size());
+  bends_.reserve(distributions.draft.size());
+  for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
+    const double ratio = distributions.target[x] / distributions.draft[x];  // NaN for 0/0: such a token never counts
+    if (std::isinf(ratio)) never_drafted_ += distributions.target[x];
+    if (std::isfinite(ratio)) bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = distributions.draft[x]});
   }
   std::sort(bends_.begin(), bends_.end(), [](const Bend& a, const Bend& b) { return a.ratio > b.ratio; });
   const Bend* before = nullptr;
@@ -44,6 +41,131 @@ double ResidualMass::operator()(double c) const {
   return bend.mass + (bend.ratio - c) * bend.slope;
 }
 
+RecursiveRejection::RecursiveRejection(const PositionDistributions& distributions, CandidateDraws draws)
+    : draws_(draws),
+      residual_(distributions.target.begin(), distributions.target.end()),
+      draft_(distributions.draft.begin(), distributions.draft.end()) {
+  FOREDRAFT_EXPECT(residual_.size() == draft_.size());
+}
+
+double RecursiveRejection::acceptance(Token candidate) const {
+  const double r = residual_[static_cast<std::size_t>(candidate)];
+  const double d = draft_[static_cast<std::size_t>(candidate)];
+  if (!(d > 0.0)) return 0.0;
+  return r >= d ? 1.0 : r / d;
+}
+
+void RecursiveRejection::reject(Token candidate) {
+  std::vector<double> rest(residual_.size());
+  for (std::size_t x = 0; x < rest.size(); ++x) rest[x] = std::max(0.0, residual_[x] - draft_[x]);
+  if (normalise(rest)) residual_ = std::move(rest);
+  if (draws_ == CandidateDraws::with_replacement) return;
+
+  rejected_.push_back(candidate);
+  draft_[static_cast<std::size_t>(candidate)] = 0.0;
+  if (normalise(draft_)) return;
+  std::fill(draft_.begin(), draft_.end(), 1.0);
+  for (const Token token : rejected_) draft_[static_cast<std::size_t>(token)] = 0.0;
+  normalise(draft_);
+}
+
+FurtherOutcome try_further_candidates(const PositionDistributions& distributions, const CandidateScheme& scheme,
+                                      std::span<const Token> rejected, RandomStream& random) {
+  RecursiveRejection state(distributions, scheme.draws);
+  for (const Token token : rejected) state.reject(token);
+  for (auto tried = std::ssize(rejected); tried < scheme.count; ++tried) {
+    const Token token = draw_token(state.draft(), random);
+    if (random.uniform() < state.acceptance(token)) return {.accepted = true, .token = token};
+    state.reject(token);
+  }
+  return {.accepted = false, .token = draw_token(state.residual(), random)};
+}
+
+namespace {
+
+constexpr double max_terms = 1048576.0;
+
+double with_replacement(const ResidualMass& mass, std::int64_t count) {
+  double c = 0.0;
+  double m = 1.0;
+  for (std::int64_t i = 0; i < count && m > 0.0; ++i) {
+    c += m;
+    m = mass(c);
+  }
+  return 1.0 - m;
+}
+
+/// The sum over all sequences of rejected tokens, without replacement. The residual before a candidate is max(0, p - c
+/// q) / m, and the candidate is drawn from q / rest over the tokens not yet rejected.
+class RejectedSequences {
+ public:
+  explicit RejectedSequences(const PositionDistributions& distributions)
+      : distributions_(distributions), mass_(distributions), rejected_(distributions.target.size(), false) {}
+
+  /// Probability that the next `count` candidates are all rejected.
+  double all_rejected(double c, double m, double rest, std::int64_t count) {
+    if (count == 0) return 1.0;
+    if (!(m > 0.0)) return 0.0;
+    if (!(rest > 0.0)) return 1.0 - candidate_acceptance_of_rest(c, count);
+    const double next = c + m / rest;
+    const double next_mass = mass_(next);
+    if (count == 1) return next_mass / m;
+    double sum = 0.0;
+    for (std::size_t x = 0; x < rejected_.size(); ++x) {
+      const double d = distributions_.draft[x] / rest;
+      if (rejected_[x] || !(d > 0.0)) continue;
+      const double rejected_here =
+          d - std::min(d, std::max(0.0, distributions_.target[x] - c * distributions_.draft[x]) / m);
+      if (!(rejected_here > 0.0)) continue;
+      rejected_[x] = true;
+      sum += rejected_here * all_rejected(next, next_mass, rest_without(x, rest), count - 1);
+      rejected_[x] = false;
+    }
+    return sum;
+  }
+
+ private:
+  /// By subtraction, or by summation if the difference would cancel.
+  [[nodiscard]] double rest_without(std::size_t x, double rest) const {
+    if (distributions_.draft[x] <= 0.5 * rest) return rest - distributions_.draft[x];
+    double sum = 0.0;
+    for (std::size_t y = 0; y < rejected_.size(); ++y) sum += rejected_[y] ? 0.0 : distributions_.draft[y];
+    return sum;
+  }
+
+  /// q is exhausted: further candidates are uniform over the tokens not yet rejected.
+  [[nodiscard]] double candidate_acceptance_of_rest(double c, std::int64_t count) const {
+    std::vector<double> residual;
+    for (std::size_t x = 0; x < rejected_.size(); ++x) {
+      if (!rejected_[x]) residual.push_back(std::max(0.0, distributions_.target[x] - c * distributions_.draft[x]));
+    }
+    double sum = 0.0;
+    for (const double entry : residual) sum += entry;
+    for (double& entry : residual) entry /= sum;
+    const std::vector<double> uniform(residual.size(), 1.0 / static_cast<double>(residual.size()));
+    return candidate_acceptance({.target = residual, .draft = uniform},
+                                {.count = count, .draws = CandidateDraws::without_replacement});
+  }
+
+  const PositionDistributions& distributions_;
+  ResidualMass mass_;
+  std::vector<bool> rejected_;
+};
+
+}  // namespace
+
+double candidate_acceptance(const PositionDistributions& distributions, const CandidateScheme& scheme) {
+  if (scheme.draws == CandidateDraws::with_replacement || scheme.count == 1) {
+    return with_replacement(ResidualMass(distributions), scheme.count);
+  }
+  const auto vocabulary = static_cast<std::int64_t>(distributions.target.size());
+  if (scheme.count >= vocabulary) return 1.0;  // one of V different tokens is accepted
+  if (std::pow(static_cast<double>(vocabulary), static_cast<double>(scheme.count - 1)) > max_terms) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return 1.0 - RejectedSequences(distributions).all_rejected(0.0, 1.0, 1.0, scheme.count);
+}
+
 namespace {
 
 /// sum q a and sum q (1 - a), each from nonnegative terms, so that neither is 1 minus the other with its round-off.
@@ -53,43 +175,44 @@ struct TestedMass {
 };
 
 /// q(x) a(x) for every token, written to `distribution`, and the sums.
-TestedMass tested_mass(const VerificationRule& rule, const PositionLaws& laws, std::vector<double>& law) {
-  FOREDRAFT_EXPECT(laws.target.size() == laws.draft.size());
-  const double statistic = rule.uses_row_statistic() ? rule.row_statistic(laws) : 0.0;
-  law.assign(laws.draft.size(), 0.0);
+TestedMass tested_mass(const VerificationRule& rule, const PositionDistributions& distributions,
+                       std::vector<double>& distribution) {
+  FOREDRAFT_EXPECT(distributions.target.size() == distributions.draft.size());
+  const double statistic = rule.uses_row_statistic() ? rule.row_statistic(distributions) : 0.0;
+  distribution.assign(distributions.draft.size(), 0.0);
   TestedMass mass{.accepted = 0.0, .rejected = 0.0};
-  for (std::size_t x = 0; x < law.size(); ++x) {
-    if (!(laws.draft[x] > 0.0)) continue;  // never drafted: a(x) is not defined there
-    const double acceptance =
-        rule.acceptance({.token = static_cast<Token>(x), .target = laws.target[x], .draft = laws.draft[x]}, statistic);
-    law[x] = laws.draft[x] * acceptance;
-    mass.accepted += law[x];
-    mass.rejected += laws.draft[x] * (1.0 - acceptance);
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    if (!(distributions.draft[x] > 0.0)) continue;  // never drafted: a(x) is not defined there
+    const double acceptance = rule.acceptance(
+        {.token = static_cast<Token>(x), .target = distributions.target[x], .draft = distributions.draft[x]},
+        statistic);
+    distribution[x] = distributions.draft[x] * acceptance;
+    mass.accepted += distribution[x];
+    mass.rejected += distributions.draft[x] * (1.0 - acceptance);
   }
   return mass;
 }
 
 }  // namespace
 
-double acceptance_probability(const VerificationRule& rule, const PositionLaws& laws) {
-  if (rule.candidates().count > 1) return candidate_acceptance(laws, rule.candidates());
-  std::vector<double> law;
-  return tested_mass(rule, laws, law).accepted;
+double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions) {
+  if (rule.candidates().count > 1) return candidate_acceptance(distributions, rule.candidates());
+  std::vector<double> distribution;
+  return tested_mass(rule, distributions, distribution).accepted;
 }
 
-std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionLaws& laws) {
-  std::vector<double> law;
-  const double rejected = tested_mass(rule, laws, law).rejected;
-  std::vector<double> replacement(law.size());
-  rule.replacement(laws, replacement);
-  for (std::size_t x = 0; x < law.size(); ++x) law[x] += rejected * replacement[x];
-  return law;
+std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
+  std::vector<double> distribution;
+  const double rejected = tested_mass(rule, distributions, distribution).rejected;
+  std::vector<double> replacement(distribution.size());
+  rule.replacement(distributions, replacement);
+  for (std::size_t x = 0; x < distribution.size(); ++x) distribution[x] += rejected * replacement[x];
+  return distribution;
 }
 
 namespace {
 
-/// sum e ln(e / p) - e + p: the same number, as both sum to 1, in nonnegative terms, which preserves the digits of a
-/// small divergence.
+/// sum e ln(e / p) - e + p: the same, as both sum to 1, in nonnegative terms that keep the digits.
 double kl_divergence(std::span<const double> e, std::span<const double> p) {
   double sum = 0.0;
   for (std::size_t x = 0; x < e.size(); ++x) {
@@ -115,16 +238,16 @@ Estimate mean_of(std::span<const PositionLossiness> positions, double PositionLo
 
 }  // namespace
 
-PositionLossiness lossiness(const VerificationRule& rule, const PositionLaws& laws) {
-  const std::vector<double> emitted = emitted_distribution(rule, laws);
-  const double acceptance = acceptance_probability(rule, laws);
-  const std::size_t top = row_argmax(laws.target);
+PositionLossiness lossiness(const VerificationRule& rule, const PositionDistributions& distributions) {
+  const std::vector<double> emitted = emitted_distribution(rule, distributions);
+  const double acceptance = acceptance_probability(rule, distributions);
+  const std::size_t top = row_argmax(distributions.target);
   const double largest = *std::max_element(emitted.begin(), emitted.end());
   constexpr double round_off = 1e-12;  // a tie of p stays one in e up to round-off
   return {.acceptance = acceptance,
-          .acceptance_gain = acceptance - overlap(laws.target, laws.draft),
-          .total_variation = 1.0 - overlap(emitted, laws.target),
-          .kl_divergence = kl_divergence(emitted, laws.target),
+          .acceptance_gain = acceptance - overlap(distributions.target, distributions.draft),
+          .total_variation = 1.0 - overlap(emitted, distributions.target),
+          .kl_divergence = kl_divergence(emitted, distributions.target),
           .top1_agreement = emitted[top] >= largest * (1.0 - round_off) ? 1.0 : 0.0,
           .top1_probability = emitted[top]};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "core/random_stream.hpp"
 #include "foredraft/lossiness.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
@@ -21,7 +22,7 @@ class ResidualMass {
   static constexpr std::int64_t bytes_per_entry = 25;
 
   /// O(V log V).
-  explicit ResidualMass(const PositionLaws& laws);
+  explicit ResidualMass(const PositionDistributions& distributions);
 
   /// A few steps for c >= 1, O(log V) below; a sum of nonnegative terms, so small values are accurate.
   [[nodiscard]] double operator()(double c) const;
@@ -51,16 +52,60 @@ class ResidualMass {
   double never_drafted_ = 0.0;        ///< sum of p where q = 0: m at infinity
 };
 
-// ---- Exact quantities of a rule at one position: an independent check of every simulated number, and the measure of
-// lossy rules.
+// ---- Several candidates for one position, tried in order [Miao2024, Alg. 2; Chen2024]. With r_1 = p and d_1 = q,
+// candidate i is drawn from d_i and accepted with probability min(1, r_i / d_i); after its rejection r_{i+1} = max(0,
+// r_i - d_i), normalized. After the last rejection a token of the last r is emitted. The emitted distribution is p for
+// every q, every number of candidates and both ways of drawing them; with one candidate this is rejection sampling.
+
+/// The distributions r_i and d_i, one rejection after the other. Work and memory: O(V) for each rejection.
+class RecursiveRejection {
+ public:
+  RecursiveRejection(const PositionDistributions& distributions, CandidateDraws draws);
+
+  /// r_i: distribution of the token still to be emitted. Sums to 1; 0 at every token rejected so far.
+  [[nodiscard]] std::span<const double> residual() const { return residual_; }
+
+  /// d_i: distribution of the next candidate. Sums to 1.
+  [[nodiscard]] std::span<const double> draft() const { return draft_; }
+
+  /// min(1, r_i / d_i) at a token drawn from d_i; 0 at a token that d_i cannot draw.
+  [[nodiscard]] double acceptance(Token candidate) const;
+
+  /// Continues after the rejection of a token drawn from d_i. If r_i = d_i no rejection can happen, and r stays.
+  void reject(Token candidate);
+
+ private:
+  CandidateDraws draws_;
+  std::vector<double> residual_;
+  std::vector<double> draft_;
+  std::vector<Token> rejected_;
+};
+
+/// The token that a position emits after the rejection of its first candidate.
+struct FurtherOutcome {
+  bool accepted;  ///< a further candidate was accepted; otherwise the token comes from the last residual
+  Token token;
+};
+
+/// Draws and tests the candidates after those rejected so far (at least one), by recursive rejection. O(V) for each.
+[[nodiscard]] FurtherOutcome try_further_candidates(const PositionDistributions& distributions,
+                                                    const CandidateScheme& scheme, std::span<const Token> rejected,
+                                                    RandomStream& random);
+
+/// Probability that one of a position's candidates is accepted. With replacement 1 - m(c_{k+1}), c_1 = 0, c_{i+1} = c_i
+/// + m(c_i), m of ResidualMass. Without replacement a sum over the rejected tokens: V^(k-1) terms, NaN above 2^20.
+[[nodiscard]] double candidate_acceptance(const PositionDistributions& distributions, const CandidateScheme& scheme);
+
+// ---- Exact quantities of a rule at one position: a check of every simulated number, and the measure of lossy rules.
 
 /// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates, that one of them is, as in
 /// candidate_acceptance(): NaN if that would take too many terms.
-[[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionLaws& laws);
+[[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions);
 
 /// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
 /// Candidates after the first do not change it: recursive rejection emits the replacement's distribution.
-[[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionLaws& laws);
+[[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule,
+                                                       const PositionDistributions& distributions);
 
 // ---- How far a verification rule departs from the target's distribution, and how much acceptance it gains. Exact at
 // each context, from the rule's emitted distribution e; the standard errors treat the contexts as a sample.
@@ -75,7 +120,7 @@ struct PositionLossiness {
   double top1_probability;  ///< e at the most probable token of p: how often the token of greedy decoding is emitted
 };
 
-[[nodiscard]] PositionLossiness lossiness(const VerificationRule& rule, const PositionLaws& laws);
+[[nodiscard]] PositionLossiness lossiness(const VerificationRule& rule, const PositionDistributions& distributions);
 
 /// At least one position.
 [[nodiscard]] Lossiness mean_lossiness(std::span<const PositionLossiness> positions);

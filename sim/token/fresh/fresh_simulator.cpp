@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "core/parallel.hpp"
 #include "sim/simulator.hpp"
-#include "sim/token/distribution/candidate_acceptance.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 
@@ -22,8 +20,6 @@ FreshRow::FreshRow(std::size_t vocabulary)
       weights_(padded_row(vocabulary), 0.0F),
       block_sums_(sum_blocks(padded_row(vocabulary)), 0.0) {}
 
-void FreshRow::add_up() { total_ = row_sum(block_sums_); }
-
 void FreshRow::from_logits(double temperature) {
   if (temperature == 0.0) {
     std::fill(weights_.begin(), weights_.end(), 0.0F);
@@ -32,7 +28,7 @@ void FreshRow::from_logits(double temperature) {
   } else {
     softmax_weights(logits_, static_cast<float>(1.0 / temperature), weights_, block_sums_);
   }
-  add_up();
+  total_ = row_sum(block_sums_);
 }
 
 void FreshRow::from_mixture(const FreshRow& first, const FreshRow& second, double share, double temperature) {
@@ -45,7 +41,7 @@ void FreshRow::from_mixture(const FreshRow& first, const FreshRow& second, doubl
   std::transform(mixture.begin(), mixture.end(), weights_.begin(),
                  [](double probability) { return static_cast<float>(probability); });
   sum_row_blocks<float>(weights_, block_sums_);
-  add_up();
+  total_ = row_sum(block_sums_);
 }
 
 Token FreshRow::draw(RandomStream& random) const {
@@ -53,9 +49,9 @@ Token FreshRow::draw(RandomStream& random) const {
       draw_by_inversion<float>(std::span(weights_).first(vocabulary_), block_sums_, total_, random.uniform()));
 }
 
-void FreshRow::law(std::span<double> law) const {
+void FreshRow::distribution(std::span<double> distribution) const {
   const double scale = 1.0 / total_;
-  for (std::size_t x = 0; x < vocabulary_; ++x) law[x] = static_cast<double>(weights_[x]) * scale;
+  for (std::size_t x = 0; x < vocabulary_; ++x) distribution[x] = static_cast<double>(weights_[x]) * scale;
 }
 
 namespace {
@@ -83,18 +79,18 @@ class FreshBlock {
         target_(model.target.vocabulary()),
         draft_(model.target.vocabulary()),
         partner_(model.target.vocabulary()),
-        target_law_(model.target.vocabulary()),
-        draft_law_(model.target.vocabulary()),
-        last_law_(model.target.vocabulary()),
-        last_sums_(sum_blocks(model.target.vocabulary())),
+        target_distribution_(model.target.vocabulary()),
+        draft_distribution_(model.target.vocabulary()),
+        last_distribution_(model.target.vocabulary()),
         stop_(key.stop) {}
 
-  /// One iteration, whose contexts are numbered from `context` on: emits the accepted drafts, then the last token if
-  /// any. Returns the number of accepted drafts.
-  std::int64_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
-                       std::vector<EmittedToken>& emitted) {
-    for (std::int64_t i = 0; i < gamma; ++i, ++context) {
-      stop_.spend(static_cast<std::int64_t>(target_law_.size()));
+  /// Emits the accepted drafts and the last token of an iteration from `context` on. Returns the number of accepted
+  /// drafts.
+  std::size_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
+                      std::vector<EmittedToken>& emitted) {
+    const auto drafts = static_cast<std::size_t>(gamma);
+    for (std::size_t i = 0; i < drafts; ++i, ++context) {
+      stop_.spend(static_cast<std::int64_t>(target_distribution_.size()));
       meet_target(context);
       meet_draft(context);
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
@@ -104,11 +100,11 @@ class FreshBlock {
     }
     if (convention == Convention::bonus) {
       meet_target(context);
-      target_.law(target_law_);
-      model_.rule->bonus(target_law_, last_law_);
-      emitted.push_back({.token = draw_last(bonus_token_), .context = -1});
+      target_.distribution(target_distribution_);
+      model_.rule->bonus(target_distribution_, last_distribution_);
+      emitted.push_back({.token = draw_token(last_distribution_, bonus_token_), .context = -1});
     }
-    return gamma;
+    return drafts;
   }
 
  private:
@@ -123,7 +119,7 @@ class FreshBlock {
 
   void meet_draft(std::uint64_t context) {
     const auto strength = static_cast<float>(model_.draft.strength);
-    switch (model_.draft.law) {
+    switch (model_.draft.distribution) {
       case DraftDistribution::noise:
         add_normals(key_.seed, id(Purpose::draft_logits), context * normal_draws(target_.logits().size()), strength,
                     std::as_const(target_).logits(), draft_.logits());
@@ -150,8 +146,8 @@ class FreshBlock {
   double acceptance(Token token) {
     double statistic = 0.0;
     if (model_.rule->uses_row_statistic()) {
-      write_laws();
-      statistic = model_.rule->row_statistic({.target = target_law_, .draft = draft_law_});
+      write_distributions();
+      statistic = model_.rule->row_statistic({.target = target_distribution_, .draft = draft_distribution_});
     }
     return model_.rule->acceptance(
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
@@ -159,22 +155,17 @@ class FreshBlock {
 
   /// The token emitted at a position whose first candidate was rejected.
   FurtherOutcome after_rejection(Token first) {
-    write_laws();
-    const PositionLaws laws{.target = target_law_, .draft = draft_law_};
+    write_distributions();
+    const PositionDistributions distributions{.target = target_distribution_, .draft = draft_distribution_};
     const CandidateScheme scheme = model_.rule->candidates();
-    if (scheme.count > 1) return try_further_candidates(laws, scheme, std::span(&first, 1), candidate_);
-    model_.rule->replacement(laws, last_law_);
-    return {.accepted = false, .token = draw_last(replacement_)};
+    if (scheme.count > 1) return try_further_candidates(distributions, scheme, std::span(&first, 1), candidate_);
+    model_.rule->replacement(distributions, last_distribution_);
+    return {.accepted = false, .token = draw_token(last_distribution_, replacement_)};
   }
 
-  void write_laws() {
-    target_.law(target_law_);
-    draft_.law(draft_law_);
-  }
-
-  Token draw_last(RandomStream& random) {
-    sum_row_blocks<double>(last_law_, last_sums_);
-    return static_cast<Token>(draw_by_inversion<double>(last_law_, last_sums_, row_sum(last_sums_), random.uniform()));
+  void write_distributions() {
+    target_.distribution(target_distribution_);
+    draft_.distribution(draft_distribution_);
   }
 
   const FreshModel& model_;
@@ -189,65 +180,33 @@ class FreshBlock {
   FreshRow draft_;
   FreshRow partner_;
   std::vector<std::uint64_t> words_;
-  std::vector<double> target_law_;
-  std::vector<double> draft_law_;
-  std::vector<double> last_law_;
-  std::vector<double> last_sums_;
+  std::vector<double> target_distribution_;
+  std::vector<double> draft_distribution_;
+  std::vector<double> last_distribution_;
   StopMeter stop_;
-};
-
-class FreshSimulator final : public TokenSimulator {
- public:
-  FreshSimulator(FreshModel model, const IterationShape& shape, std::uint64_t iterations)
-      : model_(std::move(model)), shape_(shape), plan_(plan_blocks("iterations", iterations, fresh_block_size)) {}
-
-  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
-
-  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
-    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape_.gamma) + 1, 0);
-    run(key, block, [&accepted_counts](std::int64_t accepted_drafts, const std::vector<EmittedToken>&) {
-      ++accepted_counts[static_cast<std::size_t>(accepted_drafts)];
-    });
-    return tally_independent(shape_, accepted_counts);
-  }
-
-  [[nodiscard]] double expected_acceptance() const override { return std::numeric_limits<double>::quiet_NaN(); }
-
-  [[nodiscard]] std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
-                                                                  std::uint64_t block) const override {
-    std::vector<std::vector<EmittedToken>> sequences;
-    run(key, block,
-        [&sequences](std::int64_t, const std::vector<EmittedToken>& emitted) { sequences.push_back(emitted); });
-    return sequences;
-  }
-
- private:
-  template <class Visitor>
-  void run(const RunKey& key, std::uint64_t block, const Visitor& visit) const {
-    FreshBlock state(model_, key, block);
-    const auto contexts = static_cast<std::uint64_t>(shape_.gamma) + 1;
-    const std::uint64_t count = plan_.in_block(block);
-    std::vector<EmittedToken> emitted;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      emitted.clear();
-      const std::int64_t accepted_drafts = state.iterate(i * contexts, shape_.gamma, shape_.convention, emitted);
-      visit(accepted_drafts, emitted);
-    }
-  }
-
-  FreshModel model_;
-  IterationShape shape_;
-  BlockPlan plan_;
 };
 
 }  // namespace
 
-std::unique_ptr<TokenSimulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
-                                                     std::unique_ptr<const VerificationRule> rule, double temperature,
-                                                     const IterationShape& shape, std::uint64_t iterations) {
-  return std::make_unique<FreshSimulator>(
-      FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature},
-      shape, iterations);
+std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
+                                                std::unique_ptr<const VerificationRule> rule, double temperature,
+                                                const IterationShape& shape, std::uint64_t iterations) {
+  const auto model = std::make_shared<const FreshModel>(
+      FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature});
+  return std::make_unique<TokenSimulator>(
+      plan_blocks("iterations", iterations, fresh_block_size), shape, std::numeric_limits<double>::quiet_NaN(),
+      [model, shape](const RunKey& key, std::uint64_t block, std::uint64_t count, EmittedTokens* emitted) {
+        FreshBlock state(*model, key, block);
+        const auto contexts = static_cast<std::uint64_t>(shape.gamma) + 1;
+        std::vector<std::uint64_t> accepted_counts(contexts, 0);
+        std::vector<EmittedToken> tokens;
+        for (std::uint64_t i = 0; i < count; ++i) {
+          tokens.clear();
+          ++accepted_counts[state.iterate(i * contexts, shape.gamma, shape.convention, tokens)];
+          if (emitted != nullptr) (*emitted)[i] = tokens;
+        }
+        return accepted_counts;
+      });
 }
 
 }  // namespace foredraft::sim

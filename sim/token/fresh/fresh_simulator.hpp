@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "sim/draft_tree.hpp"
+#include "sim/process/outcome_counts.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace foredraft::sim {
 
-/// A distribution that is used a few times and discarded: weights in single precision whose sum is known in double.
-///
-/// The distribution is exactly weight / sum, so draws and acceptance follow the same distribution despite the rounding
-/// of the weights.
+/// A distribution that is used a few times: exactly weight / sum, weights in single precision and their sum in double,
+/// so draws and acceptance follow the same distribution despite the rounding of the weights.
 class FreshRow {
  public:
   explicit FreshRow(std::size_t vocabulary);
@@ -38,11 +36,9 @@ class FreshRow {
   }
 
   /// Writes the whole distribution.
-  void law(std::span<double> law) const;
+  void distribution(std::span<double> distribution) const;
 
  private:
-  void add_up();
-
   std::size_t vocabulary_;
   std::vector<float> logits_;
   std::vector<float> weights_;
@@ -52,15 +48,15 @@ class FreshRow {
 
 /// How the drafts of fresh contexts are derived.
 struct FreshDraft {
-  DraftDistribution law;
+  DraftDistribution distribution;
   double strength;  ///< as SyntheticPool solves it
 };
 
 /// Iterations over contexts that are drawn for one position and used once. Positions after a rejection are not drawn.
 /// The mixing partner of a context is another fresh context at temperature 1.
-[[nodiscard]] std::unique_ptr<TokenSimulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
-                                                                   std::unique_ptr<const VerificationRule> rule,
-                                                                   double temperature, const IterationShape& shape,
-                                                                   std::uint64_t iterations);
+[[nodiscard]] std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
+                                                              std::unique_ptr<const VerificationRule> rule,
+                                                              double temperature, const IterationShape& shape,
+                                                              std::uint64_t iterations);
 
 }  // namespace foredraft::sim

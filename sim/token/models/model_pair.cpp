@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "core/random_stream.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 
@@ -61,8 +60,8 @@ struct Domain {
   double high;
 };
 
-Domain parameter_domain(TargetDistribution law) {
-  switch (law) {
+Domain parameter_domain(TargetDistribution distribution) {
+  switch (distribution) {
     case TargetDistribution::zipf:
       return {0.0, 100.0};
     case TargetDistribution::gaussian_logits:
@@ -75,16 +74,16 @@ Domain parameter_domain(TargetDistribution law) {
 
 }  // namespace
 
-SyntheticTarget::SyntheticTarget(TargetDistribution law, double parameter, std::int64_t vocabulary)
-    : law_(law), parameter_(parameter), vocabulary_(static_cast<std::size_t>(vocabulary)) {
+SyntheticTarget::SyntheticTarget(TargetDistribution distribution, double parameter, std::int64_t vocabulary)
+    : distribution_(distribution), parameter_(parameter), vocabulary_(static_cast<std::size_t>(vocabulary)) {
   check_range("vocabulary", vocabulary, 2, max_vocabulary);
-  const Domain domain = parameter_domain(law);
+  const Domain domain = parameter_domain(distribution);
   if (!(parameter >= domain.low && parameter <= domain.high)) {
     throw DomainError(
         fmt::format("invalid parameter={} (must lie in [{}, {}] for this target)", parameter, domain.low, domain.high));
   }
-  if (law == TargetDistribution::gaussian_logits) zeros_.assign(row_size(), 0.0F);
-  if (law == TargetDistribution::zipf) {
+  if (distribution == TargetDistribution::gaussian_logits) zeros_.assign(row_size(), 0.0F);
+  if (distribution == TargetDistribution::zipf) {
     for (std::size_t rank = 1; rank <= vocabulary_; ++rank) {
       rank_logits_.push_back(static_cast<float>(-parameter * std::log(static_cast<double>(rank))));
     }
@@ -96,7 +95,7 @@ std::size_t SyntheticTarget::row_size() const { return padded_row(vocabulary_); 
 void SyntheticTarget::logits(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row,
                              std::vector<std::uint64_t>& words) const {
   FOREDRAFT_EXPECT(row.size() == row_size());
-  switch (law_) {
+  switch (distribution_) {
     case TargetDistribution::gaussian_logits:
       add_normals(seed, id, index * normal_draws(row.size()), static_cast<float>(parameter_), zeros_, row);
       break;
@@ -125,8 +124,7 @@ void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std:
 /// underflow, log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371] stays in the logarithm.
 void SyntheticTarget::log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index,
                                     std::span<float> row) const {
-  // The rejection method takes a random number of draws, about three per variate; the streams of contexts are far
-  // enough apart.
+  // The rejection method takes about three draws per variate; the streams of contexts are far enough apart.
   const std::uint64_t draws_per_context = 16 * vocabulary_ + 1024;
   RandomStream random(seed, id);
   random.seek(index * draws_per_context);

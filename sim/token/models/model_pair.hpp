@@ -15,8 +15,7 @@
 
 namespace foredraft::sim {
 
-/// n-gram models over one vocabulary: the target writes text, the drafter drafts. If the drafter has heads or stages,
-/// gamma is at most their number.
+/// n-gram models over one vocabulary: the target writes, the drafter drafts, up to as many tokens as it has heads.
 struct NgramPair {
   std::shared_ptr<const ngram::Model> target;
   ngram::Drafter drafter;
@@ -90,9 +89,8 @@ class LadderContexts {
 /// context is defined by these numbers, whichever code converts them to probabilities.
 class SyntheticTarget {
  public:
-  /// Throws DomainError unless `parameter` lies in the distribution's domain: zipf [0, 100], gaussian_logits [0, 1e6],
-  /// dirichlet [1e-6, 1e6].
-  SyntheticTarget(TargetDistribution law, double parameter, std::int64_t vocabulary);
+  /// DomainError unless `parameter` is in zipf [0, 100], gaussian_logits [0, 1e6], dirichlet [1e-6, 1e6].
+  SyntheticTarget(TargetDistribution distribution, double parameter, std::int64_t vocabulary);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
 
@@ -109,7 +107,7 @@ class SyntheticTarget {
                      std::vector<std::uint64_t>& words) const;
   void log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row) const;
 
-  TargetDistribution law_;
+  TargetDistribution distribution_;
   double parameter_;
   std::size_t vocabulary_;
   std::vector<float> zeros_;        ///< gaussian_logits: the base to which the noise is added

@@ -2,12 +2,10 @@
 #include "sim/token/pooled/pooled_tables.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/check.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 
 namespace foredraft::sim {
 
@@ -17,15 +15,15 @@ std::int64_t PooledCandidates::bytes_per_entry(const CandidateScheme& scheme) {
   return static_cast<std::int64_t>(sizeof(Pair)) + (by_position ? ResidualMass::bytes_per_entry : 0);
 }
 
-void PooledCandidates::add(const PositionLaws& laws) {
+void PooledCandidates::add(const PositionDistributions& distributions) {
   double mass = 0.0;
-  for (std::size_t x = 0; x < laws.target.size(); ++x) {
-    pairs_.push_back({.target = laws.target[x], .draft = laws.draft[x]});
-    mass += std::max(0.0, laws.target[x] - laws.draft[x]);
+  for (std::size_t x = 0; x < distributions.target.size(); ++x) {
+    pairs_.push_back({.target = distributions.target[x], .draft = distributions.draft[x]});
+    mass += std::max(0.0, distributions.target[x] - distributions.draft[x]);
   }
   first_mass_.push_back(mass);
   if (scheme_.count == 2) return;
-  ResidualMass residual(laws);
+  ResidualMass residual(distributions);
   if (scheme_.draws == CandidateDraws::without_replacement) {
     masses_.push_back(std::move(residual));
     return;
@@ -40,8 +38,7 @@ void PooledCandidates::add(const PositionLaws& laws) {
 
 namespace {
 
-/// Bytes per token and context: a draft slot, two alias slots, and the logits, noise and distribution that a pool is
-/// solved with.
+/// Per token and context: a draft slot, two alias slots; logits, noise and distribution that a pool is solved with.
 constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
 constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
 
@@ -56,11 +53,11 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
   check_range("vocabulary", vocabulary, 1, max_vocabulary);
   check_at_least("pool", contexts, 1);
   const std::int64_t bytes = bytes_per_entry + PooledCandidates::bytes_per_entry(scheme);
-  const std::int64_t most = max_pool_bytes / bytes / vocabulary;
-  if (contexts > most) {
+  const std::int64_t maximum = max_pool_bytes / bytes / vocabulary;
+  if (contexts > maximum) {
     throw DomainError(fmt::format(
         "invalid pool={} (must be at most {} at a vocabulary of {}: a larger pool would take more than 2 GiB)",
-        contexts, most, vocabulary));
+        contexts, maximum, vocabulary));
   }
 }
 
@@ -75,16 +72,17 @@ PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const
   scratch_.resize(vocabulary_);
 }
 
-void PooledTables::add(const VerificationRule& rule, const PositionLaws& laws) {
-  FOREDRAFT_EXPECT(laws.target.size() == vocabulary_ && laws.draft.size() == vocabulary_);
-  const double statistic = rule.uses_row_statistic() ? rule.row_statistic(laws) : 0.0;
+void PooledTables::add(const VerificationRule& rule, const PositionDistributions& distributions) {
+  FOREDRAFT_EXPECT(distributions.target.size() == vocabulary_ && distributions.draft.size() == vocabulary_);
+  const double statistic = rule.uses_row_statistic() ? rule.row_statistic(distributions) : 0.0;
   std::vector<std::uint32_t> thresholds(vocabulary_, 0);
   for (std::size_t x = 0; x < vocabulary_; ++x) {
-    if (!(laws.draft[x] > 0.0)) continue;  // never drafted
-    thresholds[x] = acceptance_threshold(
-        rule.acceptance({.token = static_cast<Token>(x), .target = laws.target[x], .draft = laws.draft[x]}, statistic));
+    if (!(distributions.draft[x] > 0.0)) continue;  // never drafted
+    thresholds[x] = acceptance_threshold(rule.acceptance(
+        {.token = static_cast<Token>(x), .target = distributions.target[x], .draft = distributions.draft[x]},
+        statistic));
   }
-  const std::vector<AliasSlot> draft = alias_table(laws.draft);
+  const std::vector<AliasSlot> draft = alias_table(distributions.draft);
   for (std::size_t x = 0; x < vocabulary_; ++x) {
     draft_.push_back({.alias = draft[x], .accept_own = thresholds[x], .accept_alias = thresholds[alias_of(draft[x])]});
   }
@@ -92,12 +90,12 @@ void PooledTables::add(const VerificationRule& rule, const PositionLaws& laws) {
     const std::vector<AliasSlot> table = alias_table(scratch_);
     to.insert(to.end(), table.begin(), table.end());
   };
-  rule.replacement(laws, scratch_);
+  rule.replacement(distributions, scratch_);
   append(replacement_);
-  rule.bonus(laws.target, scratch_);
+  rule.bonus(distributions.target, scratch_);
   append(bonus_);
-  if (candidates_) candidates_->add(laws);
-  acceptance_sum_ += acceptance_probability(rule, laws);
+  if (candidates_) candidates_->add(distributions);
+  acceptance_sum_ += acceptance_probability(rule, distributions);
   ++contexts_;
 }
 

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "sim/process/outcome_counts.hpp"
+#include "sim/simulator.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
@@ -36,7 +39,7 @@ class PooledCandidates {
   [[nodiscard]] static std::int64_t bytes_per_entry(const CandidateScheme& scheme);
 
   /// Appends the next context.
-  void add(const PositionLaws& laws);
+  void add(const PositionDistributions& distributions);
 
   [[nodiscard]] const CandidateScheme& scheme() const { return scheme_; }
 
@@ -46,8 +49,7 @@ class PooledCandidates {
   /// m(1), the mass of a context's first residual.
   [[nodiscard]] double first_mass(std::size_t context) const { return first_mass_[context]; }
 
-  /// m(c) of a context after `rejections`, 2 to scheme.count - 1, of them. With replacement c is the same for every
-  /// position, so its mass is precomputed.
+  /// m(c) after 2 to scheme.count - 1 rejections; precomputed with replacement, where c is the same for all positions.
   [[nodiscard]] double mass(std::size_t context, std::size_t rejections, double c) const {
     return masses_.empty() ? steps_[context * (static_cast<std::size_t>(scheme_.count) - 2) + rejections - 2]
                            : masses_[context](c);
@@ -79,19 +81,17 @@ inline constexpr unsigned acceptance_bits = 31;
 /// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves rows for `contexts` contexts of a rule with these candidates. Throws DomainError if they would take more
-  /// than 2 GiB.
+  /// Reserves `contexts` rows of a rule with these candidates. Throws DomainError above 2 GiB.
   PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {});
 
   /// Appends the next context: the rule's acceptance and distributions at these two distributions.
-  void add(const VerificationRule& rule, const PositionLaws& laws);
+  void add(const VerificationRule& rule, const PositionDistributions& distributions);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of acceptance_probability(). Each is a sum over a distribution, which sums to 1 within
-  /// rounding: if every draft is accepted, or none, the mean may leave [0, 1] by a unit in the last place, and closed
-  /// forms would reject it as a probability; hence it is clamped. NaN is preserved.
+  /// Mean over the contexts of acceptance_probability(); NaN is preserved. Clamped because round-off of sums may leave
+  /// [0, 1] by a unit in the last place, which closed forms would reject.
   [[nodiscard]] double expected_acceptance() const {
     return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
@@ -114,6 +114,12 @@ class PooledTables {
   std::optional<PooledCandidates> candidates_;
   std::vector<double> scratch_;
 };
+
+/// Iterations over pooled contexts: every position of every iteration draws a context of the pool, uniformly and
+/// independently of everything else. Acceptances are therefore independent with the pool's mean acceptance, and under a
+/// lossless rule the emitted pairs (context, token) are independent with distribution p_context(token) / contexts.
+[[nodiscard]] std::unique_ptr<Simulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
+                                                               std::uint64_t iterations);
 
 /// Throws DomainError unless pool * vocabulary entries can be prepared within 2 GiB.
 void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme = {});

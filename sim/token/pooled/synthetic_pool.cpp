@@ -8,7 +8,6 @@
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
-#include "sim/token/models/model_pair.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
@@ -17,7 +16,9 @@ namespace foredraft::sim {
 namespace {
 
 /// Upper end of the search for a strength. At 2^40 the noise dominates the target and a temperature makes it uniform.
-double largest_strength(DraftDistribution law) { return law == DraftDistribution::mixing ? 1.0 : 0x1p40; }
+double largest_strength(DraftDistribution distribution) {
+  return distribution == DraftDistribution::mixing ? 1.0 : 0x1p40;
+}
 
 void check_alpha(double alpha) {
   if (!(alpha > 0.0 && alpha <= 1.0)) throw DomainError(fmt::format("invalid alpha={} (must lie in (0, 1])", alpha));
@@ -48,12 +49,12 @@ SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, St
       add_normals(seed, {.purpose = Purpose::draft_logits, .point = pool_point, .block = k}, 0, 1.0F, row, row);
     }
   }
-  laws_.resize(contexts_ * vocabulary_);
+  distributions_.resize(contexts_ * vocabulary_);
   for (std::size_t k = 0; k < contexts_; ++k) {
     stop.check();
     const std::span<const float> logits = target_logits(k);
     softmax(std::vector<double>(logits.begin(), logits.end()), 1.0,
-            std::span(laws_).subspan(k * vocabulary_, vocabulary_));
+            std::span(distributions_).subspan(k * vocabulary_, vocabulary_));
   }
   solve(pair.alpha, stop);
 }
@@ -71,32 +72,32 @@ void SyntheticPool::noisy_logits(std::size_t context, double strength, std::span
 }
 
 std::span<const double> SyntheticPool::plain_distribution(std::size_t context) const {
-  return std::span(laws_).subspan(context * vocabulary_, vocabulary_);
+  return std::span(distributions_).subspan(context * vocabulary_, vocabulary_);
 }
 
-void SyntheticPool::target_distribution(std::size_t context, double temperature, std::span<double> law) const {
+void SyntheticPool::target_distribution(std::size_t context, double temperature, std::span<double> distribution) const {
   const std::span<const float> logits = target_logits(context);
-  softmax(std::vector<double>(logits.begin(), logits.end()), temperature, law);
+  softmax(std::vector<double>(logits.begin(), logits.end()), temperature, distribution);
 }
 
 void SyntheticPool::draft_distribution(std::size_t context, double strength, double temperature,
-                                       std::span<double> law) const {
-  FOREDRAFT_EXPECT(law.size() == vocabulary_);
+                                       std::span<double> distribution) const {
+  FOREDRAFT_EXPECT(distribution.size() == vocabulary_);
   switch (draft_) {
     case DraftDistribution::noise: {
       std::vector<double> logits(vocabulary_);
       noisy_logits(context, strength, logits);
-      softmax(logits, temperature, law);
+      softmax(logits, temperature, distribution);
       break;
     }
     case DraftDistribution::temperature:
-      target_distribution(context, temperature * (1.0 + strength), law);
+      target_distribution(context, temperature * (1.0 + strength), distribution);
       break;
     case DraftDistribution::mixing: {
       const std::span<const double> own = plain_distribution(context);
       const std::span<const double> other = plain_distribution((context + 1) % contexts_);
-      for (std::size_t x = 0; x < vocabulary_; ++x) law[x] = (1.0 - strength) * own[x] + strength * other[x];
-      apply_temperature(law, temperature);
+      for (std::size_t x = 0; x < vocabulary_; ++x) distribution[x] = (1.0 - strength) * own[x] + strength * other[x];
+      apply_temperature(distribution, temperature);
       break;
     }
   }

@@ -13,9 +13,8 @@ namespace foredraft::sim {
 /// The contexts of a SyntheticModels and the solved strength of the draft's difference.
 class SyntheticPool {
  public:
-  /// Draws pair.pool contexts from `seed` and solves for the strength. Throws DomainError for an invalid pair and for
-  /// an alpha that no strength reaches; the message gives the range that can be reached. Throws Interrupted when
-  /// stopped.
+  /// Draws pair.pool contexts and solves for the strength. Throws DomainError for an invalid pair and for an alpha that
+  /// no strength reaches, Interrupted when stopped.
   SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop = {});
 
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
@@ -25,10 +24,11 @@ class SyntheticPool {
   [[nodiscard]] double strength() const { return strength_; }
 
   /// Writes the target's distribution of a context at a temperature.
-  void target_distribution(std::size_t context, double temperature, std::span<double> law) const;
+  void target_distribution(std::size_t context, double temperature, std::span<double> distribution) const;
 
   /// Writes the draft's distribution of a context at a strength and a temperature.
-  void draft_distribution(std::size_t context, double strength, double temperature, std::span<double> law) const;
+  void draft_distribution(std::size_t context, double strength, double temperature,
+                          std::span<double> distribution) const;
 
   /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
   [[nodiscard]] double mean_overlap(double strength, StopToken stop = {}) const;
@@ -44,9 +44,9 @@ class SyntheticPool {
   std::size_t contexts_;
   std::size_t row_size_;
   double strength_ = 0.0;
-  std::vector<float> logits_;  ///< contexts x row_size
-  std::vector<double> laws_;   ///< contexts x vocabulary: the target's distributions at temperature 1
-  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty except for DraftDistribution::noise
+  std::vector<float> logits_;          ///< contexts x row_size
+  std::vector<double> distributions_;  ///< contexts x vocabulary: the target's distributions at temperature 1
+  std::vector<float> noise_;  ///< contexts x row_size standard normals; empty except for DraftDistribution::noise
 };
 
 /// The contexts' explicit distributions at a temperature.

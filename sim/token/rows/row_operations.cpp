@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "core/check.hpp"
-#include "sim/token/rows/vector_kernels.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -16,14 +15,14 @@ constexpr std::uint64_t slot_mass = std::uint64_t{1} << share_bits;
 
 /// The distribution in units of 1 / (V * 2^46), summing exactly to V * 2^46. The rounding remainder, at most V / 2
 /// units and the round-off of the largest entry, is added to the largest entry, where it matters least.
-std::vector<std::uint64_t> integer_masses(std::span<const double> law) {
-  const std::uint64_t total = slot_mass * law.size();
-  const long double sum = std::accumulate(law.begin(), law.end(), 0.0L);
+std::vector<std::uint64_t> integer_masses(std::span<const double> distribution) {
+  const std::uint64_t total = slot_mass * distribution.size();
+  const long double sum = std::accumulate(distribution.begin(), distribution.end(), 0.0L);
   const long double scale = static_cast<long double>(total) / sum;
-  std::vector<std::uint64_t> masses(law.size());
+  std::vector<std::uint64_t> masses(distribution.size());
   std::uint64_t placed = 0;
-  for (std::size_t x = 0; x < law.size(); ++x) {
-    masses[x] = static_cast<std::uint64_t>(static_cast<long double>(law[x]) * scale + 0.5L);
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    masses[x] = static_cast<std::uint64_t>(static_cast<long double>(distribution[x]) * scale + 0.5L);
     placed += masses[x];
   }
   *std::max_element(masses.begin(), masses.end()) += total - placed;  // modulo 2^64: the difference may be negative
@@ -32,9 +31,9 @@ std::vector<std::uint64_t> integer_masses(std::span<const double> law) {
 
 }  // namespace
 
-std::vector<AliasSlot> alias_table(std::span<const double> law) {
-  FOREDRAFT_EXPECT(!law.empty() && law.size() <= static_cast<std::size_t>(max_vocabulary));
-  std::vector<std::uint64_t> masses = integer_masses(law);
+std::vector<AliasSlot> alias_table(std::span<const double> distribution) {
+  FOREDRAFT_EXPECT(!distribution.empty() && distribution.size() <= static_cast<std::size_t>(max_vocabulary));
+  std::vector<std::uint64_t> masses = integer_masses(distribution);
   std::vector<std::uint32_t> small;
   std::vector<std::uint32_t> large;
   for (std::uint32_t x = 0; x < masses.size(); ++x) (masses[x] < slot_mass ? small : large).push_back(x);
@@ -58,16 +57,6 @@ std::vector<AliasSlot> alias_table(std::span<const double> law) {
   }
   for (const std::uint32_t x : large) fill(x, 0, x);  // exactly full: its own alias
   return table;
-}
-
-std::vector<std::uint64_t> alias_masses(std::span<const AliasSlot> table) {
-  std::vector<std::uint64_t> masses(table.size(), 0);
-  for (std::size_t x = 0; x < table.size(); ++x) {
-    const std::uint64_t share = table[x] >> alias_bits;
-    masses[x] += share;
-    masses[alias_of(table[x])] += slot_mass - share;
-  }
-  return masses;
 }
 
 namespace {
@@ -110,31 +99,31 @@ bool normalise(std::span<double> row) {
   return true;
 }
 
-void softmax(std::span<const double> logits, double temperature, std::span<double> law) {
-  FOREDRAFT_EXPECT(logits.size() == law.size() && temperature >= 0.0);
+void softmax(std::span<const double> logits, double temperature, std::span<double> distribution) {
+  FOREDRAFT_EXPECT(logits.size() == distribution.size() && temperature >= 0.0);
   const std::size_t top = row_argmax(logits);
   if (temperature == 0.0) {
-    write_point_mass(top, law);
+    write_point_mass(top, distribution);
     return;
   }
   const double largest = logits[top];
-  for (std::size_t x = 0; x < law.size(); ++x) law[x] = std::exp((logits[x] - largest) / temperature);
-  normalise(law);
+  for (std::size_t x = 0; x < distribution.size(); ++x) distribution[x] = std::exp((logits[x] - largest) / temperature);
+  normalise(distribution);
 }
 
-void apply_temperature(std::span<double> law, double temperature) {
+void apply_temperature(std::span<double> distribution, double temperature) {
   FOREDRAFT_EXPECT(temperature >= 0.0);
   if (temperature == 1.0) return;
-  const std::size_t top = row_argmax(law);
+  const std::size_t top = row_argmax(distribution);
   if (temperature == 0.0) {
-    write_point_mass(top, law);
+    write_point_mass(top, distribution);
     return;
   }
-  const double largest = std::log(law[top]);
-  for (double& probability : law) {
+  const double largest = std::log(distribution[top]);
+  for (double& probability : distribution) {
     probability = probability > 0.0 ? std::exp((std::log(probability) - largest) / temperature) : 0.0;
   }
-  normalise(law);
+  normalise(distribution);
 }
 
 double overlap(std::span<const double> p, std::span<const double> q) {
@@ -157,8 +146,7 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
   double rest = u * total;
   std::size_t block = 0;
   while (block + 1 < block_sums.size() && rest >= block_sums[block]) rest -= block_sums[block++];
-  // Round-off can carry `rest` past the end of its block, so the search continues to the end of the row and falls back
-  // to the last entry with any weight.
+  // Round-off can carry `rest` past the end of its block: search on, and fall back to the last entry with any weight.
   std::size_t last = weights.size();
   for (std::size_t x = block * sum_block; x < weights.size(); ++x) {
     if (!(weights[x] > Real{0})) continue;
@@ -172,6 +160,13 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
     --last;
   }
   return last;
+}
+
+std::int32_t draw_token(std::span<const double> distribution, RandomStream& random) {
+  std::vector<double> sums(sum_blocks(distribution.size()));
+  sum_row_blocks(distribution, std::span(sums));
+  return static_cast<std::int32_t>(
+      draw_by_inversion(distribution, std::span<const double>(sums), row_sum(sums), random.uniform()));
 }
 
 template void sum_row_blocks<float>(std::span<const float>, std::span<double>);

@@ -34,13 +34,11 @@ class WordSource {
   std::vector<std::uint64_t> words_;
 };
 
-// ---- Draws from a fixed distribution over tokens in constant time by the alias method [Walker1977; Vose1991], in
-// integers.
+// ---- Draws from a fixed distribution over tokens by the alias method [Walker1977; Vose1991], in integers.
 //
-// A distribution over V tokens is rounded to masses of 1 / (V * 2^46), which the table holds exactly. So the
-// distribution drawn from is within 2^-46 of the given one in total variation, a token of probability 0 is never drawn,
-// and nothing depends on the order of floating-point operations. A slot takes 64 bits: the alias in the low 18, the
-// fraction of the slot that its own token keeps in the high 46.
+// A distribution over V tokens is rounded to masses of 1 / (V * 2^46), which the table holds exactly: a token of
+// probability 0 is never drawn. A slot takes 64 bits: the alias in the low 18, the fraction of the slot that its own
+// token keeps in the high 46.
 
 using AliasSlot = std::uint64_t;
 
@@ -48,10 +46,7 @@ inline constexpr unsigned alias_bits = 18;
 inline constexpr unsigned share_bits = 64 - alias_bits;
 
 /// The table of a distribution that sums to 1 up to round-off; 1 to max_vocabulary entries.
-[[nodiscard]] std::vector<AliasSlot> alias_table(std::span<const double> law);
-
-/// The distribution that a table draws from: integer masses that sum to V * 2^46. For tests and for exact statements.
-[[nodiscard]] std::vector<std::uint64_t> alias_masses(std::span<const AliasSlot> table);
+[[nodiscard]] std::vector<AliasSlot> alias_table(std::span<const double> distribution);
 
 /// Position of a uniform 64-bit word among `slots` slots: the slot, and the fraction within it.
 struct SlotDraw {
@@ -90,25 +85,26 @@ bool normalise(std::span<double> row);
 
 /// distribution = exp(logits / temperature), normalized, with the largest logit subtracted first; temperature 0: the
 /// point mass at the largest logit, lowest index on ties. Logits may be -infinity, but not all of them.
-void softmax(std::span<const double> logits, double temperature, std::span<double> law);
+void softmax(std::span<const double> logits, double temperature, std::span<double> distribution);
 
 /// distribution^(1 / temperature), normalized: the same as softmax(logits, temperature) if distribution =
 /// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
-void apply_temperature(std::span<double> law, double temperature);
+void apply_temperature(std::span<double> distribution, double temperature);
 
 /// sum min(p, q) as 1 - sum |p - q| / 2, which is accurate to round-off if the sum is close to 1.
 [[nodiscard]] double overlap(std::span<const double> p, std::span<const double> q);
 
-/// block_sums[b] = sum of entries [512 b, 512 (b + 1)) of the row, in double precision. For rows of float and of
-/// double.
+/// block_sums[b] = sum of entries [512 b, 512 (b + 1)) of a row of float or double, in double precision.
 template <class Real>
 void sum_row_blocks(std::span<const Real> row, std::span<double> block_sums);
 
-/// The entry that `u`, uniform on [0, 1), selects with probability weight / total: the first whose running sum exceeds
-/// u * total. `total` is the sum of `block_sums`, which are the sums of blocks of sum_block weights. Never an entry of
-/// weight 0. For rows of float and of double.
+/// The first entry whose running sum exceeds u * total, u in [0, 1), never one of weight 0. `total` is the sum of
+/// `block_sums`, those of sum_row_blocks().
 template <class Real>
 [[nodiscard]] std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const double> block_sums,
                                             double total, double u);
+
+/// A token drawn from a row by its next uniform.
+[[nodiscard]] std::int32_t draw_token(std::span<const double> distribution, RandomStream& random);
 
 }  // namespace foredraft::sim

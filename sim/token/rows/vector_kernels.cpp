@@ -114,8 +114,7 @@ HWY_INLINE Floats AddMul(Floats a, Floats b, Floats c) { return hn::Add(a, hn::M
 
 HWY_INLINE Floats Constant(float value) { return hn::Set(FloatTag(), value); }
 
-/// ln u for normal u in (0, 1]: u = 2^e m with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) as a
-/// series. The first dropped term is 2e-8 of the sum.
+/// ln u for u in (0, 1]: u = 2^e m, m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) to 2e-8 as a series.
 HWY_INLINE Floats Log(Floats u) {
   const IntTag di;
   const Ints bits = hn::BitCast(di, u);

@@ -7,10 +7,8 @@
 
 #include "core/random_stream.hpp"
 
-/// The bulk work of the token loops, on the widest vectors of the machine.
-///
-/// Every instruction set gives the same bits: each element has the same multiplications and additions (never fused) in
-/// the same order, and sums use eight lanes for any width of a register.
+/// The bulk work of the token loops. Every instruction set gives the same bits: each element has the same
+/// multiplications and additions (never fused) in the same order, and sums use eight lanes for any width of a register.
 namespace foredraft::sim {
 
 /// Rows that the kernels work on are padded to a multiple of this many floats.
@@ -29,8 +27,7 @@ inline constexpr std::size_t sum_block = 512;
 
 inline constexpr std::size_t word_granule = 16;
 
-/// Draws of a stream, two 64-bit words each, from draw `first_draw` on: the same words as RandomStream::next_u64().
-/// words.size() is a multiple of word_granule.
+/// The words of RandomStream::next_u64() from draw `first_draw` on, two a draw; a multiple of word_granule.
 void fill_words(std::uint64_t seed, const StreamId& id, std::uint64_t first_draw, std::span<std::uint64_t> words);
 
 /// Number of draws that add_normals() takes for a row.

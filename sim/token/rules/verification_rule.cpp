@@ -20,12 +20,12 @@ class GivenRule final : public VerificationRule {
     return acceptance_[static_cast<std::size_t>(drafted.token)];
   }
 
-  void replacement(const PositionLaws& /*laws*/, std::span<double> law) const override {
-    std::copy(replacement_.begin(), replacement_.end(), law.begin());
+  void replacement(const PositionDistributions& /*laws*/, std::span<double> distribution) const override {
+    std::copy(replacement_.begin(), replacement_.end(), distribution.begin());
   }
 
-  void bonus(std::span<const double> /*target*/, std::span<double> law) const override {
-    std::copy(bonus_.begin(), bonus_.end(), law.begin());
+  void bonus(std::span<const double> /*target*/, std::span<double> distribution) const override {
+    std::copy(bonus_.begin(), bonus_.end(), distribution.begin());
   }
 
  private:
@@ -34,10 +34,10 @@ class GivenRule final : public VerificationRule {
 
 }  // namespace
 
-double VerificationRule::row_statistic(const PositionLaws& /*laws*/) const { return 0.0; }
+double VerificationRule::row_statistic(const PositionDistributions& /*laws*/) const { return 0.0; }
 
-void VerificationRule::bonus(std::span<const double> target, std::span<double> law) const {
-  std::copy(target.begin(), target.end(), law.begin());
+void VerificationRule::bonus(std::span<const double> target, std::span<double> distribution) const {
+  std::copy(target.begin(), target.end(), distribution.begin());
 }
 
 std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary) {

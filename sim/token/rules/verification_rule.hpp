@@ -13,7 +13,7 @@ namespace foredraft::sim {
 using Token = std::int32_t;
 
 /// The two distributions over the vocabulary at one position, after temperature; equal lengths, each sums to 1.
-struct PositionLaws {
+struct PositionDistributions {
   std::span<const double> target;  ///< p
   std::span<const double> draft;   ///< q
 };
@@ -55,10 +55,9 @@ class VerificationRule {
   VerificationRule& operator=(VerificationRule&&) = delete;
   virtual ~VerificationRule() = default;
 
-  /// If more than one candidate: acceptance() and replacement() are those of the first, and after its rejection the
-  /// next ones are tried by recursive rejection (recursive_rejection.hpp), which does not change the emitted
-  /// distribution. Only a rule whose acceptance is min(1, p/q) and whose replacement is the residual of p and q may use
-  /// it.
+  /// If more than one: acceptance() and replacement() are those of the first; the next ones are tried by recursive
+  /// rejection (emitted_distribution.hpp). Only for a rule whose acceptance is min(1, p/q) and whose replacement is the
+  /// residual of p and q.
   [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
 
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
@@ -66,21 +65,20 @@ class VerificationRule {
 
   /// The one number of the whole rows that acceptance() needs: an argmax, a threshold from an entropy or a rank. Called
   /// once per position, and only if uses_row_statistic().
-  [[nodiscard]] virtual double row_statistic(const PositionLaws& laws) const;
+  [[nodiscard]] virtual double row_statistic(const PositionDistributions& distributions) const;
 
   /// a(x) in [0, 1]: probability that the drafted token is accepted.
   [[nodiscard]] virtual double acceptance(const DraftedToken& drafted, double row_statistic) const = 0;
 
   /// Writes r, the distribution of the token emitted after a rejection; sums to 1, `distribution` has the length of the
   /// rows. If no draft can be rejected, any distribution is allowed.
-  virtual void replacement(const PositionLaws& laws, std::span<double> law) const = 0;
+  virtual void replacement(const PositionDistributions& distributions, std::span<double> distribution) const = 0;
 
   /// Writes b, the distribution of the token emitted after gamma accepted drafts: by default p itself.
-  virtual void bonus(std::span<const double> target, std::span<double> law) const;
+  virtual void bonus(std::span<const double> target, std::span<double> distribution) const;
 };
 
-/// The implementation of the rule of a scenario. Throws DomainError for parameters that scenario::check_rule rejects;
-/// `vocabulary` in tokens, 0: not known.
+/// The rule of a scenario. Throws DomainError as scenario::check_rule does; `vocabulary` in tokens, 0: not known.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
 /// The same for a context of given distributions, which may have a rule of their own. Keeps a reference to them.
@@ -108,16 +106,15 @@ using MadeRule = std::unique_ptr<const VerificationRule>;
 
 namespace foredraft::sim {
 
-/// A rule of greedy decoding: after a rejection and after accepted drafts the target's most probable token is emitted,
-/// the lowest index on ties.
+/// A rejection and the bonus emit the target's most probable token, the lowest index on ties.
 class TopTokenRule : public VerificationRule {
  public:
-  void replacement(const PositionLaws& laws, std::span<double> law) const final {
-    write_point_mass(row_argmax(laws.target), law);
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {
+    write_point_mass(row_argmax(distributions.target), distribution);
   }
 
-  void bonus(std::span<const double> target, std::span<double> law) const final {
-    write_point_mass(row_argmax(target), law);
+  void bonus(std::span<const double> target, std::span<double> distribution) const final {
+    write_point_mass(row_argmax(target), distribution);
   }
 };
 

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/iteration_cost.hpp"
-
 #include <catch2/catch.hpp>
-#include <cmath>
 
-#include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft {
 
 TEST_CASE("a pass is as long as its reading until computing takes longer") {
-  const BatchPass pass{.launch = 3.0, .weights = 100.0, .context = 0.5, .token = 10.0};
-  CHECK(pass_time(pass, 1, 1, 0.0) == 103.0);
-  CHECK(pass_time(pass, 2, 5, 0.0) == 103.0);  // ten tokens: both take 100
-  CHECK(pass_time(pass, 2, 6, 0.0) == 123.0);
-  CHECK(pass_time(pass, 2, 6, 30.0) == 133.0);  // sixty cached tokens
+  const RooflineStep pass{.launch_us = 3.0, .weights_us = 100.0, .context_us = 0.5, .token_us = 10.0};
+  CHECK(pass({.batch = 1, .tokens = 1, .context = 0.0}) == 103.0);
+  CHECK(pass({.batch = 2, .tokens = 5, .context = 0.0}) == 103.0);  // ten tokens: both take 100
+  CHECK(pass({.batch = 2, .tokens = 6, .context = 0.0}) == 123.0);
+  CHECK(pass({.batch = 2, .tokens = 6, .context = 30.0}) == 133.0);  // sixty cached tokens
 }
 
-TEST_CASE("a pass refuses what is no time and no batch") {
-  CHECK_THROWS_AS(pass_time({.launch = -1.0, .weights = 1.0, .context = 0.0, .token = 0.0}, 1, 1, 0.0), DomainError);
-  const BatchPass pass{.launch = 0.0, .weights = 1.0, .context = 0.0, .token = 0.0};
-  CHECK_THROWS_AS(pass_time(pass, 0, 1, 0.0), DomainError);
-  CHECK_THROWS_AS(pass_time(pass, 1, 0, 0.0), DomainError);
-  CHECK_THROWS_AS(pass_time(pass, 1, 1, std::nan("")), DomainError);
-}
-
-}  // namespace foredraft::analytic
+}  // namespace foredraft

@@ -16,8 +16,8 @@ using tests::second_route;
 /// What is left out of the sums of a batch without a bound.
 constexpr double cut_tail = 1e-12;
 
-constexpr double iteration = 2000.0;  // us
-double constant_time(std::int64_t /*batch*/) { return iteration; }
+constexpr double iteration_us = 2000.0;
+double constant_time(std::int64_t /*batch*/) { return iteration_us; }
 
 /// Of 50 iterations a request.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
@@ -29,17 +29,17 @@ ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
 TEST_CASE("iterations of constant time serve as many requests as come in while one is decoded") {
   const LoadEquilibrium free = load_equilibrium(load_of(30.0, 4096));
   // Poisson with mean rate * time in service; an iteration holds at least one.
-  const double mean = 30.0 * 50.0 * iteration * 1e-6;
+  const double mean = 30.0 * 50.0 * iteration_us * 1e-6;
   CHECK(free.decoding == Approx(mean).epsilon(cut_tail));
   CHECK(free.batch == Approx(mean / -std::expm1(-mean)).epsilon(cut_tail));
   CHECK(free.waiting == Approx(0.0).margin(cut_tail));
-  CHECK(free.decode_us == Approx(50.0 * iteration).epsilon(cut_tail));
+  CHECK(free.decode_us == Approx(50.0 * iteration_us).epsilon(cut_tail));
   CHECK_FALSE(free.overloaded);
 }
 
 TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do") {
   constexpr std::int64_t servers = 3;
-  const double offered = 24.0 * 50.0 * iteration * 1e-6;  // 2.4 of 3
+  const double offered = 24.0 * 50.0 * iteration_us * 1e-6;  // 2.4 of 3
   // Erlang's formula for those who wait.
   const double ratio = offered / servers;
   const double all_busy = std::pow(offered, servers) / 6.0 / (1.0 - ratio);
@@ -47,16 +47,16 @@ TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do
   const LoadEquilibrium found = load_equilibrium(load_of(24.0, servers));
   CHECK(found.waiting == Approx(waits * ratio / (1.0 - ratio)).epsilon(second_route));
   CHECK(found.decoding == Approx(offered).epsilon(second_route));
-  CHECK(found.capacity_per_s == Approx(servers / (50.0 * iteration * 1e-6)).epsilon(second_route));
+  CHECK(found.capacity_per_s == Approx(servers / (50.0 * iteration_us * 1e-6)).epsilon(second_route));
 }
 
 TEST_CASE("iterations whose time grows with the batch share one server") {
   ServedLoad load = load_of(8.0, 65'536);
-  load.iteration_us = [](std::int64_t batch) { return iteration * static_cast<double>(batch); };
+  load.iteration_us = [](std::int64_t batch) { return iteration_us * static_cast<double>(batch); };
   const LoadEquilibrium shared = load_equilibrium(load);
-  const double utilization = 8.0 * 50.0 * iteration * 1e-6;  // 0.8
+  const double utilization = 8.0 * 50.0 * iteration_us * 1e-6;  // 0.8
   CHECK(shared.decoding == Approx(utilization / (1.0 - utilization)).epsilon(cut_tail));
-  CHECK(shared.decode_us == Approx(50.0 * iteration / (1.0 - utilization)).epsilon(cut_tail));
+  CHECK(shared.decode_us == Approx(50.0 * iteration_us / (1.0 - utilization)).epsilon(cut_tail));
 }
 
 TEST_CASE("prompts take their share of the time and leave the rest to decoding") {
@@ -64,8 +64,8 @@ TEST_CASE("prompts take their share of the time and leave the rest to decoding")
   load.prompt_us = [](std::int64_t prompts) { return 20'000.0 * static_cast<double>(prompts); };
   const LoadEquilibrium found = load_equilibrium(load);
   constexpr double solved = 1e-7;  // of the fixed point and of rare batches of prompts
-  CHECK(found.decoding == Approx(10.0 * 50.0 * iteration * 1e-6 / (1.0 - 0.2)).epsilon(solved));
-  CHECK(found.decode_us == Approx(50.0 * iteration / (1.0 - 0.2)).epsilon(solved));
+  CHECK(found.decoding == Approx(10.0 * 50.0 * iteration_us * 1e-6 / (1.0 - 0.2)).epsilon(solved));
+  CHECK(found.decode_us == Approx(50.0 * iteration_us / (1.0 - 0.2)).epsilon(solved));
 }
 
 TEST_CASE("prompts that are read together cost one pass") {
@@ -86,7 +86,7 @@ TEST_CASE("from the rate of a full batch on a server is overloaded, and nothing 
   ServedLoad load = load_of(10.0, 16);
   load.prompt_us = [](std::int64_t prompts) { return 5000.0 * static_cast<double>(prompts); };
   const double capacity = load_equilibrium(load).capacity_per_s;
-  CHECK(capacity == Approx(1e6 / (5000.0 + 50.0 * iteration / 16)).epsilon(1e-7));
+  CHECK(capacity == Approx(1e6 / (5000.0 + 50.0 * iteration_us / 16)).epsilon(1e-7));
   load.requests_per_s = 0.999 * capacity;
   CHECK_FALSE(load_equilibrium(load).overloaded);
   load.requests_per_s = 1.001 * capacity;
@@ -97,16 +97,16 @@ TEST_CASE("from the rate of a full batch on a server is overloaded, and nothing 
 }
 
 TEST_CASE("an equilibrium refuses what no server has") {
-  const auto refuses = [](auto ServedLoad::*member, auto value) {
+  const auto rejects = [](auto ServedLoad::*member, auto value) {
     ServedLoad wrong = load_of(10.0, 4);
     wrong.*member = value;
     CHECK_THROWS_AS(load_equilibrium(wrong), DomainError);
   };
-  refuses(&ServedLoad::requests_per_s, 0.0);
-  refuses(&ServedLoad::iterations, std::nan(""));
-  refuses(&ServedLoad::max_batch, std::int64_t{0});
-  refuses(&ServedLoad::iteration_us, BatchTime([](std::int64_t) { return 0.0; }));
-  refuses(&ServedLoad::prompt_us, BatchTime([](std::int64_t) { return -1.0; }));
+  rejects(&ServedLoad::requests_per_s, 0.0);
+  rejects(&ServedLoad::iterations, std::nan(""));
+  rejects(&ServedLoad::max_batch, std::int64_t{0});
+  rejects(&ServedLoad::iteration_us, BatchTime([](std::int64_t) { return 0.0; }));
+  rejects(&ServedLoad::prompt_us, BatchTime([](std::int64_t) { return -1.0; }));
 }
 
 TEST_CASE("a million tokens cost the hours that they take") {

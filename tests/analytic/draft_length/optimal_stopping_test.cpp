@@ -106,13 +106,13 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
         constexpr int slices = 20'000;
         for (int i = 0; i < slices; ++i) {
           const double alpha = boost::math::ibeta_inv(a, b, (i + 0.5) / slices);
-          double most = -1e300;
+          double maximum = -1e300;
           std::int64_t best = 0;
           for (std::int64_t gamma = min_gamma(convention); gamma <= longest; ++gamma) {
             const double gain =
                 tokens_per_iteration({alpha, gamma, convention}) - reached * c * static_cast<double>(gamma);
-            if (gain > most) {
-              most = gain;
+            if (gain > maximum) {
+              maximum = gain;
               best = gamma;
             }
           }

@@ -17,7 +17,7 @@ constexpr double pull_of_the_prior = 2e-3;
 constexpr double unknown_spread = 1.2e-2;
 
 /// Counts as a process is expected to give them.
-AcceptanceCounts expected_counts(const RunAcceptance& acceptance, std::int64_t gamma, double steps) {
+AcceptanceCounts expected_counts(const Runs& acceptance, std::int64_t gamma, double steps) {
   AcceptanceCounts counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
   for (double& share : counts.accepted_at) share *= steps;
   return counts;
@@ -27,8 +27,8 @@ AcceptanceFit fit_of(const std::vector<AcceptanceCounts>& clusters, DrafterClass
   return std::get<AcceptanceFit>(fit_acceptance(clusters, drafter));
 }
 
-FitRefusal refusal_of(const std::vector<AcceptanceCounts>& clusters) {
-  return std::get<FitRefusal>(fit_acceptance(clusters, DrafterClass::text));
+FitProblem problem_of(const std::vector<AcceptanceCounts>& clusters) {
+  return std::get<FitProblem>(fit_acceptance(clusters, DrafterClass::text));
 }
 
 AcceptanceCounts counts_of(std::vector<double> accepted_at, double steps) {
@@ -36,19 +36,19 @@ AcceptanceCounts counts_of(std::vector<double> accepted_at, double steps) {
       .gamma = static_cast<std::int64_t>(accepted_at.size()), .steps = steps, .accepted_at = std::move(accepted_at)};
 }
 
-double relative_miss(const TokensAtGamma& tokens, const RunAcceptance& truth) {
+double relative_miss(const TokensAtGamma& tokens, const Runs& truth) {
   return std::abs(tokens.value / tokens_per_iteration(truth, tokens.gamma) - 1.0);
 }
 
 }  // namespace
 
 TEST_CASE("counts of a Markov chain at one gamma give its tokens at every other") {
-  for (const MarkovAcceptance chain : {MarkovAcceptance{0.8, 0.4}, {0.6, 0.6}, {0.72, 0.1}, {0.3, 0.7}}) {
+  for (const Markov chain : {Markov{0.8, 0.4}, {0.6, 0.6}, {0.72, 0.1}, {0.3, 0.7}}) {
     for (const std::int64_t logged : {2, 3, 5}) {
-      const AcceptanceFit fit = fit_of({expected_counts({.chain = chain}, logged, 1e6)});
+      const AcceptanceFit fit = fit_of({expected_counts({.a = chain.a, .b = chain.b}, logged, 1e6)});
       for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
         CAPTURE(chain.a, chain.b, logged, gamma);
-        CHECK(relative_miss(tokens_at(fit, gamma), {.chain = chain}) <
+        CHECK(relative_miss(tokens_at(fit, gamma), {.a = chain.a, .b = chain.b}) <
               (logged == 2 ? unknown_spread : pull_of_the_prior));
       }
     }
@@ -56,7 +56,7 @@ TEST_CASE("counts of a Markov chain at one gamma give its tokens at every other"
 }
 
 TEST_CASE("easy and hard runs are told apart from three drafts on") {
-  const RunAcceptance truth{.chain = {0.7, 0.3}, .spread = 0.9};
+  const Runs truth{.a = 0.7, .b = 0.3, .spread = 0.9};
   for (const std::int64_t logged : {3, 5, 8}) {
     const AcceptanceFit fit = fit_of({expected_counts(truth, logged, 1e6)});
     CHECK(fit.model->spread == Approx(truth.spread).margin(0.05));
@@ -68,7 +68,7 @@ TEST_CASE("easy and hard runs are told apart from three drafts on") {
 }
 
 TEST_CASE("two logged gamma tell what the bonus token does, one takes it from the class of the drafter") {
-  const RunAcceptance truth{.chain = {0.65, 0.6}, .spread = 0.6, .rho = 1.4};
+  const Runs truth{.a = 0.65, .b = 0.6, .spread = 0.6, .rho = 1.4};
   const std::vector one{expected_counts(truth, 3, 1e6)};
   CHECK(fit_of(one, DrafterClass::text).model->rho == Approx(1.0).epsilon(1e-3));
   CHECK(fit_of(one, DrafterClass::feature_head).model->rho == Approx(1.4).epsilon(1e-3));
@@ -78,10 +78,10 @@ TEST_CASE("two logged gamma tell what the bonus token does, one takes it from th
 }
 
 TEST_CASE("an unknown drafter has the interval of the classes that it may be of") {
-  const RunAcceptance text{.chain = {0.7, 0.4}, .spread = 0.6};
-  RunAcceptance head = text;
+  const Runs text{.a = 0.7, .b = 0.4, .spread = 0.6};
+  Runs head = text;
   head.rho = 1.4;
-  for (const RunAcceptance& truth : {text, head}) {
+  for (const Runs& truth : {text, head}) {
     const AcceptanceFit fit = fit_of({expected_counts(truth, 3, 1e5)}, DrafterClass::unknown);
     for (const std::int64_t gamma : {1, 2, 5, 12}) {
       CAPTURE(truth.rho, gamma);
@@ -103,7 +103,7 @@ TEST_CASE("the logged gamma is answered by what was counted") {
 }
 
 TEST_CASE("a handful of steps at a gamma does not go before the model of all") {
-  const RunAcceptance truth{.chain = {0.7, 0.5}, .spread = 0.6};
+  const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit fit = fit_of({counts_of({9, 9}, 10), expected_counts(truth, 5, 1e5)});
   CHECK(tokens_at(fit, 2).source == TokensAtGamma::Source::fitted);
   CHECK(relative_miss(tokens_at(fit, 2), truth) < 0.01);
@@ -142,7 +142,7 @@ TEST_CASE("one draft does not identify a model, it leaves a range") {
 }
 
 TEST_CASE("acceptance length without positions gives one alpha within a range") {
-  for (const MarkovAcceptance chain : {MarkovAcceptance{0.62, 0.62}, {0.8, 0.4}, {0.2, 0.9}}) {
+  for (const Markov chain : {Markov{0.62, 0.62}, {0.8, 0.4}, {0.2, 0.9}}) {
     // Every chain of these tokens at gamma 4 lies in the range at gamma 8.
     const double tokens = tokens_per_iteration(chain, 4, Convention::bonus);
     const AcceptanceFit of_chain =
@@ -158,7 +158,7 @@ TEST_CASE("acceptance length without positions gives one alpha within a range") 
 }
 
 TEST_CASE("acceptance lengths at two gamma identify a model together") {
-  const RunAcceptance truth{.chain = {0.75, 0.35}, .spread = 0.6};
+  const Runs truth{.a = 0.75, .b = 0.35, .spread = 0.6};
   std::vector<AcceptanceCounts> clusters;
   for (const std::int64_t gamma : {2, 6}) {
     clusters.push_back({.gamma = gamma,
@@ -172,20 +172,20 @@ TEST_CASE("acceptance lengths at two gamma identify a model together") {
 }
 
 TEST_CASE("gammas of one text fit together, those of two texts are told apart") {
-  const RunAcceptance truth{.chain = {0.7, 0.5}, .spread = 0.6};
+  const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit one = fit_of({expected_counts(truth, 2, 1e4), expected_counts(truth, 5, 1e4)});
   CHECK_FALSE(one.text_changed);
   REQUIRE(one.misfit.size() == 2);
   CHECK(std::abs(one.misfit[1].deviation) < 0.5);
-  const RunAcceptance other{.chain = {0.5, 0.4}, .spread = 0.6};
+  const Runs other{.a = 0.5, .b = 0.4, .spread = 0.6};
   const AcceptanceFit two = fit_of({expected_counts(truth, 2, 1e4), expected_counts(other, 5, 1e4)});
   CHECK(two.text_changed);
   CHECK(two.chi_squared > 10.0 * two.degrees_of_freedom);
 }
 
 TEST_CASE("clusters that differ widen intervals, one cluster says that its interval is a lower bound") {
-  const RunAcceptance easy{.chain = {0.85, 0.7}};
-  const RunAcceptance hard{.chain = {0.5, 0.3}};
+  const Runs easy{.a = 0.85, .b = 0.7};
+  const Runs hard{.a = 0.5, .b = 0.3};
   std::vector<AcceptanceCounts> clusters;
   for (int i = 0; i < 10; ++i) clusters.push_back(expected_counts(i % 2 == 0 ? easy : hard, 3, 1000));
   AcceptanceCounts pooled = clusters[0];
@@ -205,18 +205,18 @@ TEST_CASE("clusters that differ widen intervals, one cluster says that its inter
 }
 
 TEST_CASE("too few steps are refused with how many more are needed") {
-  const FitRefusal refusal = refusal_of({counts_of({60, 30, 9}, 100)});
-  CHECK(refusal.reason == FitRefusal::Reason::too_few_steps);
-  CHECK(refusal.steps == 100);
+  const FitProblem problem = problem_of({counts_of({60, 30, 9}, 100)});
+  CHECK(problem.reason == FitProblem::Reason::too_few_steps);
+  CHECK(problem.steps == 100);
   // +-2 % of 1.99 tokens with a variance of 0.9699 a step: 1.96^2 (0.9699 + 0.01) / 0.0398^2 = 2,376.4 steps.
-  CHECK(refusal.more_steps_needed == 2277);
-  CHECK(refusal_of({counts_of({0, 0, 0}, 150)}).more_steps_needed == 50);
+  CHECK(problem.more_steps_needed == 2277);
+  CHECK(problem_of({counts_of({0, 0, 0}, 150)}).more_steps_needed == 50);
 }
 
 TEST_CASE("a counter that accepts everything and one that rises are refused") {
-  CHECK(refusal_of({counts_of({1000, 1000}, 1000)}).reason == FitRefusal::Reason::all_accepted);
-  const FitRefusal rising = refusal_of({counts_of({600, 650, 100}, 1000)});
-  CHECK(rising.reason == FitRefusal::Reason::rising);
+  CHECK(problem_of({counts_of({1000, 1000}, 1000)}).reason == FitProblem::Reason::all_accepted);
+  const FitProblem rising = problem_of({counts_of({600, 650, 100}, 1000)});
+  CHECK(rising.reason == FitProblem::Reason::rising);
   CHECK(rising.position == 2);
   // Rates of three digits may rise by their rounding.
   AcceptanceCounts rounded = counts_of({600, 602}, 1e4);
@@ -246,7 +246,7 @@ TEST_CASE("a log in which nearly everything was accepted stays within gamma + 1"
 }
 
 TEST_CASE("acceptance that collapses at one draft is a fault of the drafter") {
-  CHECK_FALSE(fit_of({expected_counts({.chain = {0.7, 0.1}, .spread = 0.6}, 5, 1e5)}).collapsed_position);
+  CHECK_FALSE(fit_of({expected_counts({.a = 0.7, .b = 0.1, .spread = 0.6}, 5, 1e5)}).collapsed_position);
   CHECK(fit_of({counts_of({7000, 5000, 500, 350}, 10'000)}).collapsed_position == 3);
   CHECK(fit_of({counts_of({7000, 0, 0, 0}, 10'000)}).collapsed_position == 2);
   // Too few to be sure.

@@ -19,9 +19,9 @@ using tests::second_route;
 
 /// Shares of accepted drafts as a chain over iterations, whose state is what the iteration starts from: a rejection, or
 /// the middle of a run of either kind. Solved by powers of the chain, without sums over whole runs.
-std::vector<double> shares_by_iterations(const RunAcceptance& acceptance, int gamma) {
+std::vector<double> shares_by_iterations(const Runs& acceptance, int gamma) {
   constexpr int many_iterations = 4000;
-  const double odds = acceptance.chain.a / (1 - acceptance.chain.a);
+  const double odds = acceptance.a / (1 - acceptance.a);
   std::array<double, 2> persistence{};
   std::array<double, 2> over_bonus{};
   for (const std::size_t kind : {0U, 1U}) {
@@ -35,7 +35,7 @@ std::vector<double> shares_by_iterations(const RunAcceptance& acceptance, int ga
     shares.assign(static_cast<std::size_t>(gamma), 0.0);
     const double after_rejection = 1.0 - in_run[0] - in_run[1];
     for (const std::size_t kind : {0U, 1U}) {
-      double reached = 0.5 * after_rejection * acceptance.chain.b + in_run.at(kind) * over_bonus.at(kind);
+      double reached = 0.5 * after_rejection * acceptance.b + in_run.at(kind) * over_bonus.at(kind);
       for (double& share : shares) {
         share += reached;
         in_run.at(kind) = reached * over_bonus.at(kind);
@@ -53,9 +53,8 @@ TEST_CASE("a run model without spread and fresh features is the Markov closed fo
     for (const double b : {0.05, 0.6, 1.0}) {
       for (const std::int64_t gamma : {0, 1, 2, 5, 40}) {
         CAPTURE(a, b, gamma);
-        const double expected = tokens_per_iteration(MarkovAcceptance{a, b}, gamma, Convention::bonus);
-        CHECK(std::abs(tokens_per_iteration(RunAcceptance{.chain = {a, b}}, gamma) - expected) <=
-              second_route * expected);
+        const double expected = tokens_per_iteration(Markov{a, b}, gamma, Convention::bonus);
+        CHECK(std::abs(tokens_per_iteration(Runs{.a = a, .b = b}, gamma) - expected) <= second_route * expected);
       }
     }
   }
@@ -66,7 +65,7 @@ TEST_CASE("accepted shares of runs are those of the chain over iterations") {
     for (const double rho : {0.7, 1.0, 3.0}) {
       for (const int gamma : {1, 2, 6}) {
         CAPTURE(spread, rho, gamma);
-        const RunAcceptance acceptance{.chain = {0.7, 0.4}, .spread = spread, .rho = rho};
+        const Runs acceptance{.a = 0.7, .b = 0.4, .spread = spread, .rho = rho};
         const std::vector<double> shares = accepted_shares(acceptance, gamma);
         const std::vector<double> expected = shares_by_iterations(acceptance, gamma);
         for (std::size_t i = 0; i < shares.size(); ++i) CHECK(std::abs(shares[i] - expected[i]) < second_route);
@@ -76,16 +75,16 @@ TEST_CASE("accepted shares of runs are those of the chain over iterations") {
 }
 
 TEST_CASE("runs at their ends have limits, not divisions") {
-  CHECK(tokens_per_iteration(RunAcceptance{.chain = {1.0, 1.0}, .spread = 0.6, .rho = 2.0}, 7) == 8.0);
-  CHECK(tokens_per_iteration(RunAcceptance{.chain = {1.0, 0.01}, .spread = 0.6}, 7) == 8.0);
-  CHECK(tokens_per_iteration(RunAcceptance{.chain = {0.5, 0.0}, .spread = 0.6}, 7) == 1.0);
-  CHECK(accepted_shares({.chain = {0.0, 0.25}, .spread = 0.6}, 3) == std::vector{0.25, 0.0, 0.0});
-  CHECK(std::isnan(tokens_per_iteration(RunAcceptance{.chain = {1.0, 0.0}}, 3)));
+  CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 1.0, .spread = 0.6, .rho = 2.0}, 7) == 8.0);
+  CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 0.01, .spread = 0.6}, 7) == 8.0);
+  CHECK(tokens_per_iteration(Runs{.a = 0.5, .b = 0.0, .spread = 0.6}, 7) == 1.0);
+  CHECK(accepted_shares({.a = 0.0, .b = 0.25, .spread = 0.6}, 3) == std::vector{0.25, 0.0, 0.0});
+  CHECK(std::isnan(tokens_per_iteration(Runs{.a = 1.0, .b = 0.0}, 3)));
   // Shares of the same iterations can only fall, and lie in [0, 1].
   for (const double spread : {0.0, 1.0, 800.0}) {
     for (const double a : {1e-12, 0.5, 1.0 - 1e-12}) {
       CAPTURE(spread, a);
-      const std::vector<double> shares = accepted_shares({.chain = {a, 0.5}, .spread = spread, .rho = 1e6}, 50);
+      const std::vector<double> shares = accepted_shares({.a = a, .b = 0.5, .spread = spread, .rho = 1e6}, 50);
       CHECK(std::is_sorted(shares.rbegin(), shares.rend()));
       CHECK(shares.back() >= 0.0);
       CHECK(shares.front() <= 1.0 + few_ulp);
@@ -95,11 +94,11 @@ TEST_CASE("runs at their ends have limits, not divisions") {
 
 TEST_CASE("what no run model can be is refused") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_AS(accepted_shares({.chain = {1.1, 0.5}}, 2), DomainError);
-  CHECK_THROWS_AS(accepted_shares({.chain = {0.5, nan}}, 2), DomainError);
-  CHECK_THROWS_AS(accepted_shares({.chain = {0.5, 0.5}, .spread = -1.0}, 2), DomainError);
-  CHECK_THROWS_AS(accepted_shares({.chain = {0.5, 0.5}, .rho = 0.0}, 2), DomainError);
-  CHECK_THROWS_AS(accepted_shares({.chain = {0.5, 0.5}}, -1), DomainError);
+  CHECK_THROWS_AS(accepted_shares({.a = 1.1, .b = 0.5}, 2), DomainError);
+  CHECK_THROWS_AS(accepted_shares({.a = 0.5, .b = nan}, 2), DomainError);
+  CHECK_THROWS_AS(accepted_shares({.a = 0.5, .b = 0.5, .spread = -1.0}, 2), DomainError);
+  CHECK_THROWS_AS(accepted_shares({.a = 0.5, .b = 0.5, .rho = 0.0}, 2), DomainError);
+  CHECK_THROWS_AS(accepted_shares({.a = 0.5, .b = 0.5}, -1), DomainError);
   CHECK_THROWS_AS(tokens_left_open(3.1, 2, 5), DomainError);
   CHECK_THROWS_AS(tokens_left_open(nan, 2, 5), DomainError);
 }
@@ -111,7 +110,7 @@ TEST_CASE("what tokens at one gamma leave open at another holds every chain of r
         for (const std::int64_t logged : {1, 3, 8}) {
           for (const std::int64_t gamma : {0, 1, 2, 5, 12}) {
             CAPTURE(a, b, spread, logged, gamma);
-            const RunAcceptance acceptance{.chain = {a, b}, .spread = spread};
+            const Runs acceptance{.a = a, .b = b, .spread = spread};
             const TokenBounds open = tokens_left_open(tokens_per_iteration(acceptance, logged), logged, gamma);
             const double tokens = tokens_per_iteration(acceptance, gamma);
             CHECK(open.low <= tokens + second_route);

@@ -100,17 +100,17 @@ TEST_CASE("break-even tokens are the iteration over the plain time, as well know
 }
 
 TEST_CASE("logged times that nothing can take are refused") {
-  const auto refused = [](auto change) {
+  const auto rejected = [](auto change) {
     ObservedTimes times = some_times();
     change(times);
     CHECK_THROWS_AS(time_at(times, 3, 1.0), DomainError);
   };
-  refused([](ObservedTimes& times) { times.logged[0].gamma = 0; });
-  refused([](ObservedTimes& times) { times.logged[0].batch = 0.0; });
-  refused([](ObservedTimes& times) { times.logged[0].time.mean = std::nan(""); });
-  refused([](ObservedTimes& times) { times.logged[0].time.standard_error = -1.0; });
-  refused([](ObservedTimes& times) { times.logged[1].drafting = Estimate{14.1, 0.0}; });
-  refused([](ObservedTimes& times) { times.plain.push_back({1.0, {10.0, 0.0}}); });
+  rejected([](ObservedTimes& times) { times.logged[0].gamma = 0; });
+  rejected([](ObservedTimes& times) { times.logged[0].batch = 0.0; });
+  rejected([](ObservedTimes& times) { times.logged[0].time.mean = std::nan(""); });
+  rejected([](ObservedTimes& times) { times.logged[0].time.standard_error = -1.0; });
+  rejected([](ObservedTimes& times) { times.logged[1].drafting = Estimate{14.1, 0.0}; });
+  rejected([](ObservedTimes& times) { times.plain.push_back({1.0, {10.0, 0.0}}); });
   CHECK_THROWS_AS(time_at(some_times(), 0, 1.0), DomainError);
 }
 

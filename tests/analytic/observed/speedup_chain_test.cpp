@@ -20,7 +20,7 @@ ChainTimes all_known() {
           .iteration = {16.0, 0.08},
           .drafting = Estimate{3.0, 0.03},
           .verification = Estimate{12.0, 0.06},
-          .plain_pass = Estimate{9.0, 0.09}};
+          .decode_step = Estimate{9.0, 0.09}};
 }
 
 double product_of(const SpeedupChain& chain) {
@@ -52,7 +52,7 @@ TEST_CASE("whatever is known, the product is the measured speedup and the shares
     ChainTimes times = all_known();
     if ((known & 1U) == 0) times.drafting.reset();
     if ((known & 2U) == 0) times.verification.reset();
-    if ((known & 4U) == 0) times.plain_pass.reset();
+    if ((known & 4U) == 0) times.decode_step.reset();
     CAPTURE(known);
     const SpeedupChain chain = speedup_chain(times);
     CHECK(std::abs(product_of(chain) - 1.5) <= few_ulp);
@@ -67,7 +67,7 @@ TEST_CASE("what the times do not split is one factor") {
   ChainTimes times = all_known();
   times.drafting.reset();
   times.verification.reset();
-  times.plain_pass.reset();
+  times.decode_step.reset();
   const SpeedupChain chain = speedup_chain(times);
   REQUIRE(chain.links.size() == 1);
   CHECK(chain.links[0].value == 10.0 / 16.0);
@@ -94,11 +94,11 @@ TEST_CASE("prices that noise does not tell apart are both the cause") {
   ChainTimes times = all_known();
   times.verification = Estimate{11.4, 0.1};
   times.drafting = Estimate{3.0, 0.05};
-  times.plain_pass = Estimate{9.0, 0.1};
+  times.decode_step = Estimate{9.0, 0.1};
   CHECK(speedup_chain(times).causes == std::vector{ChainFactor::verification, ChainFactor::drafting});
   times.verification->standard_error = 0.0;
   times.drafting->standard_error = 0.0;
-  times.plain_pass->standard_error = 0.0;
+  times.decode_step->standard_error = 0.0;
   CHECK(speedup_chain(times).causes.size() == 1);
 }
 

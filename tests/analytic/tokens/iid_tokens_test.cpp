@@ -44,21 +44,17 @@ void check_against_enumeration(const IidIteration& iteration) {
   CAPTURE(iteration.alpha, iteration.gamma, iteration.convention == Convention::bonus);
   const auto pmf = enumerated_pmf(iteration.alpha, static_cast<int>(iteration.gamma), iteration.convention);
   Real mean = 0;
-  Real generating = 0;
-  constexpr double x = 0.3;
   for (std::size_t i = 0; i < pmf.size(); ++i) {
     const auto k = static_cast<std::int64_t>(i + 1);
     CHECK(relative_error(tokens_probability(iteration, k), pmf[i]) < few_ulp);
     CHECK(relative_error(tokens_at_least(iteration, k), std::accumulate(pmf.begin() + (k - 1), pmf.end(), Real(0))) <
           few_ulp);
     mean += k * pmf[i];
-    generating += pmf[i] * tests::integer_power(Real(x), k);
   }
   Real variance = 0;
   for (std::size_t i = 0; i < pmf.size(); ++i) variance += pmf[i] * (Real(i + 1) - mean) * (Real(i + 1) - mean);
   CHECK(relative_error(tokens_per_iteration(iteration), mean) < few_ulp);
   CHECK(relative_error(tokens_variance(iteration), variance) < few_ulp);
-  CHECK(relative_error(tokens_generating_function(iteration, x), generating) < few_ulp);
   CHECK(relative_error(all_accepted_probability(iteration),
                        tests::integer_power(Real(iteration.alpha), iteration.gamma)) < few_ulp);
   const auto n = static_cast<std::int64_t>(pmf.size());
@@ -112,18 +108,13 @@ TEST_CASE("alpha 0 yields one token, alpha 1 all of them, and no draft one") {
   const IidIteration never{.alpha = 0.0, .gamma = gamma, .convention = Convention::bonus};
   CHECK(tokens_per_iteration(never) == 1.0);
   CHECK(tokens_variance(never) == 0.0);
-  CHECK(tokens_quantile(never, 1.0) == 1);
   const IidIteration always{.alpha = 1.0, .gamma = gamma, .convention = Convention::bonus};
   CHECK(tokens_per_iteration(always) == static_cast<double>(gamma + 1));
   CHECK(tokens_variance(always) == 0.0);
-  CHECK(tokens_quantile(always, 1e-9) == gamma + 1);
-  CHECK(tokens_generating_function({1.0, 3, Convention::bonus}, 2.0) == 16.0);
   const IidIteration plain{.alpha = 0.3, .gamma = 0, .convention = Convention::bonus};
   CHECK(tokens_per_iteration(plain) == 1.0);
   CHECK(tokens_variance(plain) == 0.0);
-  CHECK(tokens_quantile(plain, 0.99) == 1);
   CHECK(all_accepted_probability(plain) == 1.0);
-  CHECK(tokens_generating_function(plain, 0.25) == 0.25);
 }
 
 TEST_CASE("without a bonus token gamma drafts have the token law of gamma - 1 with one, bit for bit") {
@@ -135,8 +126,6 @@ TEST_CASE("without a bonus token gamma drafts have the token law of gamma - 1 wi
   CHECK(tokens_variance(without) == tokens_variance(with));
   CHECK(tokens_probability(without, gamma) == tokens_probability(with, gamma));
   CHECK(tokens_at_least(without, gamma) == tokens_at_least(with, gamma));
-  CHECK(tokens_quantile(without, 0.7) == tokens_quantile(with, 0.7));
-  CHECK(tokens_generating_function(without, 0.9) == tokens_generating_function(with, 0.9));
   CHECK(all_accepted_probability(without) == std::pow(alpha, static_cast<double>(gamma)));
 }
 
@@ -160,84 +149,19 @@ TEST_CASE("tokens per iteration grow with alpha and with gamma") {
   }
 }
 
-TEST_CASE("a quantile is the smallest number of tokens whose cumulative probability reaches the level, ties included") {
-  const double alpha = GENERATE(1e-300, 0.05, 0.5, 0.8, 0.99, 1.0 - 1e-15, 1.0 - 0x1p-53);
-  const double level = GENERATE(1e-300, 1e-17, 0.1, 0.36, 0.5, 0.75, 0.9, 0.999, 1.0 - 0x1p-53);
-  const std::int64_t gamma = GENERATE(as<std::int64_t>(), 1, 9, 1'000'000, huge_gamma);
-  CAPTURE(alpha, level, gamma);
-  const std::int64_t k = tokens_quantile({alpha, gamma, Convention::bonus}, level);
-  const auto reaches = [&](std::int64_t tokens) {
-    return tokens > gamma || 1 - tests::integer_power(LongReal(alpha), tokens) >= LongReal(level);
-  };
-  CHECK(k >= 1);
-  CHECK(reaches(k));
-  CHECK((k == 1 || !reaches(k - 1)));
-}
-
-TEST_CASE("a quantile at an exact tie does not move up, and the next level does") {
-  const IidIteration half{0.5, 10, Convention::bonus};
-  CHECK(tokens_quantile(half, 0.0) == 1);
-  CHECK(tokens_quantile(half, 0.5) == 1);
-  CHECK(tokens_quantile(half, std::nextafter(0.5, 1.0)) == 2);
-  CHECK(tokens_quantile(half, 0.875) == 3);
-  CHECK(tokens_quantile(half, std::nextafter(0.875, 1.0)) == 4);
-  CHECK(tokens_quantile(half, 1.0) == 11);
-  // 1 - alpha^2 = 2^-25 - 2^-52 is a double although alpha^2 is not the rounding of any log.
-  const IidIteration close{1.0 - 0x1p-26, 10, Convention::bonus};
-  const double tie = 0x1p-25 - 0x1p-52;
-  CHECK(tokens_quantile(close, std::nextafter(tie, 0.0)) == 2);
-  CHECK(tokens_quantile(close, tie) == 2);
-  CHECK(tokens_quantile(close, std::nextafter(tie, 1.0)) == 3);
-}
-
-TEST_CASE(
-    "the generating function is the sum of its terms, also where alpha x passes one and where x nearly vanishes") {
-  const double alpha = GENERATE(1e-20, 0.3, 0.8, 1.0 - 1e-12);
-  const double x = GENERATE(0.0, 1e-20, 0.4, 0.99, 1.0, 1.25, 1.0 / (1.0 - 1e-12), 3.0);
-  const std::int64_t gamma = GENERATE(as<std::int64_t>(), 0, 1, 4, 60, 300);
-  CAPTURE(alpha, x, gamma);
-  Real reference = 0;
-  for (std::int64_t k = 1; k <= gamma + 1; ++k) {
-    const Real reached = tests::integer_power(Real(alpha), k - 1);
-    reference += (k == gamma + 1 ? reached : (1 - Real(alpha)) * reached) * tests::integer_power(Real(x), k);
-  }
-  CHECK(relative_error(tokens_generating_function({alpha, gamma, Convention::bonus}, x), reference) <
-        tests::second_route);
-}
-
-TEST_CASE("the generating function of a million drafts keeps its digits where alpha x is one but for a rounding") {
-  const double alpha = GENERATE(0.3, 0.9, 0.999);
-  const double x = 1.0 / alpha;
-  const std::int64_t gamma = 1'000'000;
-  // sum_k P(X = k) x^k as a geometric series in r = alpha x, whose distance from 1 is some 1e-17.
-  const LongReal r = LongReal(alpha) * LongReal(x);
-  const LongReal power = tests::integer_power(r, gamma);
-  const LongReal sum = r == 1 ? LongReal(gamma) : (power - 1) / (r - 1);
-  const LongReal reference = LongReal(x) * ((1 - LongReal(alpha)) * sum + power);
-  CHECK(relative_error(tokens_generating_function({alpha, gamma, Convention::bonus}, x), reference) < few_ulp);
-}
-
-TEST_CASE("the generating function is one at x = 1 for a million drafts") {
-  const double alpha = GENERATE(0.0, 0.3, 0.999999, 1.0 - 1e-15, 1.0);
-  CHECK(tokens_generating_function({alpha, 1'000'000, Convention::bonus}, 1.0) == Approx(1.0).epsilon(few_ulp));
-}
-
 TEST_CASE("alpha 0.8 and gamma 5 yield the worked 3.68928 tokens with variance 3.8640930816") {
   const IidIteration iteration{.alpha = 0.8, .gamma = 5, .convention = Convention::bonus};
   CHECK(tokens_per_iteration(iteration) == Approx(3.68928).epsilon(few_ulp));
   CHECK(tokens_variance(iteration) == Approx(3.8640930816).epsilon(few_ulp));
 }
 
-TEST_CASE("the i.i.d. law refuses what is no probability, no draft length and no level") {
+TEST_CASE("the i.i.d. law refuses what is no probability and no draft length") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(tokens_per_iteration({1.5, 5, Convention::bonus}), "invalid alpha=1.5 (must lie in [0, 1])");
   CHECK_THROWS_WITH(tokens_variance({nan, 5, Convention::bonus}), "invalid alpha=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(tokens_probability({-0.25, 5, Convention::bonus}, 1), "invalid alpha=-0.25 (must lie in [0, 1])");
   CHECK_THROWS_WITH(tokens_at_least({0.5, -1, Convention::bonus}, 1), "invalid gamma=-1 (must be at least 0)");
   CHECK_THROWS_WITH(all_accepted_probability({0.5, 0, Convention::no_bonus}), "invalid gamma=0 (must be at least 1)");
-  CHECK_THROWS_WITH(tokens_quantile({0.5, 3, Convention::bonus}, nan), "invalid level=nan (must lie in [0, 1])");
-  CHECK_THROWS_WITH(tokens_generating_function({0.5, 3, Convention::bonus}, -1.0),
-                    "invalid x=-1 (must be finite and not negative)");
   CHECK_THROWS_WITH(tokens_per_iteration({0.5, std::numeric_limits<std::int64_t>::max(), Convention::bonus}),
                     "invalid gamma=9223372036854775807 (must lie in 0 to 7000000000000000000)");
   CHECK_THROWS_AS(tokens_per_iteration({nan, 5, Convention::bonus}), DomainError);

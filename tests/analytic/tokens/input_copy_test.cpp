@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
@@ -57,18 +56,6 @@ TEST_CASE("expected calls of a text are those of every way it can be edited") {
     }
   }
   CHECK(input_copy_iterations({0.1, 2}, 5, Convention::bonus, 0) == 0.0);
-}
-
-TEST_CASE("calls are one and one more for each edit and each step of realigning, as published") {
-  // Three edits far apart in 40 tokens, two steps to realign.
-  const std::uint64_t edits = std::uint64_t{1} << 5U | std::uint64_t{1} << 15U | std::uint64_t{1} << 30U;
-  CHECK(static_cast<double>(calls_of(edits, 40, 1000, 2)) == input_copy_published_calls(3.0, 2));
-  CHECK(input_copy_published_calls(0.0, 7) == 1.0);
-  // In expectation, with rare edits and a draft of the whole text: what differs are edits in other edits' realigning
-  // and at the end, of order (e L)^2 and e r.
-  const InputCopy rare{1e-6, 3};
-  CHECK(input_copy_iterations(rare, 1000, Convention::bonus, 1000) ==
-        Approx(input_copy_published_calls(1000 * 1e-6, 3)).epsilon(2e-5));
 }
 
 TEST_CASE("the rate of endless text is the limit of long texts, whatever the convention") {

@@ -14,16 +14,16 @@ namespace {
 using tests::second_route;
 
 /// Expected iterations by the probability that an iteration starts at each position, not by expected rests.
-double iterations_by_starts(double alpha, std::int64_t most, std::int64_t length) {
+double iterations_by_starts(double alpha, std::int64_t maximum, std::int64_t length) {
   std::vector<double> starts(static_cast<std::size_t>(length), 0.0);
   starts[0] = 1.0;
   double iterations = 0.0;
   for (std::int64_t at = 0; at < length; ++at) {
     const double here = starts[static_cast<std::size_t>(at)];
     iterations += here;
-    for (std::int64_t k = 1; k <= most && at + k < length; ++k) {
+    for (std::int64_t k = 1; k <= maximum && at + k < length; ++k) {
       const double all_before = std::pow(alpha, static_cast<double>(k - 1));
-      starts[static_cast<std::size_t>(at + k)] += here * all_before * (k == most ? 1.0 : 1.0 - alpha);
+      starts[static_cast<std::size_t>(at + k)] += here * all_before * (k == maximum ? 1.0 : 1.0 - alpha);
     }
   }
   return iterations;

@@ -34,17 +34,18 @@ enum class Grown {
 };
 
 /// result[n]: the most expected tokens of all trees of exactly n nodes, n = 1..most; 0 where there is none.
-inline std::vector<Real> best_of_all_trees(const AccuracyRows& rows, std::size_t depth, std::size_t most, Grown grown) {
+inline std::vector<Real> best_of_all_trees(const AccuracyRows& rows, std::size_t depth, std::size_t maximum,
+                                           Grown grown) {
   struct Offer {
     std::size_t depth;
     std::size_t rank;
     Real parent;
   };
-  std::vector<Real> best(most + 1, Real(0));
+  std::vector<Real> best(maximum + 1, Real(0));
   const std::function<void(const std::vector<Offer>&, std::size_t, std::size_t, const Real&)> extend =
       [&](const std::vector<Offer>& offers, std::size_t first, std::size_t size, const Real& tokens) {
         if (tokens > best[size]) best[size] = tokens;
-        if (size == most) return;
+        if (size == maximum) return;
         for (std::size_t i = first; i < offers.size(); ++i) {
           const Offer& taken = offers[i];
           const Real probability = taken.parent * Real(rows[taken.depth - 1][taken.rank]);

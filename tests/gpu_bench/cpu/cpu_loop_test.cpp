@@ -76,10 +76,10 @@ TEST_CASE("what a CPU cannot run is refused, and an interrupt ends a loop betwee
   half.dtype = "fp16";
   LoopCell other_vocabulary = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   other_vocabulary.drafter = "t5-small";
-  const LoopResult refused = run_on_cpu({half, other_vocabulary}, 1, 0.2);
-  REQUIRE(refused.missing.size() == 2);
-  CHECK_THAT(refused.missing[0].why, Catch::Contains("fp32"));
-  CHECK_THAT(refused.missing[1].why, Catch::Contains("one vocabulary"));
+  const LoopResult rejected = run_on_cpu({half, other_vocabulary}, 1, 0.2);
+  REQUIRE(rejected.missing.size() == 2);
+  CHECK_THAT(rejected.missing[0].why, Catch::Contains("fp32"));
+  CHECK_THAT(rejected.missing[1].why, Catch::Contains("one vocabulary"));
 
   int steps = 0;
   const LoopResult interrupted =

@@ -6,7 +6,7 @@
 
 #include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/gpu_bench/cpu/instruction_sets.hpp"
 
@@ -31,8 +31,8 @@ std::vector<TestProgram> further_programs() {
   head.tied = true;
   head.bias = true;
   head.activation = latency::Activation::relu;
-  const latency::PassRequest request{.tokens = 3, .batch = 2, .context = 9};
-  const latency::PassRequest one_token{.tokens = 1, .batch = 3, .context = 9};
+  const latency::ForwardPassRequest request{.tokens = 3, .batch = 2, .context = 9};
+  const latency::ForwardPassRequest one_token{.tokens = 1, .batch = 3, .context = 9};
   latency::ModelShape many_queries = head;
   many_queries.architecture = latency::Architecture::decoder;
   many_queries.activation = latency::Activation::gelu;

@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t drafting_seed = 3;
 
 /// The whole program of which the passes are parts.
-latency::Program uncut(const latency::ModelShape& shape, latency::Role drafting, const latency::PassRequest& request,
-                       std::int64_t gamma) {
+latency::Program uncut(const latency::ModelShape& shape, latency::Role drafting,
+                       const latency::ForwardPassRequest& request, std::int64_t gamma) {
   if (drafting == latency::Role::block_drafting) return latency::block_drafting(shape, request, gamma);
   if (drafting == latency::Role::head_drafting) return latency::head_drafting(shape, request, gamma);
   return latency::autoregressive_drafting(shape, request, gamma);
@@ -57,7 +57,7 @@ struct DraftingCase {
 
 TEST_CASE("drafting cut where tokens are picked drafts what the whole program does") {
   constexpr std::int64_t gamma = 3;
-  const latency::PassRequest request{.batch = 2, .context = 4};
+  const latency::ForwardPassRequest request{.batch = 2, .context = 4};
   for (const DraftingCase& one :
        {DraftingCase{latency::tests::tiny_decoder(), latency::Role::autoregressive_drafting, 3},
         DraftingCase{latency::tests::tiny_encoder_decoder(), latency::Role::autoregressive_drafting, 3},

@@ -56,7 +56,7 @@ struct MadeUpDevice {
     if (cell.batch == too_large) throw MemoryError("too little memory");
     const auto run = static_cast<std::size_t>(std::count(visited.begin(), visited.end(), cell));
     visited.push_back(cell);
-    return {.plain_step = [this] { return spent(plain_us); },
+    return {.decode_step = [this] { return spent(plain_us); },
             .iterate =
                 [this, cell,
                  us = (iteration_us + draft_us * static_cast<double>(cell.gamma)) *

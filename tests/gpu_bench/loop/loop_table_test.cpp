@@ -46,7 +46,7 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
 
 TEST_CASE("a file of cells that was not written here is refused with its line") {
   const std::string csv = loop_cells_csv({table_cell()});
-  const auto refusal = [](const std::string& text) -> std::string {
+  const auto problem = [](const std::string& text) -> std::string {
     try {
       static_cast<void>(read_loop_cells(text, "cells.csv"));
     } catch (const DomainError& error) {
@@ -54,19 +54,19 @@ TEST_CASE("a file of cells that was not written here is refused with its line") 
     }
     return "";
   };
-  CHECK(refusal("") ==
+  CHECK(problem("") ==
         "cells.csv:1: wrong columns (must be target,drafter,drafting,dtype,launch,gamma,alpha,batch,context)");
-  CHECK(refusal(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==
+  CHECK(problem(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==
         "cells.csv:2: invalid drafting=\"decoder_pass\"");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1\n") == "cells.csv:3: invalid context=\"\"");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1,0,9\n") == "cells.csv:3: more cells than columns");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,-1,0\n") == "cells.csv:3: invalid batch=\"-1\"");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,9223372036854775808,0.5,1,0\n") ==
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1,0.5,1\n") == "cells.csv:3: invalid context=\"\"");
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1,0.5,1,0,9\n") == "cells.csv:3: more cells than columns");
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1,0.5,-1,0\n") == "cells.csv:3: invalid batch=\"-1\"");
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,9223372036854775808,0.5,1,0\n") ==
         "cells.csv:3: invalid gamma=\"9223372036854775808\"");
-  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,nan,1,0\n") == "cells.csv:3: invalid alpha=\"nan\"");
-  CHECK(refusal(csv + std::string(1'048'577, 'a')).starts_with("cells.csv:3: a line of 1048577 bytes"));
-  CHECK(refusal(csv).empty());
+  CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1,nan,1,0\n") == "cells.csv:3: invalid alpha=\"nan\"");
+  CHECK(problem(csv + std::string(1'048'577, 'a')).starts_with("cells.csv:3: a line of 1048577 bytes"));
+  CHECK(problem(csv).empty());
 }
 
 }  // namespace foredraft::gpu_bench

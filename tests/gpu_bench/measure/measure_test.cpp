@@ -53,22 +53,23 @@ latency::Protocol exactly(std::int64_t samples) {
   return {.relative_spread = 1e-12, .min_samples = samples, .max_samples = samples, .budget_s = 1e9};
 }
 
-constexpr latency::Protocol usual{.budget_s = 1e9};
+constexpr latency::Protocol default_protocol{.budget_s = 1e9};
 
 }  // namespace
 
 TEST_CASE("an arm ends when its median is known well enough, a noisy one later than a quiet one") {
   Bench bench(1);
-  const auto measured = measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, usual, bench.clock());
+  const auto measured =
+      measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, default_protocol, bench.clock());
   REQUIRE(measured.size() == 2);
   for (const latency::Measurement& arm : measured) {
     CHECK(arm.stopped == latency::Stopped::stable);
-    CHECK(latency::relative_spread(arm.summary) <= usual.relative_spread);
+    CHECK(latency::relative_spread(arm.summary) <= default_protocol.relative_spread);
     CHECK(arm.summary.samples == static_cast<std::int64_t>(arm.samples_us.size()));
   }
   CHECK(measured[0].name == "quiet");
-  CHECK(measured[0].summary.samples == usual.min_samples);
-  CHECK(measured[1].summary.samples > 10 * usual.min_samples);
+  CHECK(measured[0].summary.samples == default_protocol.min_samples);
+  CHECK(measured[1].summary.samples > 10 * default_protocol.min_samples);
   CHECK(measured[1].summary.median_ci95_us.low <= 80.0);
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
@@ -83,7 +84,8 @@ TEST_CASE("the interval of an arm that stopped by itself covers the true median 
     const auto skewed = [&bench](double us, std::int64_t /*call*/) {
       return Sample{.us = us * (1.0 - tail * std::log1p(-bench.uniform())), .clock_mhz = 0.0};
     };
-    const latency::Measurement arm = measure({bench.arm("a", 100.0, 0.0, skewed)}, usual, bench.clock()).front();
+    const latency::Measurement arm =
+        measure({bench.arm("a", 100.0, 0.0, skewed)}, default_protocol, bench.clock()).front();
     REQUIRE(arm.stopped == latency::Stopped::stable);
     const Interval interval = arm.summary.median_ci95_us;
     covered += interval.low <= median && median <= interval.high ? 1 : 0;
@@ -165,15 +167,15 @@ TEST_CASE("throttled samples do not count towards the fewest that a stable media
     return call % 10 == 0 ? Sample{.us = us, .clock_mhz = 2000.0} : Sample{.us = us, .clock_mhz = 500.0};
   };
   const latency::Measurement arm =
-      measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, usual, bench.clock()).front();
+      measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, default_protocol, bench.clock()).front();
   CHECK(arm.stopped == latency::Stopped::stable);
-  CHECK(arm.summary.samples >= usual.min_samples);
-  CHECK(arm.throttled > 8 * usual.min_samples);
+  CHECK(arm.summary.samples >= default_protocol.min_samples);
+  CHECK(arm.throttled > 8 * default_protocol.min_samples);
 }
 
 TEST_CASE("the end of the time ends the measurement and is said") {
   Bench bench(7);
-  latency::Protocol protocol = usual;
+  latency::Protocol protocol = default_protocol;
   protocol.budget_s = 0.01;
   const auto measured =
       measure({bench.arm("short", 100.0, 0.5), bench.arm("long", 300.0, 0.5)}, protocol, bench.clock());
@@ -191,7 +193,7 @@ TEST_CASE("the end of the time ends the measurement and is said") {
 
 TEST_CASE("a noise that never settles ends at the most samples") {
   Bench bench(8);
-  latency::Protocol protocol = usual;
+  latency::Protocol protocol = default_protocol;
   protocol.max_samples = 64;
   const latency::Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
   CHECK(arm.stopped == latency::Stopped::max_samples);
@@ -234,7 +236,7 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;
-  latency::Protocol protocol = usual;
+  latency::Protocol protocol = default_protocol;
   protocol.budget_s = 400e-6;
   const std::vector<latency::Measurement> measured = measure(arms, protocol, bench.clock());
   const auto samples = [&measured](std::size_t arm) { return measured[arm].summary.samples; };
@@ -251,11 +253,11 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
 TEST_CASE("an exception of an arm passes through, and times that are none are refused by the name of their arm") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
-  CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, usual, bench.clock()), "device lost");
+  CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, default_protocol, bench.clock()), "device lost");
   const Arm nothing{.name = "empty", .run = [] { return Sample{.us = 0.0, .clock_mhz = 0.0}; }};
-  CHECK_THROWS_WITH(measure({nothing}, usual, bench.clock()), Catch::Contains("time of empty in us"));
-  CHECK_THROWS_WITH(measure({}, usual, bench.clock()), "no arms to measure");
-  latency::Protocol protocol = usual;
+  CHECK_THROWS_WITH(measure({nothing}, default_protocol, bench.clock()), Catch::Contains("time of empty in us"));
+  CHECK_THROWS_WITH(measure({}, default_protocol, bench.clock()), "no arms to measure");
+  latency::Protocol protocol = default_protocol;
   protocol.max_samples = 1;
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
@@ -270,15 +272,15 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
       first.push_back(bench.arm(name, 10.0 * i, 0.05));
       second.push_back(bench.arm(name, 10.0 * i * slower, 0.05));
     }
-    return aa_test(measure(first, usual, bench.clock()), measure(second, usual, bench.clock()));
+    return aa_test(measure(first, default_protocol, bench.clock()), measure(second, default_protocol, bench.clock()));
   };
   const latency::AgainstItself same = twice(1.0);
   CHECK(same.pairs == 20);
   CHECK(same.valid());
-  CHECK(same.median_difference <= 2.0 * usual.relative_spread);
+  CHECK(same.median_difference <= 2.0 * default_protocol.relative_spread);
   const latency::AgainstItself slower = twice(1.1);
   CHECK_FALSE(slower.valid());
-  CHECK(slower.median_difference == Approx(0.1).margin(2.0 * usual.relative_spread));
+  CHECK(slower.median_difference == Approx(0.1).margin(2.0 * default_protocol.relative_spread));
 }
 
 TEST_CASE("an A/A run without pairs says nothing, one of other arms is refused") {

@@ -50,7 +50,7 @@ Span span_of(const std::vector<CellGroup>& plan, auto&& wanted) {
   return {static_cast<std::size_t>(first - cells.begin()), static_cast<std::size_t>(cells.rend() - last) - 1};
 }
 
-bool is_usual(const latency::Cell& cell) {
+bool is_default(const latency::Cell& cell) {
   return cell.batch == 1 && (cell.context == 512 || cell.role == latency::Role::encoder_pass) && cell.tokens <= 32 &&
          cell.cache == latency::Cache::cold && cell.launch == latency::Launch::graph && cell.dtype == "fp16";
 }
@@ -67,7 +67,7 @@ double seconds(const CellGroup& group, const std::map<std::string, double>& cell
 TEST_CASE(
     "the plan begins with the curves at batch 1 of every pair, then batches, then contexts, then the next dtype") {
   const auto plan = plan_cells(pairs, {"fp16", "bf16"});
-  const Span curves = span_of(plan, is_usual);
+  const Span curves = span_of(plan, is_default);
   const Span batches =
       span_of(plan, [](const latency::Cell& c) { return c.batch > 1 && c.context == 512 && c.dtype == "fp16"; });
   const Span contexts = span_of(plan, [](const latency::Cell& c) {
@@ -90,7 +90,7 @@ TEST_CASE("every model that a pair passes tokens through has the whole curve of 
   for (const std::string model : {"large", "small", "translator"}) {
     std::set<std::int64_t> tokens;
     const auto curve = cells_where(plan, [&](const latency::Cell& c) {
-      return c.model == model && c.role == latency::Role::decoder_pass && is_usual(c);
+      return c.model == model && c.role == latency::Role::decoder_pass && is_default(c);
     });
     for (const latency::Cell& cell : curve) tokens.insert(cell.tokens);
     CAPTURE(model);
@@ -147,8 +147,8 @@ TEST_CASE(
 
   const auto first = std::find_if(plan.begin(), plan.end(), [](const CellGroup& group) { return group.by_operation; });
   CHECK(std::all_of(plan.begin(), first, [](const CellGroup& g) { return g.cells.front().batch == 1; }));
-  CHECK(
-      std::none_of(first, plan.end(), [](const CellGroup& g) { return !g.by_operation && is_usual(g.cells.front()); }));
+  CHECK(std::none_of(first, plan.end(),
+                     [](const CellGroup& g) { return !g.by_operation && is_default(g.cells.front()); }));
   for (const CellGroup& group : plan) CHECK((!group.by_operation || group.cells.size() == 1));
 }
 

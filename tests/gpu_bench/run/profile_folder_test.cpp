@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/latency/profile/synthetic_profile.hpp"
 
 namespace foredraft::gpu_bench {
@@ -110,13 +110,13 @@ TEST_CASE("samples are written line by line, and come back as far as their profi
   CHECK(read_samples(scratch.path(), profile) == samples);
   scratch.put("samples.csv", samples + "what a killed run wrote");
   CHECK(read_samples(scratch.path(), profile) == samples);
-  const std::string refusal = scratch.path() + "/samples.csv: not the samples of profile.json - use another --out";
+  const std::string problem = scratch.path() + "/samples.csv: not the samples of profile.json - use another --out";
   std::string changed = samples;
   changed[20] = 'b';
   scratch.put("samples.csv", changed);
-  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), refusal);
+  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), problem);
   scratch.put("samples.csv", samples.substr(0, samples.size() - 1));
-  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), refusal);
+  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), problem);
   CHECK(read_samples(scratch.path(), latency::Profile{}).empty());
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("the sampled tree's reference draws by inverse CDF, a draw a node") {
     const double draw = stream.uniform();
     const std::int32_t root = inverse(draw, 0.5, 0.25);
     stream.seek(1);
-    const std::int32_t behind = inverse(stream.uniform(), 0.2, 0.3);
+    const std::int32_t after = inverse(stream.uniform(), 0.2, 0.3);
     const Tokens tokens{no_token, 1};
     const auto got = reference_tree_sampled({.target_logits = rows,
                                              .node_tokens = tokens,
@@ -99,7 +99,7 @@ TEST_CASE("the sampled tree's reference draws by inverse CDF, a draw a node") {
                                              .vocabulary = 4,
                                              .draws = draw_stream(3, 0, 7),
                                              .request = request});
-    CHECK(got.tokens == (root == 1 ? Tokens{root, behind} : Tokens{root}));
+    CHECK(got.tokens == (root == 1 ? Tokens{root, after} : Tokens{root}));
     if (root == 0) CHECK(std::abs(got.margin - (0.5 - draw)) < foredraft::tests::few_ulp);
     walked = walked || root == 1;
   }

@@ -44,7 +44,7 @@ class MadeUpModel {
     for (double& logit : row) logit = spread_ * (words.uniform() - 0.5);
     return row;
   }
-  [[nodiscard]] std::vector<double> law(std::uint64_t position, std::int32_t before) const {
+  [[nodiscard]] std::vector<double> distribution(std::uint64_t position, std::int32_t before) const {
     std::vector<double> row = logits(position, before);
     double sum = 0.0;
     for (double& logit : row) sum += logit = std::exp(logit);
@@ -70,9 +70,9 @@ std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& 
     if (i == gamma) break;
     for (const double logit : draft.logits(first_position + i, before)) draft_rows.push_back(logit);
     double rest = uniform_of(Purpose::draft_token, iteration, i);
-    const std::vector<double> law = draft.law(first_position + i, before);
+    const std::vector<double> distribution = draft.distribution(first_position + i, before);
     std::size_t x = 0;
-    while (x + 1 < law.size() && rest >= law[x]) rest -= law[x++];
+    while (x + 1 < distribution.size() && rest >= distribution[x]) rest -= distribution[x++];
     drafts.push_back(before = static_cast<std::int32_t>(x));
   }
   return reference_rejection_sampling({.target_logits = target_rows,
@@ -99,9 +99,10 @@ TEST_CASE("the reference of rejection sampling emits pairs of tokens with the ta
     ++seen[static_cast<std::size_t>(tokens[0]) * vocabulary + static_cast<std::size_t>(tokens[1])];
   }
   std::vector<double> expected;
-  const std::vector<double> first = target.law(0, 0);
+  const std::vector<double> first = target.distribution(0, 0);
   for (std::size_t a = 0; a < vocabulary; ++a) {
-    for (const double p : target.law(1, static_cast<std::int32_t>(a))) expected.push_back(iterations * first[a] * p);
+    for (const double p : target.distribution(1, static_cast<std::int32_t>(a)))
+      expected.push_back(iterations * first[a] * p);
   }
   CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > family_level);
 }
@@ -116,14 +117,14 @@ TEST_CASE("the reference of rejection sampling emits the target's law over a lar
   std::vector<std::int64_t> seen(cells, 0);
   std::vector<double> expected(cells, 0.0);
   // Cells of rising p/q, so that what a wrong residual adds and takes does not even out.
-  const std::vector<double> law = target.law(0, 0);
-  const std::vector<double> drafted = draft.law(0, 0);
+  const std::vector<double> distribution = target.distribution(0, 0);
+  const std::vector<double> drafted = draft.distribution(0, 0);
   std::vector<std::size_t> tokens(vocabulary);
   std::iota(tokens.begin(), tokens.end(), std::size_t{0});
-  std::ranges::sort(tokens, {}, [&](std::size_t x) { return law[x] / drafted[x]; });
+  std::ranges::sort(tokens, {}, [&](std::size_t x) { return distribution[x] / drafted[x]; });
   std::vector<std::size_t> cell_of(vocabulary);
   for (std::size_t rank = 0; rank < vocabulary; ++rank) cell_of[tokens[rank]] = rank * cells / vocabulary;
-  for (std::size_t x = 0; x < vocabulary; ++x) expected[cell_of[x]] += iterations * law[x];
+  for (std::size_t x = 0; x < vocabulary; ++x) expected[cell_of[x]] += iterations * distribution[x];
   for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
     ++seen[cell_of[static_cast<std::size_t>(iterate(target, draft, 0, 0, 1, iteration)[0])]];
   }

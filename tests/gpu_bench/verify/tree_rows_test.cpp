@@ -140,21 +140,22 @@ void check_trees(TreeRule rule) {
 
 /// A Markov chain over four tokens: the law of the next given the last.
 constexpr std::size_t words = 4;
-constexpr double law[words][words] = {
+constexpr double distribution[words][words] = {
     {0.4, 0.3, 0.2, 0.1}, {0.1, 0.2, 0.3, 0.4}, {0.25, 0.5, 0.05, 0.2}, {0.02, 0.08, 0.7, 0.2}};
 
-std::vector<float> law_row(std::size_t last) {
+std::vector<float> distribution_row(std::size_t last) {
   std::vector<float> row;
-  for (const double p : law[last]) row.push_back(static_cast<float>(std::log(p)));
+  for (const double p : distribution[last]) row.push_back(static_cast<float>(std::log(p)));
   return row;
 }
 
 /// Trees at the start of a text of the chain behind token 0, all alike but for their draws.
-TreeBatch<float> law_trees(const TreeShape& shape, const std::vector<std::int32_t>& tokens, std::size_t batch) {
+TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<std::int32_t>& tokens,
+                                    std::size_t batch) {
   TreeBatch<float> trees{.shape = shape, .vocabulary = words, .target = {}, .tokens = {}};
   for (std::size_t b = 0; b < batch; ++b) {
     for (std::size_t node = 0; node < tokens.size(); ++node) {
-      const auto row = law_row(node == 0 ? 0 : static_cast<std::size_t>(tokens[node]));
+      const auto row = distribution_row(node == 0 ? 0 : static_cast<std::size_t>(tokens[node]));
       trees.target.insert(trees.target.end(), row.begin(), row.end());
     }
     trees.tokens.insert(trees.tokens.end(), tokens.begin(), tokens.end());
@@ -165,7 +166,7 @@ TreeBatch<float> law_trees(const TreeShape& shape, const std::vector<std::int32_
 /// p-value of the first two tokens of each text: `first` and, where a request emitted one token alone, one drawn behind
 /// it by second(token, request).
 template <class First, class Second>
-double joint_law_p_value(std::size_t requests, const First& first, const Second& second) {
+double joint_distribution_p_value(std::size_t requests, const First& first, const Second& second) {
   std::vector<std::int64_t> seen(words * words, 0);
   for (std::size_t b = 0; b < requests; ++b) {
     const std::vector<std::int32_t> tokens = first(b);
@@ -175,7 +176,8 @@ double joint_law_p_value(std::size_t requests, const First& first, const Second&
   }
   std::vector<double> expected;
   for (std::size_t a = 0; a < words; ++a) {
-    for (std::size_t c = 0; c < words; ++c) expected.push_back(static_cast<double>(requests) * law[0][a] * law[a][c]);
+    for (std::size_t c = 0; c < words; ++c)
+      expected.push_back(static_cast<double>(requests) * distribution[0][a] * distribution[a][c]);
   }
   return foredraft::tests::chi_squared_p_value(seen, expected);
 }
@@ -261,23 +263,23 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
   const double level = foredraft::tests::level_of_one(2);
   {
     constexpr std::size_t texts = 250;
-    const Emitted first = emitted_by(TreeRule::sampled, law_trees(chain, {no_token, 1}, texts));
-    TreeBatch<float> behind{.shape = TreeShape({}), .vocabulary = words, .target = {}, .tokens = {}};
+    const Emitted first = emitted_by(TreeRule::sampled, distribution_trees(chain, {no_token, 1}, texts));
+    TreeBatch<float> after{.shape = TreeShape({}), .vocabulary = words, .target = {}, .tokens = {}};
     for (std::size_t b = 0; b < texts; ++b) {
-      const auto row = law_row(static_cast<std::size_t>(first.tokens_of(static_cast<unsigned>(b))[0]));
-      behind.target.insert(behind.target.end(), row.begin(), row.end());
-      behind.tokens.push_back(no_token);
+      const auto row = distribution_row(static_cast<std::size_t>(first.tokens_of(static_cast<unsigned>(b))[0]));
+      after.target.insert(after.target.end(), row.begin(), row.end());
+      after.tokens.push_back(no_token);
     }
-    behind.draws.iteration = 1;
-    const Emitted second = emitted_by(TreeRule::sampled, behind);
-    CHECK(joint_law_p_value(
+    after.draws.iteration = 1;
+    const Emitted second = emitted_by(TreeRule::sampled, after);
+    CHECK(joint_distribution_p_value(
               texts, [&](std::size_t b) { return first.tokens_of(static_cast<unsigned>(b)); },
               [&](std::int32_t, std::size_t b) { return second.tokens_of(static_cast<unsigned>(b))[0]; }) > level);
   }
-  const TreeBatch<float> one = law_trees(chain, {no_token, 1}, 1);
+  const TreeBatch<float> one = distribution_trees(chain, {no_token, 1}, 1);
   const std::vector<double> target = as_doubles(one.target);
   std::vector<std::vector<double>> rows;
-  for (std::size_t last = 0; last < words; ++last) rows.push_back(as_doubles(law_row(last)));
+  for (std::size_t last = 0; last < words; ++last) rows.push_back(as_doubles(distribution_row(last)));
   const auto reference = [](std::span<const double> logits, std::span<const std::int32_t> tokens,
                             std::span<const std::int32_t> parents, std::uint32_t iteration, std::size_t request) {
     return reference_tree_sampled({.target_logits = logits,
@@ -288,7 +290,7 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
                                    .request = static_cast<unsigned>(request)})
         .tokens;
   };
-  CHECK(joint_law_p_value(
+  CHECK(joint_distribution_p_value(
             100'000, [&](std::size_t b) { return reference(target, one.tokens, chain.parents(), 0, b); },
             [&](std::int32_t token, std::size_t b) {
               const std::vector<std::int32_t> root{no_token};
@@ -306,13 +308,13 @@ TEST_CASE("tree_sampled ends at each node as often as enumeration says") {
   for (std::size_t node = 1; node < rows; ++node) {
     const auto parent = static_cast<std::size_t>(shape.parents()[node - 1]);
     const auto last = parent == 0 ? 0 : static_cast<std::size_t>(tokens[parent]);
-    comes[node] = comes[parent] * law[last][static_cast<std::size_t>(tokens[node])];
+    comes[node] = comes[parent] * distribution[last][static_cast<std::size_t>(tokens[node])];
   }
   ends = comes;
   for (std::size_t node = 1; node < rows; ++node)
     ends[static_cast<std::size_t>(shape.parents()[node - 1])] -= comes[node];
 
-  const TreeBatch<float> one = law_trees(shape, tokens, 1);
+  const TreeBatch<float> one = distribution_trees(shape, tokens, 1);
   const std::vector<double> target = as_doubles(one.target);
   constexpr std::size_t walks = 50'000;
   std::vector<std::int64_t> seen(rows, 0);

@@ -203,8 +203,8 @@ Batch<Storage> random_batch(unsigned requests, unsigned gamma, unsigned vocabula
         draft[x] = from_float<Storage>(to_float(target[x]) + 0.7F * bell(engine));
         weights.push_back(std::exp(static_cast<double>(to_float(draft[x]))));
       }
-      std::discrete_distribution<std::int32_t> law(weights.begin(), weights.end());
-      batch.draft(b, i) = law(engine);
+      std::discrete_distribution<std::int32_t> distribution(weights.begin(), weights.end());
+      batch.draft(b, i) = distribution(engine);
     }
   }
   return batch;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "latency/devices/device_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -72,23 +72,23 @@ TEST_CASE("one name finds one device, whatever its case and separators") {
       CHECK(find_device(name) == &sheet);
     }
   }
-  const std::map<std::string, std::string> usual{{"H100", "h100"},
-                                                 {"a100", "a100-80gb"},
-                                                 {"A100-80GB", "a100-80gb"},
-                                                 {"h100_sxm", "h100"},
-                                                 {"NVIDIA H200", "h200"},
-                                                 {"h200_sxm", "h200"},
-                                                 {"b200_sxm", "b200"},
-                                                 {"rtx 4090", "rtx4090"},
-                                                 {"GeForce RTX 3090", "rtx3090"},
-                                                 {"Tesla V100-SXM2-16GB", "v100"},
-                                                 {"NVIDIA H100 80GB HBM3", "h100"},
-                                                 {"NVIDIA A100-SXM4-80GB", "a100-80gb"},
-                                                 {"AMD Instinct MI300X", "mi300x"},
-                                                 {"rtx_pro_6000_server", "rtx-pro-6000"},
-                                                 {"M4 Max", "m4-max"},
-                                                 {"Apple M3 Max", "m3-max"}};
-  for (const auto& [name, device] : usual) {
+  const std::map<std::string, std::string> names_of_devices{{"H100", "h100"},
+                                                            {"a100", "a100-80gb"},
+                                                            {"A100-80GB", "a100-80gb"},
+                                                            {"h100_sxm", "h100"},
+                                                            {"NVIDIA H200", "h200"},
+                                                            {"h200_sxm", "h200"},
+                                                            {"b200_sxm", "b200"},
+                                                            {"rtx 4090", "rtx4090"},
+                                                            {"GeForce RTX 3090", "rtx3090"},
+                                                            {"Tesla V100-SXM2-16GB", "v100"},
+                                                            {"NVIDIA H100 80GB HBM3", "h100"},
+                                                            {"NVIDIA A100-SXM4-80GB", "a100-80gb"},
+                                                            {"AMD Instinct MI300X", "mi300x"},
+                                                            {"rtx_pro_6000_server", "rtx-pro-6000"},
+                                                            {"M4 Max", "m4-max"},
+                                                            {"Apple M3 Max", "m3-max"}};
+  for (const auto& [name, device] : names_of_devices) {
     CAPTURE(name);
     REQUIRE(find_device(name) != nullptr);
     CHECK(find_device(name)->name == device);

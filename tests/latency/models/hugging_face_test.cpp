@@ -323,24 +323,24 @@ TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
 }
 
 TEST_CASE("a quantization that a model cannot have here is named with what to do") {
-  const auto refused = [](const std::string& quantization) {
+  const auto rejected = [](const std::string& quantization) {
     return problems_of(config_of(llama_8b, "\"quantization_config\": " + quantization));
   };
-  CHECK(refused(R"({"quant_method": "gguf-ish"})") ==
+  CHECK(rejected(R"({"quant_method": "gguf-ish"})") ==
         "config.json: quantization_config.quant_method: \"gguf-ish\" is not known - known: awq, bitsandbytes, "
         "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, mxfp4");
-  CHECK(refused(R"({"quant_method": "awk", "bits": 3})") ==
+  CHECK(rejected(R"({"quant_method": "awk", "bits": 3})") ==
         "config.json: quantization_config.quant_method: \"awk\" is not known - did you mean awq?");
-  CHECK(refused(R"({"quant_method": "gptq", "bits": 3})") ==
+  CHECK(rejected(R"({"quant_method": "gptq", "bits": 3})") ==
         "config.json: quantization_config.bits: is 3 (only 4 and 8 bits are supported) - use --target-format or "
         "--draft-format on a config without it");
-  CHECK(refused(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})") ==
+  CHECK(rejected(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})") ==
         "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known (all layers must have one "
         "format) - use --target-format or --draft-format on a config without it");
-  CHECK(refused(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") ==
+  CHECK(rejected(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") ==
         "config.json: quantization_config.load_in_4bit: is not known (nf4 and fp4 by bitsandbytes have scales of their "
         "own) - use --target-format or --draft-format on a config without it");
-  CHECK(refused("7") == "config.json: quantization_config: is 7 (must be an object)");
+  CHECK(rejected("7") == "config.json: quantization_config: is 7 (must be an object)");
 }
 
 TEST_CASE("an architecture or a layer that is not known is named with the nearest that is") {

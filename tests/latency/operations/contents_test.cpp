@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {
@@ -16,7 +16,7 @@ constexpr BufferId some = 0;  // counts look at no buffer
 /// Elements of the weights of both passes of a model, each buffer once, by name.
 std::map<std::string, std::int64_t> weight_elements(const ModelShape& shape, bool encoder) {
   std::map<std::string, std::int64_t> elements;
-  const PassRequest request{.tokens = 1, .batch = 1, .context = 4};
+  const ForwardPassRequest request{.tokens = 1, .batch = 1, .context = 4};
   std::vector<Program> programs{decoder_pass(shape, request)};
   if (encoder && shape.encoder_layers > 0) programs.push_back(encoder_pass(shape, request));
   for (const Program& program : programs) {

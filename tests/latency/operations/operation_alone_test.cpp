@@ -8,7 +8,7 @@
 
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
@@ -16,7 +16,7 @@ namespace foredraft::latency {
 namespace {
 
 std::vector<Program> programs_to_take_apart() {
-  const PassRequest one{.tokens = 1, .batch = 2, .context = 3};
+  const ForwardPassRequest one{.tokens = 1, .batch = 2, .context = 3};
   return {decoder_pass(tests::tiny_decoder(), {.tokens = 3, .batch = 2, .context = 4}),
           decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 3, .batch = 2, .context = 4}),
           encoder_pass(tests::tiny_encoder_decoder(), one),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {

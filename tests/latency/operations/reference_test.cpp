@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "latency/operations/passes.hpp"
+#include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 #include "tests/support/tolerances.hpp"
@@ -184,7 +184,7 @@ TEST_CASE("rotary positions keep norms, and scores depend on the distance alone"
 }
 
 TEST_CASE("every pass writes all that it reads: no poison in what comes out") {
-  const PassRequest request{.tokens = 1, .batch = 2, .context = 3};
+  const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 3};
   for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
     INFO(shape.name);
     std::vector<Program> programs{decoder_pass(shape, {.tokens = 3, .batch = 2, .context = 3}),
@@ -268,7 +268,7 @@ TEST_CASE("tokens decoded one by one through the cache give the logits of one pa
 
 TEST_CASE("the encoder's pass fills the caches that the decoder's pass reads") {
   const ModelShape shape = tests::tiny_encoder_decoder();
-  const PassRequest request{.tokens = 2, .batch = 2, .context = 3};
+  const ForwardPassRequest request{.tokens = 2, .batch = 2, .context = 3};
   const Program encoder = encoder_pass(shape, request);
   const Program decoder = decoder_pass(shape, request);
   BufferContents encoded = run(encoder);
@@ -325,7 +325,7 @@ TEST_CASE("the sequences of a batch do not see each other") {
 TEST_CASE("autoregressive drafting feeds each pass the token that the last one picked") {
   for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder()}) {
     INFO(shape.name);
-    const PassRequest request{.tokens = 1, .batch = 2, .context = 3};
+    const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 3};
     const Program drafting = autoregressive_drafting(shape, request, 3);
     BufferContents drafted = run(drafting);
     // One pass over the first token and the first two drafts must pick the same drafts, from the same caches.

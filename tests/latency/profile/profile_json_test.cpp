@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -35,7 +35,7 @@ std::vector<json::json_pointer> objects_of(const json& document) {
   return found;
 }
 
-std::string refusal(const json& document) {
+std::string problem(const json& document) {
   try {
     static_cast<void>(from_json(document.dump(), "p.json"));
   } catch (const DomainError& error) {
@@ -107,7 +107,7 @@ TEST_CASE("a document that lacks any one key is refused, and the key is named") 
     for (const auto& entry : whole.at(place).items()) {
       json damaged = whole;
       damaged.at(place).erase(entry.key());
-      const std::string said = refusal(damaged);
+      const std::string said = problem(damaged);
       CAPTURE(place.to_string(), entry.key(), said);
       CHECK(said.find("p.json: ") == 0);
       CHECK(said.find(entry.key()) != std::string::npos);
@@ -121,7 +121,7 @@ TEST_CASE("a document with any key more is refused, and the key is named") {
   for (const json::json_pointer& place : objects_of(whole)) {
     json damaged = whole;
     damaged.at(place)["surprise"] = 1;
-    CHECK(refusal(damaged) == "p.json: " + place.to_string() + "/surprise: unknown key");
+    CHECK(problem(damaged) == "p.json: " + place.to_string() + "/surprise: unknown key");
   }
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("values of another kind are refused at their place") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
-    return refusal(document);
+    return problem(document);
   };
   CHECK(changed("/steps/1/median_us", "fast") == "p.json: steps[1].median_us: must be a number");
   CHECK(changed("/steps/1/samples", 1.5) ==
@@ -154,7 +154,7 @@ TEST_CASE("values that do not follow from the others are refused") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
-    return refusal(document);
+    return problem(document);
   };
   CHECK(changed("/complete", true) == "p.json: /complete: true is inconsistent with the other values");
   CHECK(changed("/against_itself/valid", false) ==
@@ -165,13 +165,13 @@ TEST_CASE("values that do not follow from the others are refused") {
 TEST_CASE("other schemas and what is no JSON are refused") {
   json document = document_of(synthetic_profile());
   document["schema"] = "foredraft.profile/3";
-  CHECK(refusal(document) ==
+  CHECK(problem(document) ==
         "p.json: schema: \"foredraft.profile/3\", this program reads \"foredraft.profile/1\" and "
         "\"foredraft.profile/2\"");
   document["schema"] = "foredraft.profile/2";  // says what 1 can say
-  CHECK(refusal(document) == "p.json: /schema: \"foredraft.profile/2\" is inconsistent with the other values");
+  CHECK(problem(document) == "p.json: /schema: \"foredraft.profile/2\" is inconsistent with the other values");
   document.erase("schema");
-  CHECK(refusal(document) ==
+  CHECK(problem(document) ==
         "p.json: schema: missing, this program reads \"foredraft.profile/1\" and \"foredraft.profile/2\"");
   CHECK_THROWS_WITH(from_json("{", "p.json"),
                     "p.json:1: syntax: invalid JSON at column 2 (unexpected end of the text)");
@@ -197,7 +197,7 @@ TEST_CASE("what the first schema cannot say makes the second, and nothing else d
     CHECK(to_json(read) == text);
     json older = document;
     older["schema"] = "foredraft.profile/1";
-    CHECK(refusal(older) == "p.json: /schema: \"foredraft.profile/1\" is inconsistent with the other values");
+    CHECK(problem(older) == "p.json: /schema: \"foredraft.profile/1\" is inconsistent with the other values");
   }
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("steps of an engine and of operators may state their error, others not
 }
 
 TEST_CASE("a profile that cannot be is not written") {
-  const auto refused = [](auto&& change) {
+  const auto rejected = [](auto&& change) {
     Profile profile = synthetic_profile();
     change(profile);
     try {
@@ -245,35 +245,35 @@ TEST_CASE("a profile that cannot be is not written") {
     }
     return std::string("accepted");
   };
-  CHECK(refused([](Profile& p) { p.steps[1].cell = p.steps[0].cell; }) ==
+  CHECK(rejected([](Profile& p) { p.steps[1].cell = p.steps[0].cell; }) ==
         "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: measured twice");
-  CHECK(refused([](Profile& p) { p.steps[0].cell.model = "a,b"; }) ==
+  CHECK(rejected([](Profile& p) { p.steps[0].cell.model = "a,b"; }) ==
         "model: a,b: a name must not hold commas, quotes or line ends");
-  CHECK(refused([](Profile& p) { p.steps[0].cell.model = "=1+1"; }) ==
+  CHECK(rejected([](Profile& p) { p.steps[0].cell.model = "=1+1"; }) ==
         "model: =1+1: a name must not begin with = + - or @ (a spreadsheet would compute it)");
-  CHECK(refused([](Profile& p) { p.device.name = ""; }) == "device: empty name");
-  CHECK(refused([](Profile& p) { p.limits.graph_node_us.origin = ""; }) ==
+  CHECK(rejected([](Profile& p) { p.device.name = ""; }) == "device: empty name");
+  CHECK(rejected([](Profile& p) { p.limits.graph_node_us.origin = ""; }) ==
         "graph_node_us: a figure without its origin");
-  CHECK(refused([](Profile& p) { p.limits.graph_node_us.value = 0.0; }) != "accepted");
-  CHECK(refused([](Profile& p) { p.steps[0].timing.flop = std::nan(""); }) != "accepted");
-  CHECK(refused([](Profile& p) { p.kernels.push_back(p.kernels[1]); }) ==
+  CHECK(rejected([](Profile& p) { p.limits.graph_node_us.value = 0.0; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.steps[0].timing.flop = std::nan(""); }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.kernels.push_back(p.kernels[1]); }) ==
         "project rows 1 outputs 30000 inputs 10000 fp16: measured twice");
   const std::string step = "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: ";
-  CHECK(refused([](Profile& p) { p.breakdowns.push_back(p.breakdowns[0]); }) == step + "measured by operation twice");
-  CHECK(refused([](Profile& p) { p.breakdowns[0].parts.clear(); }) == step + "a step without operations");
-  CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].cache = Cache::hot; }) ==
+  CHECK(rejected([](Profile& p) { p.breakdowns.push_back(p.breakdowns[0]); }) == step + "measured by operation twice");
+  CHECK(rejected([](Profile& p) { p.breakdowns[0].parts.clear(); }) == step + "a step without operations");
+  CHECK(rejected([](Profile& p) { p.breakdowns[0].parts[0].cache = Cache::hot; }) ==
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
-  CHECK(refused([](Profile& p) { p.kernels[1].timing.summary.samples = 0; }) ==
+  CHECK(rejected([](Profile& p) { p.kernels[1].timing.summary.samples = 0; }) ==
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
-  CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "accepted");
-  CHECK(refused([](Profile& p) { p.verifications.push_back(p.verifications[0]); }) ==
+  CHECK(rejected([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.verifications.push_back(p.verifications[0]); }) ==
         "fused_exact fp16 batch 1 gamma 5 vocabulary 128256 real_like hot graph: measured twice");
-  CHECK(refused([](Profile& p) { p.verifications[0].launches = 0; }) != "accepted");
-  CHECK(refused([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "accepted");
-  CHECK(refused([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "accepted");
-  CHECK(refused([](Profile& p) { p.source = Source::datasheet; }) ==
+  CHECK(rejected([](Profile& p) { p.verifications[0].launches = 0; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "accepted");
+  CHECK(rejected([](Profile& p) { p.source = Source::datasheet; }) ==
         "a profile of source datasheet must not have steps or kernels: a data sheet has no times");
-  CHECK(refused([](Profile& p) { p.source = Source::user; }) ==
+  CHECK(rejected([](Profile& p) { p.source = Source::user; }) ==
         "a profile of source user has no protocol and no A/A run");
 }
 

@@ -78,23 +78,23 @@ TEST_CASE("the interval of the median covers the true one as often as it says, f
   constexpr std::int64_t repetitions = 20'000;
   constexpr std::size_t n = 25;
   const double coverage = exact_coverage(n, median_ranks(n));
-  struct Law {
+  struct Distribution {
     std::function<double(double)> quantile;
     std::uint64_t block;
   };
-  const std::vector<Law> laws{
+  const std::vector<Distribution> distributions{
       {[](double u) { return 10.0 - std::log1p(-u); }, 2},                                     // a floor and a tail
       {[](double u) { return std::pow(1.0 - u, -1.0); }, 3},                                   // no mean
       {[](double u) { return u < 0.7 ? 5.0 + u : 50.0 + u; }, 4},                              // two modes
       {[](double u) { return std::exp(3.0 * std::log(u / (1.0 - u + 1e-300) + 1e-300)); }, 5}  // both tails
   };
-  for (const Law& law : laws) {
-    RandomStream random = uniforms(law.block);
-    const double median = law.quantile(0.5);
+  for (const Distribution& distribution : distributions) {
+    RandomStream random = uniforms(distribution.block);
+    const double median = distribution.quantile(0.5);
     std::int64_t covered = 0;
     for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
       std::vector<double> samples(n);
-      for (double& sample : samples) sample = law.quantile(random.uniform());
+      for (double& sample : samples) sample = distribution.quantile(random.uniform());
       const Interval interval = summarise(samples).median_ci95_us;
       covered += interval.low <= median && median <= interval.high ? 1 : 0;
     }

@@ -21,7 +21,7 @@ CostSurface surface(const Profile& profile, const std::string& model) {
   return {profile, model_registry(), {.model = model, .setting = setting_for(profile, model)}};
 }
 
-std::string refusal(auto&& make) {
+std::string problem(auto&& make) {
   try {
     static_cast<void>(make());
   } catch (const DomainError& error) {
@@ -94,20 +94,20 @@ TEST_CASE("an unmeasured model is fitted on the spot where the profile holds no 
 
 TEST_CASE("what nothing answers is refused by name") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
-  CHECK(refusal([&] {
+  CHECK(problem([&] {
           return surface(profile, "t5-small").at({128, 1, 128});
         }) ==
         "t5-small decoder_pass fp16: no time for batch 128, 1 tokens and context 128 (outside of what the profile "
         "measured) - measure it, or ask within the table");
-  CHECK(refusal([&] {
+  CHECK(problem([&] {
           return surface(profile, "gemma-2b").at({1, 1, 128});
         }).find("the profile has no times for it") != std::string::npos);
-  CHECK(refusal([&] { return surface(profile, "t5-smal"); }) ==
+  CHECK(problem([&] { return surface(profile, "t5-smal"); }) ==
         "unknown model \"t5-smal\" (neither the profile of device of a known model nor the shapes of models have it) - "
         "did you mean t5-small?");
   Profile falling = profile;
   falling.steps[3].timing.summary.median_us *= 0.5;
-  CHECK(refusal([&] { return surface(falling, "t5-small"); }).find("more work must not take less time") !=
+  CHECK(problem([&] { return surface(falling, "t5-small"); }).find("more work must not take less time") !=
         std::string::npos);
 }
 
@@ -124,9 +124,9 @@ TEST_CASE("a data sheet answers by its roofline, without an interval") {
   const Cell cell{.model = "llama-2-7b", .dtype = "fp16", .context = 512};
   CHECK(found.time_us == Approx(tests::modelled_us(limits, cell)).epsilon(foredraft::tests::second_route));
   sheet.limits.matrix_peak_fp16_flop_per_s = {};
-  CHECK_THAT(refusal([&] { return surface(sheet, "llama-2-7b").at({1, 1, 512}); }), Catch::Contains("fp16"));
+  CHECK_THAT(problem([&] { return surface(sheet, "llama-2-7b").at({1, 1, 512}); }), Catch::Contains("fp16"));
   sheet.limits.memory_bandwidth_bytes_per_s = {};
-  CHECK_THAT(refusal([&] { return surface(sheet, "llama-2-7b"); }), Catch::Contains("no memory bandwidth is known"));
+  CHECK_THAT(problem([&] { return surface(sheet, "llama-2-7b"); }), Catch::Contains("no memory bandwidth is known"));
 }
 
 TEST_CASE("a user's steps count like measured ones, of models that nobody else knows too, without an interval") {
@@ -145,17 +145,17 @@ TEST_CASE("a user's steps count like measured ones, of models that nobody else k
   CHECK(mine.at({1, 4, 100}).time_us == Approx(20.0).epsilon(foredraft::tests::few_ulp));
   CHECK_FALSE(mine.at({1, 4, 100}).spread);
   CHECK(mine.at({1, 2, 100}).time_us == Approx(std::sqrt(200.0)).epsilon(foredraft::tests::few_ulp));
-  CHECK(refusal([&] {
+  CHECK(problem([&] {
           return mine.at({2, 1, 100});
         }).find("outside of what the profile measured") != std::string::npos);
-  CHECK(refusal([&] { return surface(profile, "your model"); }).find("unknown model") != std::string::npos);
+  CHECK(problem([&] { return surface(profile, "your model"); }).find("unknown model") != std::string::npos);
   // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
   for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
   for (const Source source : {Source::engine, Source::operators}) {
     profile.source = source;
     profile.step_error = {};
     CHECK_FALSE(surface(profile, "llama-2-7b").at({1, 4, 100}).spread);
-    CHECK(refusal([&] {
+    CHECK(problem([&] {
             return surface(profile, "llama-2-7b").at({2, 1, 100});
           }).find("outside of what the profile measured") != std::string::npos);
     profile.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};

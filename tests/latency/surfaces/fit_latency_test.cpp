@@ -5,13 +5,13 @@
 #include <catch2/catch.hpp>
 
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_json.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 
 namespace foredraft::latency {
 namespace {
 
-const Setting usual{.dtype = "fp16"};
+const Setting default_setting{.dtype = "fp16"};
 const std::vector<std::string> fitted_models{"qwen1.5-0.5b", "sheared-llama-1.3b", "llama-2-7b", "t5-small",
                                              "gemma-2b"};
 
@@ -23,8 +23,8 @@ constexpr double held_out_target = 0.05;
 }  // namespace
 
 TEST_CASE("from times without noise the fit finds the parameters that they were made of") {
-  const auto fit =
-      fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(), usual, 0);
+  const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
+                               default_setting, 0);
   REQUIRE(fit);
   CHECK(fit->model.launch_us == Approx(tests::known_model.launch_us).epsilon(stopped));
   CHECK(fit->model.input_us == Approx(tests::known_model.input_us).epsilon(stopped));
@@ -39,7 +39,7 @@ TEST_CASE("from times without noise the fit finds the parameters that they were 
 TEST_CASE("from noisy times whole models that were left out are predicted to 5 % in the median") {
   constexpr double noise = 0.03;
   const Profile profile = tests::modelled_profile(tests::known_model, fitted_models, noise);
-  const auto fit = fit_latency(profile, model_registry(), usual, 2);
+  const auto fit = fit_latency(profile, model_registry(), default_setting, 2);
   REQUIRE(fit);
   CHECK(fit->held_out.shapes == static_cast<std::int64_t>(fitted_models.size()));
   CHECK(fit->held_out.rows == static_cast<std::int64_t>(profile.steps.size()));
@@ -56,7 +56,7 @@ TEST_CASE("from noisy times whole models that were left out are predicted to 5 %
   CHECK(fit->ci95.bandwidth_bytes_per_s.low < 1.02 * tests::known_model.bandwidth_bytes_per_s);
   CHECK(fit->ci95.bandwidth_bytes_per_s.high > 0.98 * tests::known_model.bandwidth_bytes_per_s);
   // A model that no fit has seen, against the truth.
-  const PassWork work(find_model(model_registry(), "qwen1.5-7b"), Role::decoder_pass, DataType::fp16, 0);
+  const ForwardPassWork work(find_model(model_registry(), "qwen1.5-7b"), Role::decoder_pass, DataType::fp16, 0);
   const Cell cell{.model = "qwen1.5-7b", .dtype = "fp16", .batch = 8, .tokens = 6, .context = 700};
   CHECK(pass_us(fit->model, work, {8, 6, 700}) ==
         Approx(tests::modelled_us(tests::known_model, cell)).epsilon(held_out_target));
@@ -70,12 +70,12 @@ TEST_CASE("the error of a model is that of a fit which has not seen it") {
     row.timing.summary.median_ci95_us.low *= 0.5;
   }
   // The two others tell of twice the time; a fit that had seen it would be drawn towards it.
-  CHECK(fit_latency(profile, model_registry(), usual, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
+  CHECK(fit_latency(profile, model_registry(), default_setting, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
 }
 
 TEST_CASE("the domain is what was fitted to") {
-  const auto fit =
-      fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(), usual, 0);
+  const auto fit = fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
+                               default_setting, 0);
   REQUIRE(fit);
   CHECK_FALSE(fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
                           {.dtype = "bf16"}, 0));
@@ -90,7 +90,7 @@ TEST_CASE("the domain is what was fitted to") {
 
 TEST_CASE("products timed alone stand beside the passes, and other settings do not") {
   Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
-  CHECK_FALSE(fit_latency(profile, model_registry(), usual, 0));  // one shape: nothing to hold out
+  CHECK_FALSE(fit_latency(profile, model_registry(), default_setting, 0));  // one shape: nothing to hold out
   const auto add = [&](std::int64_t rows, std::int64_t outputs, std::int64_t inputs, Cache cache) {
     const auto m = static_cast<double>(rows);
     const auto n = static_cast<double>(outputs);
@@ -113,7 +113,7 @@ TEST_CASE("products timed alone stand beside the passes, and other settings do n
     add(rows, 4096, 11008, Cache::cold);
     add(rows, 1024, 1024, Cache::hot);
   }
-  const auto fit = fit_latency(profile, model_registry(), usual, 0);
+  const auto fit = fit_latency(profile, model_registry(), default_setting, 0);
   REQUIRE(fit);
   CHECK(fit->held_out.shapes == 4);
   CHECK(fit->model.peak_flop_per_s == Approx(tests::known_model.peak_flop_per_s).epsilon(stopped));
@@ -126,7 +126,7 @@ TEST_CASE("settings are those of the steps, in order") {
   profile.steps.back().cell.dtype = "bf16";
   const auto settings = settings_of(profile);
   REQUIRE(settings.size() == 2);
-  CHECK(settings[0] == usual);
+  CHECK(settings[0] == default_setting);
   CHECK(settings[1].dtype == "bf16");
   // One shape in each: nothing to hold out, no fit.
   CHECK(fit_latencies(profile, model_registry()).empty());
@@ -146,7 +146,7 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
   CHECK(read.fits[0].model.attend_launch_us == tests::known_model.attend_launch_us);
   CHECK(read.fits[0].held_out.p95 == 0.05);
   CHECK(read.fits[0].domain.rows.high == 64.0);
-  const auto refused = [&](auto&& change) {
+  const auto rejected = [&](auto&& change) {
     Profile changed = profile;
     change(changed.fits[0]);
     try {
@@ -156,14 +156,14 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
     }
     return std::string("accepted");
   };
-  CHECK(refused([](LatencyFit& one) { one.model.bandwidth_bytes_per_s = 0.0; }).find("bandwidth_bytes_per_s") !=
+  CHECK(rejected([](LatencyFit& one) { one.model.bandwidth_bytes_per_s = 0.0; }).find("bandwidth_bytes_per_s") !=
         std::string::npos);
-  CHECK(refused([](LatencyFit& one) { one.model.launch_us = -1.0; }).find("launch_us") != std::string::npos);
-  CHECK(refused([](LatencyFit& one) { one.held_out.rows = 0; }).find("rows") != std::string::npos);
+  CHECK(rejected([](LatencyFit& one) { one.model.launch_us = -1.0; }).find("launch_us") != std::string::npos);
+  CHECK(rejected([](LatencyFit& one) { one.held_out.rows = 0; }).find("rows") != std::string::npos);
   profile.source = Source::user;
   profile.protocol = {};
   profile.aa_test = {};
-  CHECK(refused([](LatencyFit&) {}) == "a profile of source user has no fits");
+  CHECK(rejected([](LatencyFit&) {}) == "a profile of source user has no fits");
 }
 
 }  // namespace foredraft::latency

@@ -39,7 +39,7 @@ TEST_CASE("the roofline of a tiny pass is the sum worked by hand") {
   // 10 x 16 flop; choice 30 in, 3 ids out.
   const double expected = 6 * 0.5 + (12 + 96) / 1e3 + std::max((24 + 64 + 8 + 24) * 2 / 1e3, 408 / 2e3) + 96 / 1e3 +
                           (24 * 4 + 8) * 2 / 1e3 + std::max((24 + 80 + 30) * 2 / 1e3, 480 / 2e3) + (60 + 12) / 1e3;
-  const PassWork work(tests::tiny_decoder(), Role::head_drafting, DataType::fp16, 0);
+  const ForwardPassWork work(tests::tiny_decoder(), Role::head_drafting, DataType::fp16, 0);
   const double one = pass_us(model, work, {.batch = 3, .tokens = 1, .context = 5});
   CHECK(one == Approx(expected).epsilon(foredraft::tests::few_ulp));
   CHECK(pass_us(model, work, {.batch = 3, .tokens = 4, .context = 5}) ==
@@ -64,7 +64,7 @@ TEST_CASE("without a bandwidth or a peak there is no roofline, and unknown launc
 TEST_CASE("the time of a pass is the sum over its program") {
   for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting}) {
     const Cell cell{.model = "t5-small", .role = role, .dtype = "fp16", .batch = 5, .tokens = 3, .context = 40};
-    const PassWork work(find_model(model_registry(), cell.model), role, DataType::fp16, 0);
+    const ForwardPassWork work(find_model(model_registry(), cell.model), role, DataType::fp16, 0);
     CHECK(pass_us(tests::known_model, work, {cell.batch, cell.tokens, cell.context}) ==
           Approx(tests::modelled_us(tests::known_model, cell)).epsilon(foredraft::tests::second_route));
   }

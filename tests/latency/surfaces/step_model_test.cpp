@@ -66,7 +66,7 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
   const Deployment fp16{.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
   const LatencyModel model = roofline(limits, "fp16").value();
   for (const char* name : {"llama-3.1-8b", "llama-3.1-70b", "qwen1.5-7b", "gemma-2b", "eagle-llama-3.1-8b"}) {
-    const PassWork work(shape_of(name), Role::decoder_pass, DataType::fp16, 0);
+    const ForwardPassWork work(shape_of(name), Role::decoder_pass, DataType::fp16, 0);
     for (const StepPoint& point : {StepPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
       INFO(name << " batch " << point.batch << " tokens " << point.tokens);
       CHECK(step_us(step_operations(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
@@ -79,7 +79,7 @@ TEST_CASE("a pass counted from its program takes the time of its step operations
   const Attained attained{
       .bandwidth_efficiency = 0.8, .compute_efficiency = 0.6, .operator_us = 3.0, .step_us = 50.0, .sharpness = 4.0};
   const ModelShape& shape = shape_of("qwen1.5-7b");
-  const PassWork work(shape, Role::decoder_pass, DataType::bf16, 0);
+  const ForwardPassWork work(shape, Role::decoder_pass, DataType::bf16, 0);
   const LatencyModel model = latency_model(made_up_peaks(), NumberFormat::bf16, attained);
   for (const StepPoint& point : {StepPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
     CHECK(step_us(step_operations(shape, {}, point), 1, made_up_peaks(), attained) ==

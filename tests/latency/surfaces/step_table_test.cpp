@@ -42,7 +42,7 @@ TEST_CASE("every measured point is answered exactly, with its own spread") {
 
 TEST_CASE("between two points a time lies between theirs and moves one way") {
   const StepTable table(rows_with_knee());
-  const auto check_between = [&](const PassPoint& from, const PassPoint& to, auto&& at) {
+  const auto check_between = [&](const ForwardPassPoint& from, const ForwardPassPoint& to, auto&& at) {
     const double start = table.at(from)->time_us;
     const double end = table.at(to)->time_us;
     double before = start;
@@ -54,10 +54,10 @@ TEST_CASE("between two points a time lies between theirs and moves one way") {
       before = found->time_us;
     }
   };
-  check_between({8, 8, 128}, {8, 32, 128}, [](int i) { return PassPoint{8, 8 + i, 128}; });
-  check_between({8, 32, 128}, {64, 32, 128}, [](int i) { return PassPoint{8 + 2 * i, 32, 128}; });
-  check_between({8, 32, 128}, {8, 32, 1024}, [](int i) { return PassPoint{8, 32, 128 + 40 * i}; });
-  check_between({8, 4, 128}, {8, 8, 128}, [](int i) { return PassPoint{8, 4 + std::min(i, 4), 128}; });
+  check_between({8, 8, 128}, {8, 32, 128}, [](int i) { return ForwardPassPoint{8, 8 + i, 128}; });
+  check_between({8, 32, 128}, {64, 32, 128}, [](int i) { return ForwardPassPoint{8 + 2 * i, 32, 128}; });
+  check_between({8, 32, 128}, {8, 32, 1024}, [](int i) { return ForwardPassPoint{8, 32, 128 + 40 * i}; });
+  check_between({8, 4, 128}, {8, 8, 128}, [](int i) { return ForwardPassPoint{8, 4 + std::min(i, 4), 128}; });
 }
 
 TEST_CASE("log time is straight over log counts, time over context") {
@@ -82,8 +82,9 @@ TEST_CASE("log time is straight over log counts, time over context") {
 
 TEST_CASE("nothing is answered outside of what was measured") {
   const StepTable table(rows_with_knee());
-  for (const PassPoint& outside : {PassPoint{1, 33, 128}, PassPoint{65, 1, 128}, PassPoint{1, 1, 127},
-                                   PassPoint{1, 1, 1025}, PassPoint{64, 64, 1024}}) {
+  for (const ForwardPassPoint& outside :
+       {ForwardPassPoint{1, 33, 128}, ForwardPassPoint{65, 1, 128}, ForwardPassPoint{1, 1, 127},
+        ForwardPassPoint{1, 1, 1025}, ForwardPassPoint{64, 64, 1024}}) {
     CHECK_FALSE(table.at(outside));
   }
 }
@@ -117,7 +118,7 @@ TEST_CASE("a time between points is as uncertain as its neighbours and as leavin
 }
 
 TEST_CASE("times that fall where there is more to do are refused, beyond what a change of tiles makes") {
-  const auto refused = [](const PassPoint& point, double factor, double spread = 0.01) {
+  const auto rejected = [](const ForwardPassPoint& point, double factor, double spread = 0.01) {
     std::vector<StepTable::Row> rows = rows_with_knee();
     for (StepTable::Row& row : rows) {
       if (row.point.batch == point.batch && row.point.tokens == point.tokens && row.point.context == point.context) {
@@ -126,19 +127,19 @@ TEST_CASE("times that fall where there is more to do are refused, beyond what a 
       }
     }
     try {
-      StepTable(rows).refuse_decrease("model-a decoder_pass fp16");
+      StepTable(rows).reject_decrease("model-a decoder_pass fp16");
     } catch (const DomainError& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
-  CHECK(refused({1, 8, 128}, 0.9) == "accepted");
-  CHECK(refused({1, 4, 128}, 0.7) ==
+  CHECK(rejected({1, 8, 128}, 0.9) == "accepted");
+  CHECK(rejected({1, 4, 128}, 0.7) ==
         "model-a decoder_pass fp16: 107.4 us for batch 1 context 128 tokens 1 and 77.28 us for 4 (more work must not "
         "take less time)");
-  CHECK(refused({8, 1, 128}, 0.45).find("us for tokens 1 context 128 batch 1 and") != std::string::npos);
-  CHECK(refused({1, 4, 128}, 0.7, 0.1) == "accepted");
-  CHECK(refused({1, 4, 128}, 0.6, 0.1) != "accepted");
+  CHECK(rejected({8, 1, 128}, 0.45).find("us for tokens 1 context 128 batch 1 and") != std::string::npos);
+  CHECK(rejected({1, 4, 128}, 0.7, 0.1) == "accepted");
+  CHECK(rejected({1, 4, 128}, 0.6, 0.1) != "accepted");
 }
 
 }  // namespace foredraft::latency

@@ -25,6 +25,15 @@ AcceptanceStudy small_study(int draft_order, double temperature, std::uint64_t t
           .tokens = tokens};
 }
 
+/// Accepted drafts per position: the same expectation as alpha, with the noise of verification.
+Estimate accepted_share(const StudyTally& tally) {
+  std::array<double, StudyTally::quantity_count> accepted{};
+  std::array<double, StudyTally::quantity_count> positions{};
+  accepted[StudyTally::accepted] = 1.0;
+  positions[StudyTally::positions] = 1.0;
+  return ratio_estimate(tally.units, accepted, positions);
+}
+
 void check_estimate(const Estimate& estimate, double exact) {
   INFO(estimate.mean << " +- " << estimate.standard_error << ", exactly " << exact);
   CHECK(std::abs(estimate.mean - exact) < tests::standard_errors * estimate.standard_error);
@@ -107,7 +116,7 @@ TEST_CASE("the accuracy of a head or a stage along the target's text is that of 
     }
     study.drafter = sees_before ? stages(models) : heads(models);
     study.index = 2;
-    const double exact = tests::ExactChain(*study.target, *models.front()).alpha_behind(2, [&](Token c, Token y) {
+    const double exact = tests::ExactChain(*study.target, *models.front()).alpha_after(2, [&](Token c, Token y) {
       std::vector<double> q(tests::generated_vocabulary);
       models[2]->distribution(sees_before ? std::vector<Token>{c, y} : std::vector<Token>{c}, q);
       return q;
@@ -157,25 +166,25 @@ TEST_CASE("a study counts every token once and is the same on any number of thre
 
 TEST_CASE("a study refuses models that do not belong together, other temperatures and nothing to do") {
   AcceptanceStudy study = small_study(2, 1.0, 100);
-  const auto refusal = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
+  const auto problem = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
   study.temperature = 0.5;
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("temperature=0.5") && Catch::Contains("0 or 1"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("temperature=0.5") && Catch::Contains("0 or 1"));
   study.temperature = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_AS(refusal(study), DomainError);
+  CHECK_THROWS_AS(problem(study), DomainError);
   study.temperature = 1.0;
   study.index = 1;
   study.drafter = heads(study.drafter.models);
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("gamma=2 (must be at most the number of models that draft, 1)"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("gamma=2 (must be at most the number of models that draft, 1)"));
   study.index = 0;
   study.tokens = 0;
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("tokens=0"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("tokens=0"));
   study.tokens = (std::uint64_t{1} << 63U) + 5;
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("tokens=9223372036854775813 (must lie in 1 to 4398046511104)"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("tokens=9223372036854775813 (must lie in 1 to 4398046511104)"));
   study.tokens = 100;
   study.drafter = ngram_drafter(Model::train(tests::generated_documents(11, 20, 2), 11, 2));
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("draft.vocabulary=11"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("draft.vocabulary=11"));
   study.drafter = ngram_drafter(nullptr);
-  CHECK_THROWS_WITH(refusal(study), Catch::Contains("models=null"));
+  CHECK_THROWS_WITH(problem(study), Catch::Contains("models=null"));
 }
 
 }  // namespace foredraft::ngram

@@ -110,7 +110,7 @@ ExactChain::ExactChain(const ngram::Model& target, const ngram::Model& draft)
 
 double ExactChain::alpha() const { return dot(stationary_, beta_); }
 
-double ExactChain::alpha_behind(int places, const std::function<Row(Token, Token)>& draft_distribution) const {
+double ExactChain::alpha_after(int places, const std::function<Row(Token, Token)>& draft_distribution) const {
   double alpha = 0.0;
   for (std::size_t c = 0; c < size_; ++c) {
     Row last(size_, 0.0);

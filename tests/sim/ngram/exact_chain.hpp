@@ -20,7 +20,7 @@ class ExactChain {
   /// Temperature 1.
   [[nodiscard]] double alpha() const;  ///< token average of sum min(p, q)
   /// The same for a draft that sees the token `places` places in front of the one before it, and that one: q(c, y).
-  [[nodiscard]] double alpha_behind(
+  [[nodiscard]] double alpha_after(
       int places, const std::function<std::vector<double>(ngram::Token c, ngram::Token y)>& draft_distribution) const;
   [[nodiscard]] double accept_after_acceptance() const;
   [[nodiscard]] double accept_after_rejection() const;

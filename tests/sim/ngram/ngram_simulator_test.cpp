@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/ngram_simulator.hpp"
+#include "sim/token/token_simulation.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <catch2/catch.hpp>
@@ -184,9 +184,9 @@ TEST_CASE("the standard error covers iterations that depend on each other for lo
     const Estimate estimate = tokens_per_iteration(run_all(simulation, seed));
     sum += std::pow((estimate.mean - exact) / estimate.standard_error, 2);
   }
-  const boost::math::chi_squared law(40);
-  CHECK(sum < boost::math::quantile(boost::math::complement(law, tests::family_level / 2)));
-  CHECK(sum > boost::math::quantile(law, tests::family_level / 2));
+  const boost::math::chi_squared distribution(40);
+  CHECK(sum < boost::math::quantile(boost::math::complement(distribution, tests::family_level / 2)));
+  CHECK(sum > boost::math::quantile(distribution, tests::family_level / 2));
 }
 
 TEST_CASE("an n-gram run counts every iteration, position and draft pass") {
@@ -231,24 +231,24 @@ TEST_CASE("plain decoding and a drafter that is the target have their exact yiel
 }
 
 TEST_CASE("an n-gram simulation refuses what it cannot do, and says what it can") {
-  const auto refusal = [](auto change) {
+  const auto problem = [](auto change) {
     TokenSimulation simulation = small_simulation(1.0, 3, 100);
     change(simulation);
     (void)make_ngram_simulator(simulation);
   };
   using S = TokenSimulation&;
-  CHECK_THROWS_WITH(refusal([](S s) { s.rule = Lenient{}; }), Catch::Contains("rule=lenient"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.rule = GreedyMatch{}; }), Catch::Contains("at temperature 1"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.temperature = 0.7; }), Catch::Contains("temperature=0.7"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.gamma = -1; }), Catch::Contains("gamma=-1"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.iterations = 0; }), Catch::Contains("iterations=0"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.iterations = (std::uint64_t{1} << 63U) + 5; }),
+  CHECK_THROWS_WITH(problem([](S s) { s.rule = Lenient{}; }), Catch::Contains("rule=lenient"));
+  CHECK_THROWS_WITH(problem([](S s) { s.rule = GreedyMatch{}; }), Catch::Contains("at temperature 1"));
+  CHECK_THROWS_WITH(problem([](S s) { s.temperature = 0.7; }), Catch::Contains("temperature=0.7"));
+  CHECK_THROWS_WITH(problem([](S s) { s.gamma = -1; }), Catch::Contains("gamma=-1"));
+  CHECK_THROWS_WITH(problem([](S s) { s.iterations = 0; }), Catch::Contains("iterations=0"));
+  CHECK_THROWS_WITH(problem([](S s) { s.iterations = (std::uint64_t{1} << 63U) + 5; }),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));
-  CHECK_THROWS_WITH(refusal([](S s) { std::get<NgramPair>(s.models).drafter = small_drafter(ngram::Sight::none, 2); }),
+  CHECK_THROWS_WITH(problem([](S s) { std::get<NgramPair>(s.models).drafter = small_drafter(ngram::Sight::none, 2); }),
                     Catch::Contains("gamma=3 (must be at most the number of models that draft, 2)"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.models = NgramPair{}; }), Catch::Contains("models=null"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.models = GivenDistributions{}; }), Catch::Contains("n-gram pair"));
-  CHECK_THROWS_WITH(refusal([](S s) {
+  CHECK_THROWS_WITH(problem([](S s) { s.models = NgramPair{}; }), Catch::Contains("models=null"));
+  CHECK_THROWS_WITH(problem([](S s) { s.models = GivenDistributions{}; }), Catch::Contains("n-gram pair"));
+  CHECK_THROWS_WITH(problem([](S s) {
                       s.convention = Convention::no_bonus;
                       s.gamma = 0;
                     }),

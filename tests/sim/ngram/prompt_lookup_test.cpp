@@ -8,7 +8,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/ngram_simulator.hpp"
+#include "sim/token/token_simulation.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -196,17 +196,17 @@ TEST_CASE("acceptance of the first copied token is the target's probability of i
 }
 
 TEST_CASE("a text cannot be looked up with other rules, temperatures and sizes") {
-  const auto refused = [](auto change) {
+  const auto rejected = [](auto change) {
     sim::TokenSimulation simulation = lookup_run(1.0, 4, Convention::bonus, 100);
     change(simulation);
     CHECK_THROWS_AS(sim::make_prompt_lookup_simulator(simulation), DomainError);
   };
-  refused([](sim::TokenSimulation& s) { s.temperature = 0.5; });
-  refused([](sim::TokenSimulation& s) { s.rule = GreedyMatch{}; });
-  refused([](sim::TokenSimulation& s) { s.gamma = -1; });
-  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.match = 0; });
-  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.window = 1; });
-  refused([](sim::TokenSimulation& s) { s.models = GivenDistributions{}; });
+  rejected([](sim::TokenSimulation& s) { s.temperature = 0.5; });
+  rejected([](sim::TokenSimulation& s) { s.rule = GreedyMatch{}; });
+  rejected([](sim::TokenSimulation& s) { s.gamma = -1; });
+  rejected([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.match = 0; });
+  rejected([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.window = 1; });
+  rejected([](sim::TokenSimulation& s) { s.models = GivenDistributions{}; });
 }
 
 }  // namespace foredraft::ngram

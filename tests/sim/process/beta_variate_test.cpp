@@ -23,7 +23,7 @@ RandomStream stream() { return {7, {.purpose = Purpose::latent_alpha, .point = 3
 /// p-value of variates against the lower half of their range: cells of equal probability up to 1/2, one cell for the
 /// rest, which the complement resolves.
 template <class Part>
-double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDistribution& law, Part part) {
+double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDistribution& distribution, Part part) {
   constexpr int cells = 40;
   std::vector<double> ends;
   std::vector<double> expected;
@@ -37,7 +37,7 @@ double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDis
   RandomStream random = stream();
   std::vector<std::int64_t> counts(expected.size(), 0);
   for (std::uint64_t place = 0; place < draws; ++place) {
-    const double value = part(law.draw(random, place));
+    const double value = part(distribution.draw(random, place));
     ++counts[static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), value) - ends.begin())];
   }
   return counts.size() == 1 ? 1.0 : tests::chi_squared_p_value(counts, expected);
@@ -52,19 +52,19 @@ TEST_CASE("Beta variates and their complements follow their law, from poles at b
   const double level = tests::level_of_one(2 * shapes.size());
   for (const auto& [a, b] : shapes) {
     CAPTURE(a, b);
-    const BetaDistribution law(a, b);
-    CHECK(p_value_below_half(a, b, draws, law, [](const BetaVariate& x) { return x.value; }) > level);
-    CHECK(p_value_below_half(b, a, draws, law, [](const BetaVariate& x) { return x.complement; }) > level);
+    const BetaDistribution distribution(a, b);
+    CHECK(p_value_below_half(a, b, draws, distribution, [](const BetaVariate& x) { return x.value; }) > level);
+    CHECK(p_value_below_half(b, a, draws, distribution, [](const BetaVariate& x) { return x.complement; }) > level);
   }
 }
 
 TEST_CASE("a Beta variate is a function of its place, whatever was drawn before") {
-  const BetaDistribution law(0.7, 2.0);
+  const BetaDistribution distribution(0.7, 2.0);
   RandomStream forwards = stream();
   std::vector<double> there;
-  for (std::uint64_t place = 0; place < 100; ++place) there.push_back(law.draw(forwards, place).value);
+  for (std::uint64_t place = 0; place < 100; ++place) there.push_back(distribution.draw(forwards, place).value);
   RandomStream backwards = stream();
-  for (std::uint64_t place = 100; place-- > 0;) CHECK(law.draw(backwards, place).value == there[place]);
+  for (std::uint64_t place = 100; place-- > 0;) CHECK(distribution.draw(backwards, place).value == there[place]);
   CHECK(std::adjacent_find(there.begin(), there.end()) == there.end());
 }
 
@@ -72,10 +72,10 @@ TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, at th
   constexpr std::uint64_t draws = 2'000;
   const auto mean_of = [](double a, double b) {
     RandomStream random = stream();
-    const BetaDistribution law(a, b);
+    const BetaDistribution distribution(a, b);
     double sum = 0.0;
     for (std::uint64_t place = 0; place < draws; ++place) {
-      const BetaVariate x = law.draw(random, place);
+      const BetaVariate x = distribution.draw(random, place);
       REQUIRE((x.value >= 0.0 && x.complement >= 0.0));
       REQUIRE(std::abs(x.value + x.complement - 1.0) < tests::few_ulp);
       sum += x.value;

@@ -56,9 +56,10 @@ std::vector<double> long_run_distribution(const Markov& chain, std::int64_t gamm
   for (int i = 0; i < 20'000; ++i) {
     accepted = accepted * iteration.accepted_after[1] + (1.0 - accepted) * iteration.accepted_after[0];
   }
-  std::vector<double> law = iteration.tokens[0];
-  for (std::size_t k = 0; k < law.size(); ++k) law[k] = accepted * iteration.tokens[1][k] + (1.0 - accepted) * law[k];
-  return law;
+  std::vector<double> distribution = iteration.tokens[0];
+  for (std::size_t k = 0; k < distribution.size(); ++k)
+    distribution[k] = accepted * iteration.tokens[1][k] + (1.0 - accepted) * distribution[k];
+  return distribution;
 }
 
 const std::vector<Markov> chains{{0.9, 0.4}, {0.3, 0.8}, {0.97, 0.05}, {0.5, 0.5}, {0.0, 0.7}, {0.8, 0.0}, {1.0, 0.3}};
@@ -102,9 +103,9 @@ TEST_CASE("the hidden outcome of a bonus token moves the chain") {
 
 TEST_CASE("with equal probabilities the chain is the i.i.d. process in law") {
   const Tally chain = run_once(iterations_of(Markov{0.7, 0.7}, 4, 300'000, Path::fast));
-  const std::vector<double> law =
+  const std::vector<double> distribution =
       tokens_distribution(accepted_by_enumeration(std::vector<double>(4, 0.7)), Convention::bonus);
-  CHECK(foredraft::tests::chi_squared_p_value(as_signed(chain.tokens_count), expected_counts(law, 300'000.0)) >
+  CHECK(foredraft::tests::chi_squared_p_value(as_signed(chain.tokens_count), expected_counts(distribution, 300'000.0)) >
         foredraft::tests::level_of_one(1));
 }
 
@@ -131,7 +132,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
     std::int64_t gamma;
   };
   for (const Case& c : {Case{{0.95, 0.2}, 4}, Case{{0.9, 0.3}, 1}, Case{{0.5, 0.9}, 1}}) {
-    const std::vector<double> law = long_run_distribution(c.chain, c.gamma, Convention::bonus);
+    const std::vector<double> distribution = long_run_distribution(c.chain, c.gamma, Convention::bonus);
     IntegerMoments<1> first;
     const auto simulator = make_process_simulator(iterations_of(c.chain, c.gamma, 1, Path::reference));
     for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
@@ -139,7 +140,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
       first.add({static_cast<std::int64_t>(tally.units.sum(tokens))});
     }
     CAPTURE(c.chain.a, c.chain.b, c.gamma);
-    CHECK(std::abs(first.mean(0) - mean_of(law)) < standard_errors * first.standard_error(0));
+    CHECK(std::abs(first.mean(0) - mean_of(distribution)) < standard_errors * first.standard_error(0));
   }
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("drafting decides the draft passes and nothing else") {
 
 TEST_CASE("bad arguments are refused with their name and value") {
   const auto message = [](const std::string& text) { return Catch::Equals(text); };
-  CHECK_THROWS_WITH(make_process_simulator(with_gamma(Iid{1.5}, 5)), message("invalid alpha=1.5 (must lie in [0, 1])"));
+  CHECK_THROWS_WITH(make_process_simulator(with_gamma(Iid{1.5}, 5)), message("invalid alpha=1.5 (must be in [0, 1])"));
   CHECK_THROWS_AS(make_process_simulator(with_gamma(Iid{not_a_number}, 5)), DomainError);
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(Iid{0.5}, -1)),
                     message("invalid gamma=-1 (must lie in 0 to 16777216)"));
@@ -124,15 +124,15 @@ TEST_CASE("bad arguments are refused with their name and value") {
                     message("invalid gamma=0 (must lie in 1 to 16777216)"));
   CHECK_THROWS_AS(make_process_simulator(with_gamma(Iid{0.5}, 16'777'217)), DomainError);
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(Positional{{0.9, 0.8, 0.7, 0.6, 0.5}}, 7)),
-                    message("invalid gamma=7 (must be at most 5, the number of conditional acceptances)"));
+                    message("invalid gamma=7 (must be at most the 5 entries of conditional)"));
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(Positional{{0.9, -0.1}}, 2)),
-                    message("invalid conditional[1]=-0.1 (must lie in [0, 1])"));
+                    message("invalid process.conditional[1]=-0.1 (must be in [0, 1])"));
   CHECK_THROWS_AS(make_process_simulator(with_gamma(Positional{{}}, 0)), DomainError);
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(BetaMixture{0.0, 1.0}, 2)),
-                    message("invalid a=0 (must be finite and above 0)"));
+                    message("invalid process.a=0 (must be in [1e-100, 1e+100])"));
   CHECK_THROWS_AS(make_process_simulator(with_gamma(BetaMixture{1.0, not_a_number}, 2)), DomainError);
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(BetaMixture{1.0, 1e-305}, 2)),
-                    message("invalid b=1e-305 (must be at least 1e-300)"));
+                    message("invalid process.b=1e-305 (must be in [1e-100, 1e+100])"));
   CHECK_THROWS_WITH(make_process_simulator(with_gamma(Markov{1.0, 0.0}, 2)),
                     message("invalid b=0 (must be above 0 when a is 1: the chain never leaves either state)"));
   CHECK_THROWS_AS(make_process_simulator(with_gamma(Markov{not_a_number, 0.5}, 2)), DomainError);

@@ -33,11 +33,11 @@ inline sim::ProcessSimulation iterations_of(AcceptanceProcess process, std::int6
           .path = path};
 }
 
-inline sim::ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma, const SequenceLength& law,
-                                           std::uint64_t sequences, Path path,
+inline sim::ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma,
+                                           const SequenceLength& distribution, std::uint64_t sequences, Path path,
                                            Convention convention = Convention::bonus) {
   sim::ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
-  simulation.sequence = law;
+  simulation.sequence = distribution;
   simulation.sequences = sequences;
   return simulation;
 }
@@ -50,7 +50,7 @@ inline sim::Tally run_once(const sim::ProcessSimulation& simulation, const sim::
 /// P(exactly m of gamma drafts accepted) at [m], by going through all 2^gamma accept/reject patterns of independent
 /// drafts.
 inline std::vector<double> accepted_by_enumeration(const std::vector<double>& conditional) {
-  std::vector<double> law(conditional.size() + 1, 0.0);
+  std::vector<double> distribution(conditional.size() + 1, 0.0);
   for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << conditional.size(); ++pattern) {
     double probability = 1.0;
     std::size_t accepted = 0;
@@ -61,17 +61,17 @@ inline std::vector<double> accepted_by_enumeration(const std::vector<double>& co
       alive = alive && accept;
       accepted += alive ? 1 : 0;
     }
-    law[accepted] += probability;
+    distribution[accepted] += probability;
   }
-  return law;
+  return distribution;
 }
 
 /// P(X = k) at [k-1] from the law of the accepted drafts.
 inline std::vector<double> tokens_distribution(const std::vector<double>& accepted, Convention convention) {
   const auto gamma = static_cast<std::int64_t>(accepted.size()) - 1;
-  std::vector<double> law(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);
-  for (std::size_t m = 0; m < accepted.size(); ++m) law[std::min(m, law.size() - 1)] += accepted[m];
-  return law;
+  std::vector<double> distribution(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);
+  for (std::size_t m = 0; m < accepted.size(); ++m) distribution[std::min(m, distribution.size() - 1)] += accepted[m];
+  return distribution;
 }
 
 inline double mean_of(const std::vector<double>& tokens_distribution) {
@@ -85,9 +85,9 @@ inline std::vector<std::int64_t> as_signed(const std::vector<std::uint64_t>& cou
   return {counts.begin(), counts.end()};
 }
 
-inline std::vector<double> expected_counts(std::vector<double> law, double total) {
-  for (double& probability : law) probability *= total;
-  return law;
+inline std::vector<double> expected_counts(std::vector<double> distribution, double total) {
+  for (double& probability : distribution) probability *= total;
+  return distribution;
 }
 
 }  // namespace foredraft::tests

@@ -92,14 +92,14 @@ TEST_CASE("both paths and every number of threads give the same runs") {
 }
 
 TEST_CASE("runs outside their domain are refused") {
-  const auto refused = [](const Runs& runs, std::int64_t gamma = 3) {
+  const auto rejected = [](const Runs& runs, std::int64_t gamma = 3) {
     CHECK_THROWS_AS(make_process_simulator(iterations_of(runs, gamma, 10, Path::fast)), DomainError);
   };
-  refused({1.0, 0.0, 0.6, 1.0});
-  refused({0.5, 0.5, -0.1, 1.0});
-  refused({0.5, 0.5, 0.6, 0.0});
-  refused({0.5, 0.5, std::nan(""), 1.0});
-  refused({0.5, 0.5, 0.6, 1.0}, 4097);
+  rejected({1.0, 0.0, 0.6, 1.0});
+  rejected({0.5, 0.5, -0.1, 1.0});
+  rejected({0.5, 0.5, 0.6, 0.0});
+  rejected({0.5, 0.5, std::nan(""), 1.0});
+  rejected({0.5, 0.5, 0.6, 1.0}, 4097);
   CHECK_THROWS_WITH(make_process_simulator(iterations_of(examples[0], 3, 10, Path::fast, Convention::no_bonus)),
                     "invalid convention for acceptance in runs (must be bonus)");
   CHECK_THROWS_WITH(make_process_simulator(sequences_of(examples[0], 3, {10.0, false}, 10, Path::fast)),

@@ -16,11 +16,12 @@ using namespace tests;
 using foredraft::tests::standard_errors;
 
 /// Expected iterations of a sequence of `length` tokens, from E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)].
-double expected_iterations(const std::vector<double>& law, std::int64_t length) {
+double expected_iterations(const std::vector<double>& distribution, std::int64_t length) {
   std::vector<double> expected(static_cast<std::size_t>(length) + 1, 0.0);
   for (std::size_t l = 1; l < expected.size(); ++l) {
     expected[l] = 1.0;
-    for (std::size_t k = 1; k <= law.size() && k < l; ++k) expected[l] += law[k - 1] * expected[l - k];
+    for (std::size_t k = 1; k <= distribution.size() && k < l; ++k)
+      expected[l] += distribution[k - 1] * expected[l - k];
   }
   return expected.back();
 }
@@ -96,11 +97,11 @@ TEST_CASE("geometric lengths have the hazard they should at every token") {
 
 TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed lengths") {
   constexpr double mean = 12.0;
-  const std::vector<double> law = iid_distribution(0.8, 4, Convention::bonus);
+  const std::vector<double> distribution = iid_distribution(0.8, 4, Convention::bonus);
   double expected = 0.0;
   double tail = 1.0;
   for (std::int64_t length = 1; tail > 1e-12; ++length) {
-    expected += tail / mean * expected_iterations(law, length);
+    expected += tail / mean * expected_iterations(distribution, length);
     tail *= 1.0 - 1.0 / mean;
   }
   const Estimate seen = iterations_per_sequence(run_once(sequences_of(Iid{0.8}, 4, {mean, true}, 30'000, Path::fast)));

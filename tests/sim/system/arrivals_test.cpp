@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/arrivals.hpp"
+#include "sim/system/server.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -36,10 +36,10 @@ TEST_CASE("intervals of a Poisson process have the mean and the second moment of
 }
 
 TEST_CASE("a copied stream gives the same times, another block gives others") {
-  const Arrivals law{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
-  ArrivalStream stream(law, arrivals_key, 0);
+  const Arrivals distribution{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
+  ArrivalStream stream(distribution, arrivals_key, 0);
   ArrivalStream copy = stream;
-  CHECK(ArrivalStream(law, arrivals_key, 1).next_ns() != stream.next_ns());
+  CHECK(ArrivalStream(distribution, arrivals_key, 1).next_ns() != stream.next_ns());
   for (int i = 0; i < 10; ++i) {
     CHECK(copy.next_ns() == stream.next_ns());
     copy.pop();

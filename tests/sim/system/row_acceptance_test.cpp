@@ -5,7 +5,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/simulators.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "sim/system/serving_simulation.hpp"
 
 // Rows of a batch that remember what they accepted.
@@ -43,8 +43,15 @@ Trace trace_of(const Recording& recording) { return {.recording = std::make_shar
 TEST_CASE("an answer replays its recorded sequence as a trace alone does, whatever runs beside it") {
   const Recording recording{.sequences = {{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1}}};
   const Trace trace = trace_of(recording);
-  const IterationShape shape{3, Convention::bonus, Drafting::free};
-  const double alone = tokens_per_iteration(run(*make_trace_simulator(trace.recording, shape), rows_key, 1)).mean;
+  const ProcessSimulation replay{.process = trace,
+                                 .gamma = 3,
+                                 .convention = Convention::bonus,
+                                 .drafting = Drafting::free,
+                                 .iterations = 0,
+                                 .sequence = std::nullopt,
+                                 .sequences = 0,
+                                 .path = Path::fast};
+  const double alone = tokens_per_iteration(run(*make_process_simulator(replay), rows_key, 1)).mean;
   for (const std::int64_t batch : {1, 5}) {
     CHECK(tokens_of(serving(trace, batch, 15.0)) == Approx(alone).epsilon(1e-12));
   }

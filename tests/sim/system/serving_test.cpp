@@ -44,10 +44,10 @@ Tally serve(const ServingSimulation& simulation, unsigned threads = 1) {
 
 const ServingValues& values_of(const Tally& tally) { return tally.serving.replicas.at(0).values; }
 
-using Pass = std::tuple<std::int64_t, std::int64_t, double>;
+using ForwardPass = std::tuple<std::int64_t, std::int64_t, double>;
 
 /// A model of constant step time that writes down its passes.
-StepTime recording(std::vector<Pass>& passes_seen, double us) {
+StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
   return [&passes_seen, us](const StepShape& shape) {
     passes_seen.emplace_back(shape.batch, shape.tokens, shape.context);
     return us;
@@ -75,8 +75,8 @@ TEST_CASE("plain decoding takes a step a token, and nothing else takes time") {
 }
 
 TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing cache") {
-  std::vector<Pass> target;
-  std::vector<Pass> drafter;
+  std::vector<ForwardPass> target;
+  std::vector<ForwardPass> drafter;
   ServingSimulation simulation = one_client();
   simulation.gamma = {{1, 1, 2}};
   simulation.prompt.tokens = 10;
@@ -87,9 +87,9 @@ TEST_CASE("the passes of a request: its prompt, then drafts and verifications ov
   const Tally tally = serve(simulation);
   // The prompt yields one token; 5 are left: 3, then 2 of the 3 that were verified. The next request starts anew.
   CHECK(target ==
-        std::vector<Pass>{{1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}, {1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}});
+        std::vector<ForwardPass>{{1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}, {1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}});
   CHECK(drafter ==
-        std::vector<Pass>{{1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}, {1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}});
+        std::vector<ForwardPass>{{1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}, {1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}});
   CHECK(values_of(tally)[first_token_ns] == 2 * 107'000);
   CHECK(values_of(tally)[latency_ns] == 2 * (107'000 + 2 * (100'000 + 2 * 7'000)));
   // Two iterations of 114 us for the five tokens after the first.
@@ -99,8 +99,8 @@ TEST_CASE("the passes of a request: its prompt, then drafts and verifications ov
 }
 
 TEST_CASE("a block drafter is charged one pass of gamma tokens, a free one none, and no_bonus verifies gamma") {
-  std::vector<Pass> target;
-  std::vector<Pass> drafter;
+  std::vector<ForwardPass> target;
+  std::vector<ForwardPass> drafter;
   ServingSimulation simulation = one_client();
   simulation.gamma = {{1, 1, 4}};
   simulation.convention = Convention::no_bonus;
@@ -110,15 +110,15 @@ TEST_CASE("a block drafter is charged one pass of gamma tokens, a free one none,
   simulation.target_us = recording(target, 100.0);
   simulation.drafter_us = recording(drafter, 7.0);
   CHECK(values_of(serve(simulation))[latency_ns] == 2 * 107'000);
-  CHECK(drafter == std::vector<Pass>{{1, 4, 0.0}, {1, 4, 4.0}});
-  CHECK(target == std::vector<Pass>{{1, 4, 0.0}, {1, 4, 4.0}});
+  CHECK(drafter == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
+  CHECK(target == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
   simulation.drafting = Drafting::free;
   simulation.drafter_us = nullptr;
   CHECK(values_of(serve(simulation))[latency_ns] == 2 * 100'000);
 }
 
 TEST_CASE("a static batch is computed in full until its slowest row is done, a continuous one is filled up") {
-  std::vector<Pass> target;
+  std::vector<ForwardPass> target;
   ServingSimulation simulation = one_client();
   simulation.max_batch = 3;
   simulation.arrivals.clients = 7;
@@ -129,7 +129,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
     target.clear();
     simulation.batching = batching;
     const Tally tally = serve(simulation);
-    CHECK(std::all_of(target.begin(), target.end(), [](const Pass& pass) { return std::get<0>(pass) == 3; }));
+    CHECK(std::all_of(target.begin(), target.end(), [](const ForwardPass& pass) { return std::get<0>(pass) == 3; }));
     // Plain decoding: what rows do not emit is padding.
     const std::int64_t padding = values_of(tally)[rows] - values_of(tally)[window_tokens];
     CHECK(values_of(tally)[rows] == 3 * values_of(tally)[passes]);
@@ -139,7 +139,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
 }
 
 TEST_CASE("nobody joins a static batch that runs, and the next one takes all who wait, as far as there is room") {
-  std::vector<Pass> target;
+  std::vector<ForwardPass> target;
   ServingSimulation simulation = one_client();
   simulation.batching = Batching::ragged;
   simulation.max_batch = 4;
@@ -185,7 +185,7 @@ TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfin
 }
 
 TEST_CASE("the batch decides gamma") {
-  std::vector<Pass> target;
+  std::vector<ForwardPass> target;
   ServingSimulation simulation = one_client();
   simulation.gamma = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
   simulation.max_batch = 8;
@@ -226,7 +226,7 @@ TEST_CASE("goodput counts the tokens of requests that were answered in time, the
   simulation.requests = 200;
   const auto good_share = [&](double goal_us) {
     simulation.latency_goal_us = goal_us;
-    const ServingEstimates estimates = serving_estimates(serve(simulation).serving);
+    const Estimates estimates = serving_estimates(serve(simulation).serving);
     return estimates.goodput_tokens_per_s.mean / estimates.tokens_per_s.mean;
   };
   CHECK(good_share(1900.0) == 1.0);
@@ -237,7 +237,7 @@ TEST_CASE("goodput counts the tokens of requests that were answered in time, the
 }
 
 TEST_CASE("prompts that join are read together, padded to the longest, while the others wait") {
-  std::vector<Pass> target;
+  std::vector<ForwardPass> target;
   ServingSimulation simulation = one_client();
   simulation.max_batch = 2;
   simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 5000.0};
@@ -249,9 +249,9 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
   REQUIRE(target.size() == 4);
   // 0.2 ms: the first prompt. 0.3 ms: its second token. 0.4 ms: the second request joins and the first one waits.
   const auto prompt = [&](std::size_t i) { return static_cast<double>(std::get<1>(target[i])); };
-  CHECK(target[1] == Pass{1, 1, prompt(0) + 1});
+  CHECK(target[1] == ForwardPass{1, 1, prompt(0) + 1});
   CHECK(std::get<0>(target[2]) == 1);
-  CHECK(target[3] == Pass{2, 1, (prompt(0) + 2 + prompt(2) + 1) / 2});
+  CHECK(target[3] == ForwardPass{2, 1, (prompt(0) + 2 + prompt(2) + 1) / 2});
   simulation.arrivals = {.kind = ArrivalKind::closed, .clients = 2};
   target.clear();
   serve(simulation);
@@ -262,7 +262,7 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
 //   one   50 prompt of the 1st, 150 its step, 250 prompts of the 2nd and 3rd, 350 a step of all, 450
 //   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
 TEST_CASE("one prompt pass between two steps, or as many as it takes until no request waits") {
-  std::vector<Pass> target;
+  std::vector<ForwardPass> target;
   ServingSimulation simulation = one_client();
   simulation.max_batch = 3;
   simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
@@ -270,14 +270,15 @@ TEST_CASE("one prompt pass between two steps, or as many as it takes until no re
   simulation.output.tokens = 3;
   simulation.requests = 3;
   simulation.target_us = recording(target, 100.0);
-  const auto first_passes = [&] { return std::vector<Pass>(target.begin(), target.begin() + 4); };
+  const auto first_passes = [&] { return std::vector<ForwardPass>(target.begin(), target.begin() + 4); };
   const Tally one = serve(simulation);
-  CHECK(first_passes() == std::vector<Pass>{{1, 10, 0.0}, {1, 1, 11.0}, {2, 10, 0.0}, {3, 1, (12.0 + 11 + 11) / 3}});
+  CHECK(first_passes() ==
+        std::vector<ForwardPass>{{1, 10, 0.0}, {1, 1, 11.0}, {2, 10, 0.0}, {3, 1, (12.0 + 11 + 11) / 3}});
   CHECK(values_of(one)[first_token_ns] == (100 + 250 + 200) * 1000);
   target.clear();
   simulation.admission = Admission::all;
   const Tally all = serve(simulation);
-  CHECK(first_passes() == std::vector<Pass>{{1, 10, 0.0}, {2, 10, 0.0}, {3, 1, 11.0}, {3, 1, 12.0}});
+  CHECK(first_passes() == std::vector<ForwardPass>{{1, 10, 0.0}, {2, 10, 0.0}, {3, 1, 11.0}, {3, 1, 12.0}});
   CHECK(values_of(all)[first_token_ns] == (100 + 150 + 100) * 1000);
   CHECK(values_of(all)[latency_ns] == (400 + 350 + 300) * 1000);
 }
@@ -332,7 +333,7 @@ TEST_CASE("an answer of one token is done with its prompt, in any batching") {
     CHECK(values_of(tally)[passes] == 0);
     CHECK(tally.units.count() == 0);
     CHECK(values_of(tally)[tpot_requests] == 0);
-    CHECK(std::isnan(serving_estimates(tally.serving).tpot.p50_ms.mean));
+    CHECK(std::isnan(serving_estimates(tally.serving).tpot_p50_ms.mean));
   }
 }
 
@@ -342,10 +343,10 @@ TEST_CASE("the time per output token averages the requests that have one") {
   simulation.output = {.tokens = 2, .spread = 1};
   simulation.requests = 200;
   const Tally tally = serve(simulation);
-  const ServingEstimates estimates = serving_estimates(tally.serving);
+  const Estimates estimates = serving_estimates(tally.serving);
   // Plain steps of 100 us, whatever the length; requests of one token, a third, have none.
-  CHECK(estimates.tpot.mean_ms.mean == Approx(0.1).epsilon(few_ulp));
-  CHECK(estimates.tpot.p99_ms.mean == Approx(0.1).epsilon(DurationHistogram::resolution));
+  CHECK(estimates.tpot_ms.mean == Approx(0.1).epsilon(few_ulp));
+  CHECK(estimates.tpot_p99_ms.mean == Approx(0.1).epsilon(DurationHistogram::resolution));
   CHECK(values_of(tally)[tpot_requests] > 100);
   CHECK(values_of(tally)[tpot_requests] < 167);
 }
@@ -387,32 +388,32 @@ TEST_CASE("a roofline step takes the longer of reading and computing, behind its
 }
 
 TEST_CASE("a simulation of serving refuses arguments outside their domain") {
-  const auto refused = [](const auto& change) {
+  const auto rejected = [](const auto& change) {
     ServingSimulation simulation = one_client();
     change(simulation);
     CHECK_THROWS_AS(make_serving_simulator(simulation), DomainError);
   };
   CHECK_NOTHROW(make_serving_simulator(one_client()));
-  refused([](ServingSimulation& s) { s.acceptance = Iid{std::nan("")}; });
-  refused([](ServingSimulation& s) { s.acceptance = Markov{.a = 0.5, .b = 0.5}; });
-  refused([](ServingSimulation& s) { s.acceptance = Trace{}; });
-  refused([](ServingSimulation& s) {
+  rejected([](ServingSimulation& s) { s.acceptance = Iid{std::nan("")}; });
+  rejected([](ServingSimulation& s) { s.acceptance = Markov{.a = 0.5, .b = 0.5}; });
+  rejected([](ServingSimulation& s) { s.acceptance = Trace{}; });
+  rejected([](ServingSimulation& s) {
     s.acceptance = Positional{.conditional = {0.5}};
     s.gamma = {{1, 64, 2}};
   });
-  refused([](ServingSimulation& s) { s.overhead_us = -1.0; });
-  refused([](ServingSimulation& s) { s.overhead_us = std::nan(""); });
-  refused([](ServingSimulation& s) { s.max_batch = 0; });
-  refused([](ServingSimulation& s) { s.max_batch = 65; });  // beyond the schedule
-  refused([](ServingSimulation& s) { s.arrivals.clients = 0; });
-  refused([](ServingSimulation& s) { s.output.tokens = 0; });
-  refused([](ServingSimulation& s) { s.prompt.tokens = -1; });
-  refused([](ServingSimulation& s) { s.requests = 0; });
-  refused([](ServingSimulation& s) { s.replicas = 0; });
-  refused([](ServingSimulation& s) { s.replicas = 5000; });
-  refused([](ServingSimulation& s) { s.latency_goal_us = -1.0; });
-  refused([](ServingSimulation& s) { s.target_us = nullptr; });
-  refused([](ServingSimulation& s) {
+  rejected([](ServingSimulation& s) { s.overhead_us = -1.0; });
+  rejected([](ServingSimulation& s) { s.overhead_us = std::nan(""); });
+  rejected([](ServingSimulation& s) { s.max_batch = 0; });
+  rejected([](ServingSimulation& s) { s.max_batch = 65; });  // beyond the schedule
+  rejected([](ServingSimulation& s) { s.arrivals.clients = 0; });
+  rejected([](ServingSimulation& s) { s.output.tokens = 0; });
+  rejected([](ServingSimulation& s) { s.prompt.tokens = -1; });
+  rejected([](ServingSimulation& s) { s.requests = 0; });
+  rejected([](ServingSimulation& s) { s.replicas = 0; });
+  rejected([](ServingSimulation& s) { s.replicas = 5000; });
+  rejected([](ServingSimulation& s) { s.latency_goal_us = -1.0; });
+  rejected([](ServingSimulation& s) { s.target_us = nullptr; });
+  rejected([](ServingSimulation& s) {
     s.gamma = {{1, 64, 1}};
     s.drafter_us = nullptr;
   });

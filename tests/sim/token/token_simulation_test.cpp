@@ -184,41 +184,41 @@ TEST_CASE("256,000 tokens are simulated as 2 are") {
 
 TEST_CASE("arguments outside the domain are refused") {
   const GivenDistributions table = tests::three_contexts();
-  const auto refused = [](const TokenSimulation& bad, const std::string& message) {
+  const auto rejected = [](const TokenSimulation& bad, const std::string& message) {
     CHECK_THROWS_WITH(make_token_simulator(bad, 1), Catch::StartsWith(message));
     CHECK_THROWS_AS(make_token_simulator(bad, 1), DomainError);
   };
   TokenSimulation simulation = tests::simulation_of(table, -1, 10);
-  refused(simulation, "invalid gamma=-1");
+  rejected(simulation, "invalid gamma=-1");
   simulation.gamma = 0;
   simulation.convention = Convention::no_bonus;
-  refused(simulation, "invalid gamma=0");
+  rejected(simulation, "invalid gamma=0");
   simulation.gamma = 2;
   simulation.iterations = 0;
-  refused(simulation, "invalid iterations=0");
+  rejected(simulation, "invalid iterations=0");
   simulation.iterations = std::numeric_limits<std::uint64_t>::max();
-  refused(simulation, "invalid iterations=18446744073709551615");
+  rejected(simulation, "invalid iterations=18446744073709551615");
   simulation.iterations = 10;
   for (const double temperature : {-1.0, std::nan(""), 1e-9, 1e9}) {
     simulation.temperature = temperature;
-    refused(simulation, "invalid temperature=");
+    rejected(simulation, "invalid temperature=");
   }
   simulation.temperature = 1.0;
   simulation.rule = Lenient{.lenience = 0.0};
-  refused(simulation, "invalid rule.lenience=0");
+  rejected(simulation, "invalid rule.lenience=0");
   simulation.rule = RejectionSampling{};
   simulation.models = GivenDistributions{.target = {}, .draft = {}};
-  refused(simulation, "invalid target rows=0");
+  rejected(simulation, "invalid target rows=0");
   simulation.models = GivenDistributions{.target = {{1.0}}, .draft = {}};
-  refused(simulation, "invalid draft rows=0");
+  rejected(simulation, "invalid draft rows=0");
   simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{1.0}}};
-  refused(simulation, "invalid draft[0] length=1");
+  rejected(simulation, "invalid draft[0] length=1");
   simulation.models = GivenDistributions{.target = {{0.5, 0.4}}, .draft = {{0.5, 0.5}}};
-  refused(simulation, "invalid sum of target[0]=0.9");
+  rejected(simulation, "invalid sum of target[0]=0.9");
   simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{std::nan(""), 0.5}}};
-  refused(simulation, "invalid draft[0]");
+  rejected(simulation, "invalid draft[0]");
   simulation.models = GivenDistributions{.target = {{}}, .draft = {{}}};
-  refused(simulation, "invalid target[0]");
+  rejected(simulation, "invalid target[0]");
 }
 
 TEST_CASE("the model registry is sorted and explains itself") {

@@ -109,21 +109,21 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
   const std::vector<SigmoidLoss> losses = sigmoid_losses(wagner_settings);
   REQUIRE(losses.size() == 9);
   CHECK_FALSE(losses[0].scale);
-  CHECK(losses[0].law.total_variation.mean < tests::second_route);
+  CHECK(losses[0].distribution.total_variation.mean < tests::second_route);
   for (const SigmoidLoss& loss : losses) {
     CAPTURE(loss.bits, loss.scale.value_or(0.0));
     const analytic::IidIteration iteration{
-        .alpha = std::min(loss.law.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
+        .alpha = std::min(loss.distribution.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
     // The law's own deviation: a run without a rejection shows none.
     const double error = std::sqrt(analytic::tokens_variance(iteration) / static_cast<double>(sigmoid_loss_iterations));
     CHECK(std::abs(loss.tokens.mean - analytic::tokens_per_iteration(iteration)) <= tests::standard_errors * error);
     if (!loss.scale) continue;
-    CHECK(loss.law.acceptance.mean > losses[0].law.acceptance.mean + 0.1);
+    CHECK(loss.distribution.acceptance.mean > losses[0].distribution.acceptance.mean + 0.1);
     CHECK(loss.call_ratio < 0.8);
-    CHECK(loss.law.total_variation.mean > 0.1);
+    CHECK(loss.distribution.total_variation.mean > 0.1);
   }
   // Emitting whatever is drafted is off by 1 - alpha = 0.2: the widest scale has got there.
-  CHECK(losses[4].law.total_variation.mean == Approx(0.2).margin(0.01));
+  CHECK(losses[4].distribution.total_variation.mean == Approx(0.2).margin(0.01));
 }
 
 TEST_CASE("a verification call holds the most rows that a ledger of its tensors shows") {

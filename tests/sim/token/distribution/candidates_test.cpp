@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recursive rejection: the laws against enumeration, the closed forms against the laws, the simulators against both.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "core/random_stream.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/distribution/candidate_acceptance.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulation.hpp"
@@ -19,18 +19,19 @@ namespace {
 
 constexpr CandidateDraws both_draws[] = {CandidateDraws::with_replacement, CandidateDraws::without_replacement};
 
-struct LawPair {
+struct DistributionPair {
   std::vector<double> p;
   std::vector<double> q;
-  [[nodiscard]] PositionLaws laws() const { return {.target = p, .draft = q}; }
+  [[nodiscard]] PositionDistributions distributions() const { return {.target = p, .draft = q}; }
 };
 
 /// Random rows of 2 to 5 tokens, some without mass, and the ends: equal, disjoint, point masses.
-std::vector<LawPair> small_laws() {
-  std::vector<LawPair> rows{{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},      {{0.5, 0.5, 0.0, 0.0}, {0.0, 0.0, 0.3, 0.7}},
-                            {{0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}},      {{0.0, 1.0}, {0.0, 1.0}},
-                            {{0.25, 0.25, 0.5}, {0.0, 0.0, 1.0}},    {{1.0}, {1.0}},
-                            {{0.5, 0.5, 0.0}, {1e-9, 0.0, 1 - 1e-9}}};
+std::vector<DistributionPair> small_distributions() {
+  std::vector<DistributionPair> rows{
+      {{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},      {{0.5, 0.5, 0.0, 0.0}, {0.0, 0.0, 0.3, 0.7}},
+      {{0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}},      {{0.0, 1.0}, {0.0, 1.0}},
+      {{0.25, 0.25, 0.5}, {0.0, 0.0, 1.0}},    {{1.0}, {1.0}},
+      {{0.5, 0.5, 0.0}, {1e-9, 0.0, 1 - 1e-9}}};
   RandomStream random(4, {.purpose = Purpose::test, .point = 0, .block = 0});
   const auto random_row = [&random](std::size_t size) {
     std::vector<double> row(size);
@@ -56,24 +57,27 @@ TokenSimulation candidates_of(ModelPair models, double candidates, double replac
 }  // namespace
 
 TEST_CASE("recursive rejection emits p for every q, any number of candidates and both ways of drawing them") {
-  for (const LawPair& pair : small_laws()) {
+  for (const DistributionPair& pair : small_distributions()) {
     for (const CandidateDraws draws : both_draws) {
       for (std::int64_t count = 1; count <= 4; ++count) {
-        const tests::CandidateLaws laws = tests::candidate_laws(pair.laws(), {.count = count, .draws = draws});
-        for (std::size_t x = 0; x < pair.p.size(); ++x) CHECK(std::abs(laws.emitted[x] - pair.p[x]) < tests::few_ulp);
+        const tests::CandidateDistributions distributions =
+            tests::candidate_distributions(pair.distributions(), {.count = count, .draws = draws});
+        for (std::size_t x = 0; x < pair.p.size(); ++x)
+          CHECK(std::abs(distributions.emitted[x] - pair.p[x]) < tests::few_ulp);
       }
     }
   }
 }
 
 TEST_CASE("candidate acceptance is the mass that the enumeration accepts, and one candidate accepts sum min(p, q)") {
-  for (const LawPair& pair : small_laws()) {
-    CHECK(candidate_acceptance(pair.laws(), {}) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
+  for (const DistributionPair& pair : small_distributions()) {
+    CHECK(candidate_acceptance(pair.distributions(), {}) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
     for (const CandidateDraws draws : both_draws) {
       for (std::int64_t count = 1; count <= 5; ++count) {
         CAPTURE(pair.p, pair.q, count, draws == CandidateDraws::with_replacement);
-        const auto accepted = tests::candidate_laws(pair.laws(), {.count = count, .draws = draws}).accepted;
-        CHECK(candidate_acceptance(pair.laws(), {.count = count, .draws = draws}) ==
+        const auto accepted =
+            tests::candidate_distributions(pair.distributions(), {.count = count, .draws = draws}).accepted;
+        CHECK(candidate_acceptance(pair.distributions(), {.count = count, .draws = draws}) ==
               Approx(std::accumulate(accepted.begin(), accepted.end(), 0.0)).margin(10.0 * tests::few_ulp));
       }
     }
@@ -81,16 +85,16 @@ TEST_CASE("candidate acceptance is the mass that the enumeration accepts, and on
 }
 
 TEST_CASE("two candidates for P = (1, 0), Q = (1/2, 1/2): 3/4 with replacement, certain without") {
-  const LawPair pair{{1.0, 0.0}, {0.5, 0.5}};
-  CHECK(candidate_acceptance(pair.laws(), {.count = 2, .draws = CandidateDraws::with_replacement}) == 0.75);
-  CHECK(candidate_acceptance(pair.laws(), {.count = 2, .draws = CandidateDraws::without_replacement}) == 1.0);
+  const DistributionPair pair{{1.0, 0.0}, {0.5, 0.5}};
+  CHECK(candidate_acceptance(pair.distributions(), {.count = 2, .draws = CandidateDraws::with_replacement}) == 0.75);
+  CHECK(candidate_acceptance(pair.distributions(), {.count = 2, .draws = CandidateDraws::without_replacement}) == 1.0);
 }
 
-TEST_CASE("three tokens by hand: residual, what is left of q, and where the walk stops") {
+TEST_CASE("three tokens by hand: residual and what is left of q") {
   // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; behind its rejection r = (.75, .25, 0) and,
   // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; behind that r = (1, 0, 0).
-  const LawPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
-  RecursiveRejection state(pair.laws(), CandidateDraws::without_replacement);
+  const DistributionPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
+  RecursiveRejection state(pair.distributions(), CandidateDraws::without_replacement);
   CHECK(state.acceptance(0) == 1.0);
   CHECK(state.acceptance(2) == Approx(1.0 / 3.0).epsilon(tests::few_ulp));
   state.reject(2);
@@ -99,23 +103,16 @@ TEST_CASE("three tokens by hand: residual, what is left of q, and where the walk
   CHECK(state.draft()[1] == Approx(0.5).epsilon(tests::few_ulp));
   CHECK(state.acceptance(1) == Approx(0.5).epsilon(tests::few_ulp));
   CHECK(state.acceptance(2) == 0.0);
-
-  std::vector<double> residual(3, -1.0);
-  const std::vector<Token> candidates{2, 1};
-  const auto walk = [&](std::vector<double> uniforms, CandidateDraws draws) {
-    return first_accepted(pair.laws(), draws, candidates, uniforms, residual);
-  };
-  CHECK(walk({0.3, 0.9}, CandidateDraws::without_replacement) == 0U);
-  CHECK(walk({0.4, 0.45}, CandidateDraws::without_replacement) == 1U);
-  CHECK(residual[0] == -1.0);
-  CHECK_FALSE(walk({0.4, 0.55}, CandidateDraws::without_replacement).has_value());
-  CHECK(residual == std::vector<double>{1.0, 0.0, 0.0});
-  CHECK(walk({0.4, 0.99}, CandidateDraws::with_replacement) == 1U);  // r / q = .25 / .2 there
+  state.reject(1);
+  CHECK(std::ranges::equal(state.residual(), std::vector<double>{1.0, 0.0, 0.0}));
+  RecursiveRejection replacing(pair.distributions(), CandidateDraws::with_replacement);
+  replacing.reject(2);
+  CHECK(replacing.acceptance(1) == 1.0);  // r / q = .25 / .2 there
 }
 
 TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens not rejected") {
-  const LawPair pair{{0.0, 0.5, 0.5, 0.0}, {1.0, 0.0, 0.0, 0.0}};
-  RecursiveRejection state(pair.laws(), CandidateDraws::without_replacement);
+  const DistributionPair pair{{0.0, 0.5, 0.5, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  RecursiveRejection state(pair.distributions(), CandidateDraws::without_replacement);
   state.reject(0);
   for (const std::size_t x : {1U, 2U, 3U}) CHECK(state.draft()[x] == Approx(1.0 / 3.0).epsilon(tests::few_ulp));
   CHECK(state.draft()[0] == 0.0);
@@ -125,14 +122,14 @@ TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens n
 }
 
 TEST_CASE("as many different candidates as tokens always hold one to accept, and every further one helps") {
-  for (const LawPair& pair : small_laws()) {
+  for (const DistributionPair& pair : small_distributions()) {
     const auto vocabulary = std::ssize(pair.p);
-    CHECK(candidate_acceptance(pair.laws(), {.count = vocabulary, .draws = CandidateDraws::without_replacement}) ==
-          1.0);
+    CHECK(candidate_acceptance(pair.distributions(),
+                               {.count = vocabulary, .draws = CandidateDraws::without_replacement}) == 1.0);
     for (const CandidateDraws draws : both_draws) {
       double before = 0.0;
       for (std::int64_t count = 1; count <= 5; ++count) {
-        const double acceptance = candidate_acceptance(pair.laws(), {.count = count, .draws = draws});
+        const double acceptance = candidate_acceptance(pair.distributions(), {.count = count, .draws = draws});
         CHECK(acceptance >= before - tests::few_ulp);
         before = acceptance;
       }
@@ -144,21 +141,21 @@ TEST_CASE("an enumeration of too many sequences has no answer, two candidates of
   const std::vector<double> p(2000, 1.0 / 2000);
   std::vector<double> q(2000);
   for (std::size_t x = 0; x < q.size(); ++x) q[x] = static_cast<double>(2 * x + 1) / 4e6;
-  const PositionLaws laws{.target = p, .draft = q};
-  CHECK(std::isnan(candidate_acceptance(laws, {.count = 3, .draws = CandidateDraws::without_replacement})));
+  const PositionDistributions distributions{.target = p, .draft = q};
+  CHECK(std::isnan(candidate_acceptance(distributions, {.count = 3, .draws = CandidateDraws::without_replacement})));
   // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line and r falls from 2 p to 0 on
   // the lower half: by integrals, acceptance 1 - m(1 + 1/4), m(5/4) = 1/2 * 4/5 = 2/5 of... see the direct sum below.
   double m = 0.0;
   for (std::size_t x = 0; x < q.size(); ++x) m += std::max(0.0, p[x] - 1.25 * q[x]);
-  CHECK(candidate_acceptance(laws, {.count = 2, .draws = CandidateDraws::with_replacement}) ==
+  CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::with_replacement}) ==
         Approx(1.0 - m).epsilon(tests::second_route));
-  CHECK(candidate_acceptance(laws, {.count = 2, .draws = CandidateDraws::without_replacement}) ==
+  CHECK(candidate_acceptance(distributions, {.count = 2, .draws = CandidateDraws::without_replacement}) ==
         Approx(1.0 - m).epsilon(1e-3));  // leaving out one token of 2,000 changes little
 }
 
 TEST_CASE("the residual mass is the sum it stands for, at every bend and between, down to its last digits") {
-  for (const LawPair& pair : small_laws()) {
-    const ResidualMass mass(pair.laws());
+  for (const DistributionPair& pair : small_distributions()) {
+    const ResidualMass mass(pair.distributions());
     CHECK(mass(0.0) == Approx(1.0).epsilon(tests::few_ulp));
     for (const double c : {0.3, 0.9, 1.0, 1.1, 2.0, 7.0, 1e6}) {
       double sum = 0.0;

@@ -27,10 +27,10 @@ constexpr RunKey fresh_key{.seed = 31, .point = 6};
 constexpr std::uint64_t pool_seed = 5;
 
 std::vector<double> to_distribution(const std::vector<float>& logits, std::size_t vocabulary, double temperature) {
-  std::vector<double> law(vocabulary);
+  std::vector<double> distribution(vocabulary);
   softmax(std::vector<double>(logits.begin(), logits.begin() + static_cast<std::ptrdiff_t>(vocabulary)), temperature,
-          law);
-  return law;
+          distribution);
+  return distribution;
 }
 
 /// The rows of one fresh context with a noise draft, made once more in double precision.
@@ -52,14 +52,14 @@ Rows reconstruct(const SyntheticModels& pair, double strength, std::uint64_t blo
           .q = to_distribution(noisy, target.vocabulary(), 1.0)};
 }
 
-/// Adds `law` and the emitted token to histograms over the rank that p gives a token.
-void add_by_rank(const std::vector<double>& p, const std::vector<double>& law, Token token,
+/// Adds `distribution` and the emitted token to histograms over the rank that p gives a token.
+void add_by_rank(const std::vector<double>& p, const std::vector<double>& distribution, Token token,
                  std::vector<double>& expected, std::vector<std::int64_t>& observed) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&p](std::size_t a, std::size_t b) { return p[a] > p[b]; });
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    expected[rank] += law[order[rank]];
+    expected[rank] += distribution[order[rank]];
     if (order[rank] == static_cast<std::size_t>(token)) ++observed[rank];
   }
 }
@@ -171,18 +171,18 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   std::vector<std::int64_t> accepted_tokens(12, 0);
   std::vector<std::int64_t> replacements(12, 0);
-  std::vector<std::int64_t> bonus_behind(144, 0);
+  std::vector<std::int64_t> bonus_after(144, 0);
   for (std::uint64_t point = 0; point < 6000; ++point) {
     const auto sequence = emitter.emit_block({.seed = 3, .point = point}, 0).front();
     const auto first = static_cast<std::size_t>(sequence[0].token);
     if (sequence.size() == 2) {
       ++accepted_tokens[first];
-      ++bonus_behind[12 * first + static_cast<std::size_t>(sequence[1].token)];
+      ++bonus_after[12 * first + static_cast<std::size_t>(sequence[1].token)];
     } else {
       ++replacements[first];
     }
   }
-  for (const auto& counts : {accepted_tokens, replacements, bonus_behind}) {
+  for (const auto& counts : {accepted_tokens, replacements, bonus_after}) {
     const auto total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     const std::vector<double> uniform(counts.size(), total / static_cast<double>(counts.size()));
     CHECK(tests::chi_squared_p_value(counts, uniform) > tests::level_of_one(3));
@@ -208,15 +208,15 @@ TEST_CASE("a fresh row is the softmax of its logits to single precision, and dra
     row.logits()[x] = static_cast<float>(logits[x]);
   }
   std::vector<double> expected(vocabulary);
-  std::vector<double> law(vocabulary);
+  std::vector<double> distribution(vocabulary);
   for (const double temperature : {0.0, 0.5, 1.0, 3.0}) {
     softmax(logits, temperature, expected);
     row.from_logits(temperature);
-    row.law(law);
-    CHECK(std::abs(row_sum(law) - 1.0) < tests::few_ulp);
+    row.distribution(distribution);
+    CHECK(std::abs(row_sum(distribution) - 1.0) < tests::few_ulp);
     for (std::size_t x = 0; x < vocabulary; ++x) {
-      CHECK(law[x] == Approx(expected[x]).epsilon(5.0 * tests::single_precision).margin(0.0));
-      CHECK(row.probability(static_cast<Token>(x)) == Approx(law[x]).epsilon(tests::few_ulp).margin(0.0));
+      CHECK(distribution[x] == Approx(expected[x]).epsilon(5.0 * tests::single_precision).margin(0.0));
+      CHECK(row.probability(static_cast<Token>(x)) == Approx(distribution[x]).epsilon(tests::few_ulp).margin(0.0));
     }
   }
 }
@@ -226,9 +226,9 @@ TEST_CASE("a fresh row at temperature 0 takes the lowest of the largest logits")
   const std::vector<float> logits{0.5F, 2.0F, 2.0F, -1.0F};
   std::copy(logits.begin(), logits.end(), row.logits().begin());
   row.from_logits(0.0);
-  std::vector<double> law(4);
-  row.law(law);
-  CHECK(law == std::vector<double>{0.0, 1.0, 0.0, 0.0});
+  std::vector<double> distribution(4);
+  row.distribution(distribution);
+  CHECK(distribution == std::vector<double>{0.0, 1.0, 0.0, 0.0});
 }
 
 // 100,000 draws in 45 cells: sees one of the largest cells off by about 10 %.
@@ -238,7 +238,7 @@ TEST_CASE("a fresh row draws from its own law") {
   for (std::size_t x = 0; x < vocabulary; ++x) row.logits()[x] = 0.1F * static_cast<float>(x * 17 % 45);
   row.from_logits(1.0);
   std::vector<double> expected(vocabulary);
-  row.law(expected);
+  row.distribution(expected);
   constexpr int draws = 100'000;
   for (double& probability : expected) probability *= draws;
   std::vector<std::int64_t> counts(vocabulary, 0);

@@ -39,8 +39,9 @@ double mean_sum_of_minima(const SyntheticPool& pool) {
   return total / static_cast<double>(pool.contexts());
 }
 
-std::vector<double> target_row(TargetDistribution law, double parameter, std::int64_t vocabulary, std::uint64_t index) {
-  const SyntheticTarget target(law, parameter, vocabulary);
+std::vector<double> target_row(TargetDistribution distribution, double parameter, std::int64_t vocabulary,
+                               std::uint64_t index) {
+  const SyntheticTarget target(distribution, parameter, vocabulary);
   std::vector<float> row(target.row_size());
   std::vector<std::uint64_t> words;
   target.logits(7, {.purpose = Purpose::test, .point = 0, .block = 0}, index, row, words);
@@ -144,12 +145,12 @@ TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration
   constexpr std::int64_t vocabulary = 5;
   constexpr int contexts = 20'000;
   constexpr int cells = 20;
-  const boost::math::beta_distribution<double> law(a, 4.0 * a);
+  const boost::math::beta_distribution<double> distribution(a, 4.0 * a);
   std::vector<std::int64_t> counts(cells, 0);
   for (int i = 0; i < contexts; ++i) {
     const double first =
         target_row(TargetDistribution::dirichlet, a, vocabulary, static_cast<std::uint64_t>(i)).front();
-    ++counts[static_cast<std::size_t>(std::min(cells - 1.0, boost::math::cdf(law, first) * cells))];
+    ++counts[static_cast<std::size_t>(std::min(cells - 1.0, boost::math::cdf(distribution, first) * cells))];
   }
   CHECK(tests::chi_squared_p_value(counts, std::vector<double>(cells, contexts / static_cast<double>(cells))) >
         tests::level_of_one(3));

@@ -15,14 +15,14 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> softmax_of(const std::vector<double>& logits, double temperature) {
-  std::vector<double> law(logits.size());
-  softmax(logits, temperature, law);
-  return law;
+  std::vector<double> distribution(logits.size());
+  softmax(logits, temperature, distribution);
+  return distribution;
 }
 
-std::vector<double> tempered(std::vector<double> law, double temperature) {
-  apply_temperature(law, temperature);
-  return law;
+std::vector<double> tempered(std::vector<double> distribution, double temperature) {
+  apply_temperature(distribution, temperature);
+  return distribution;
 }
 
 std::size_t drawn(const std::vector<double>& weights, double u) {
@@ -44,10 +44,10 @@ TEST_CASE("row_sum adds every entry once, whatever the length") {
 }
 
 TEST_CASE("softmax by hand") {
-  const std::vector<double> law = softmax_of({std::log(1.0), std::log(2.0), std::log(5.0)}, 1.0);
-  CHECK(law[0] == Approx(0.125).epsilon(tests::few_ulp));
-  CHECK(law[1] == Approx(0.25).epsilon(tests::few_ulp));
-  CHECK(law[2] == Approx(0.625).epsilon(tests::few_ulp));
+  const std::vector<double> distribution = softmax_of({std::log(1.0), std::log(2.0), std::log(5.0)}, 1.0);
+  CHECK(distribution[0] == Approx(0.125).epsilon(tests::few_ulp));
+  CHECK(distribution[1] == Approx(0.25).epsilon(tests::few_ulp));
+  CHECK(distribution[2] == Approx(0.625).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("softmax at the ends: huge logits, -infinity, equal logits, temperature near 0") {
@@ -80,8 +80,8 @@ TEST_CASE("a temperature applied to probabilities is the same temperature applie
 }
 
 TEST_CASE("temperature 1 leaves a law as it is, bit for bit") {
-  const std::vector<double> law{0.1, 0.2, 0.7};
-  CHECK(tempered(law, 1.0) == law);
+  const std::vector<double> distribution{0.1, 0.2, 0.7};
+  CHECK(tempered(distribution, 1.0) == distribution);
 }
 
 TEST_CASE("overlap is sum min(p, q): by hand, at p = q and for disjoint supports") {

@@ -19,26 +19,26 @@ constexpr StreamId stream{.purpose = Purpose::test, .point = 3, .block = 4};
 constexpr std::uint64_t near_carry = (std::uint64_t{1} << 32U) - 5;  // the draw index passes 2^32 inside the row
 
 /// Everything the kernels compute, at a size that fills no register and no block evenly.
-struct Outcome {
+struct KernelResults {
   std::vector<std::uint64_t> words;
   std::vector<float> logits;
   std::vector<float> weights;
   std::vector<double> sums;
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const KernelResults&) const = default;
 };
 
-Outcome compute() {
+KernelResults compute() {
   constexpr std::size_t size = 2 * sum_block + 3 * row_granule;
-  Outcome outcome{.words = std::vector<std::uint64_t>(7 * word_granule),
-                  .logits = std::vector<float>(size),
-                  .weights = std::vector<float>(size),
-                  .sums = std::vector<double>(sum_blocks(size))};
-  fill_words(99, stream, near_carry, outcome.words);
+  KernelResults results{.words = std::vector<std::uint64_t>(7 * word_granule),
+                        .logits = std::vector<float>(size),
+                        .weights = std::vector<float>(size),
+                        .sums = std::vector<double>(sum_blocks(size))};
+  fill_words(99, stream, near_carry, results.words);
   // Wide enough for weights over 80 binary orders: closer ones add up without rounding, in whatever order.
-  add_normals(99, stream, near_carry, 12.0F, std::vector<float>(size, 0.5F), outcome.logits);
-  outcome.logits.back() = -std::numeric_limits<float>::infinity();
-  softmax_weights(outcome.logits, 0.8F, outcome.weights, outcome.sums);
-  return outcome;
+  add_normals(99, stream, near_carry, 12.0F, std::vector<float>(size, 0.5F), results.logits);
+  results.logits.back() = -std::numeric_limits<float>::infinity();
+  softmax_weights(results.logits, 0.8F, results.weights, results.sums);
+  return results;
 }
 
 std::vector<float> standard_normals(std::size_t size) {
@@ -51,7 +51,7 @@ std::vector<float> standard_normals(std::size_t size) {
 
 TEST_CASE("every instruction set gives the same bits") {
   hwy::SetSupportedTargetsForTest(HWY_SCALAR | HWY_EMU128);
-  const Outcome scalar = compute();
+  const KernelResults scalar = compute();
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     INFO(hwy::TargetName(target));
@@ -92,9 +92,9 @@ TEST_CASE("normals are normal") {
   constexpr int cells = 40;
   const std::vector<float> normals = standard_normals(count);
   std::vector<std::int64_t> observed(cells, 0);
-  const boost::math::normal law;
+  const boost::math::normal distribution;
   for (const float normal : normals) {
-    ++observed[static_cast<std::size_t>(boost::math::cdf(law, static_cast<double>(normal)) * cells)];
+    ++observed[static_cast<std::size_t>(boost::math::cdf(distribution, static_cast<double>(normal)) * cells)];
   }
   CHECK(tests::chi_squared_p_value(observed, std::vector<double>(cells, static_cast<double>(count) / cells)) >
         tests::family_level);

@@ -21,16 +21,17 @@ namespace {
 GivenDistributions with_rows_of(const VerificationRule& rule) {
   GivenDistributions given = tests::three_contexts();
   for (std::size_t k = 0; k < given.target.size(); ++k) {
-    const PositionLaws laws{.target = given.target[k], .draft = given.draft[k]};
-    const double statistic = rule.row_statistic(laws);
-    std::vector<double>& acceptance = given.acceptance.emplace_back(laws.draft.size(), 0.0);
-    for (std::size_t x = 0; x < laws.draft.size(); ++x) {
-      if (laws.draft[x] == 0.0) continue;
+    const PositionDistributions distributions{.target = given.target[k], .draft = given.draft[k]};
+    const double statistic = rule.row_statistic(distributions);
+    std::vector<double>& acceptance = given.acceptance.emplace_back(distributions.draft.size(), 0.0);
+    for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
+      if (distributions.draft[x] == 0.0) continue;
       acceptance[x] = rule.acceptance(
-          {.token = static_cast<Token>(x), .target = laws.target[x], .draft = laws.draft[x]}, statistic);
+          {.token = static_cast<Token>(x), .target = distributions.target[x], .draft = distributions.draft[x]},
+          statistic);
     }
-    rule.replacement(laws, given.replacement.emplace_back(laws.draft.size()));
-    rule.bonus(laws.target, given.bonus.emplace_back(laws.draft.size()));
+    rule.replacement(distributions, given.replacement.emplace_back(distributions.draft.size()));
+    rule.bonus(distributions.target, given.bonus.emplace_back(distributions.draft.size()));
   }
   return given;
 }
@@ -113,7 +114,7 @@ TEST_CASE("the loss of a synthetic pair is that of its pool") {
 }
 
 TEST_CASE("what is no distribution, no rule, or has no contexts is refused") {
-  const auto refused = [](const Scenario& scenario, const std::string& message) {
+  const auto rejected = [](const Scenario& scenario, const std::string& message) {
     CHECK_THROWS_WITH(simulate(scenario, {.iterations = 10}), Catch::StartsWith(message));
     CHECK_THROWS_WITH(lossiness(scenario), Catch::StartsWith(message));
   };
@@ -123,24 +124,24 @@ TEST_CASE("what is no distribution, no rule, or has no contexts is refused") {
     change(given);
     return scenario_of(std::move(given));
   };
-  refused(changed([](auto& given) { given.acceptance[1][2] = 1.5; }), "invalid acceptance[1][2]=1.5");
-  refused(changed([](auto& given) { given.acceptance[0][0] = std::numeric_limits<double>::quiet_NaN(); }),
-          "invalid acceptance[0][0]=nan");
-  refused(changed([](auto& given) { given.acceptance.pop_back(); }), "invalid acceptance rows=2");
-  refused(changed([](auto& given) { given.acceptance.clear(); }), "invalid acceptance rows=0");
-  refused(changed([](auto& given) { given.replacement.clear(); }), "invalid replacement rows=0");
-  refused(changed([](auto& given) { given.replacement[2][0] += 0.5; }), "invalid sum of replacement[2]");
-  refused(changed([](auto& given) { given.bonus[0].pop_back(); }), "invalid bonus[0] length=4");
-  refused(changed([](auto& given) { given.draft[0][0] = -0.1; }), "invalid draft[0][0]=-0.1");
+  rejected(changed([](auto& given) { given.acceptance[1][2] = 1.5; }), "invalid acceptance[1][2]=1.5");
+  rejected(changed([](auto& given) { given.acceptance[0][0] = std::numeric_limits<double>::quiet_NaN(); }),
+           "invalid acceptance[0][0]=nan");
+  rejected(changed([](auto& given) { given.acceptance.pop_back(); }), "invalid acceptance rows=2");
+  rejected(changed([](auto& given) { given.acceptance.clear(); }), "invalid acceptance rows=0");
+  rejected(changed([](auto& given) { given.replacement.clear(); }), "invalid replacement rows=0");
+  rejected(changed([](auto& given) { given.replacement[2][0] += 0.5; }), "invalid sum of replacement[2]");
+  rejected(changed([](auto& given) { given.bonus[0].pop_back(); }), "invalid bonus[0] length=4");
+  rejected(changed([](auto& given) { given.draft[0][0] = -0.1; }), "invalid draft[0][0]=-0.1");
   Scenario heated = scenario_of(sound);
   token_of(heated).temperature = 0.5;
-  refused(heated, "invalid temperature=0.5 (must be 1 for a rule");
+  rejected(heated, "invalid temperature=0.5 (must be 1 for a rule");
   Scenario none = scenario_of(sound);
   token_of(none).models = GivenModels{};
-  refused(none, "no distributions are given");
+  rejected(none, "no distributions are given");
   Scenario copied = scenario_of(sound);
   copied.drafter = PromptLookup{};
-  refused(copied, "invalid drafter=prompt_lookup");
+  rejected(copied, "invalid drafter=prompt_lookup");
   CHECK_THROWS_WITH(lossiness(Scenario{}), Catch::StartsWith("invalid fidelity"));
 }
 

@@ -21,15 +21,15 @@ namespace {
 using RuleSettings = std::map<std::string, double>;
 
 /// Random rows of 2 to 30 tokens, some without mass, p with ties.
-std::vector<std::pair<std::vector<double>, std::vector<double>>> random_laws() {
+std::vector<std::pair<std::vector<double>, std::vector<double>>> random_distributions() {
   std::vector<std::pair<std::vector<double>, std::vector<double>>> rows;
   RandomStream random(6, {.purpose = Purpose::test, .point = 0, .block = 0});
   const auto row = [&random](std::size_t size) {
-    std::vector<double> law(size);
-    for (double& entry : law) entry = std::floor(8.0 * std::pow(random.uniform(), 2.0));
-    law.front() += 0.5;
-    normalise(law);
-    return law;
+    std::vector<double> distribution(size);
+    for (double& entry : distribution) entry = std::floor(8.0 * std::pow(random.uniform(), 2.0));
+    distribution.front() += 0.5;
+    normalise(distribution);
+    return distribution;
   };
   for (std::size_t size = 2; size <= 30; ++size) {
     std::vector<double> p = row(size);
@@ -58,7 +58,7 @@ double verdict(const std::string& rule, const RuleSettings& settings, const std:
 
 /// Whether acceptance rises (never falls) along a list of settings, on every row.
 void check_rising(const std::string& rule, const std::vector<RuleSettings>& settings) {
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     double before = 0.0;
     for (const RuleSettings& setting : settings) {
       const double acceptance = acceptance_of(rule, setting, p, q);
@@ -69,7 +69,7 @@ void check_rising(const std::string& rule, const std::vector<RuleSettings>& sett
 }
 
 void check_same_rule(const std::string& rule, const RuleSettings& settings, const std::string& other) {
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     CHECK(acceptance_of(rule, settings, p, q) == acceptance_of(other, {}, p, q));
     CHECK(distribution_of(rule, settings, p, q) == distribution_of(other, {}, p, q));
   }
@@ -93,7 +93,7 @@ TEST_CASE("by hand: lenient accepts with min(1, p / (l q)) and draws from either
 
 TEST_CASE("lenience 1 is rejection_sampling, less accepts more, and nothing is emitted above p / l") {
   check_rising("lenient", {{{"lenience", 1.0}}, {{"lenience", 0.7}}, {{"lenience", 0.3}}, {{"lenience", 1e-9}}});
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     CHECK(acceptance_of("lenient", {{"lenience", 1.0}}, p, q) == acceptance_of("rejection_sampling", {}, p, q));
     double in_support = 0.0;
     for (std::size_t x = 0; x < p.size(); ++x) in_support += p[x] > 0.0 ? q[x] : 0.0;
@@ -208,7 +208,7 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
   check_rising(
       "typical_acceptance",
       {{{"epsilon", 0.5}, {"delta", 5.0}}, {{"epsilon", 0.5}, {"delta", 0.5}}, {{"epsilon", 0.5}, {"delta", 0.01}}});
-  for (auto [p, q] : random_laws()) {
+  for (auto [p, q] : random_distributions()) {
     apply_temperature(p, 0.0);
     for (const double epsilon : {1e-6, 0.5, 0.999}) {
       CHECK(distribution_of("typical_acceptance", {{"epsilon", epsilon}}, p, q) ==
@@ -220,7 +220,7 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
 }
 
 TEST_CASE("accept_all emits the drafter's own law") {
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     CHECK(acceptance_of("accept_all", {}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
     const auto emitted = distribution_of("accept_all", {}, p, q);
     for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(q[x]).margin(tests::few_ulp));
@@ -245,7 +245,7 @@ TEST_CASE("a narrow sigmoid far below zero is rejection_sampling, a wide one acc
   // Far on the left sigma(t) = e^t; with b - a = 1 it is p times a constant, which ratios and residuals lose.
   const RuleSettings narrow{{"scale_low", 30.0}, {"scale_high", 31.0}};
   const RuleSettings wide{{"scale_low", -1e6}, {"scale_high", 1e6}};
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     const auto emitted = distribution_of("sigmoid_approximation", narrow, p, q);
     for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(p[x]).margin(tests::second_route));
     double in_support = 0.0;
@@ -257,7 +257,7 @@ TEST_CASE("a narrow sigmoid far below zero is rejection_sampling, a wide one acc
 TEST_CASE("sigmoids in 32 and in 16 bits are those of 64 bits to the precision of the format") {
   RuleSettings settings{{"scale_low", -2.0}, {"scale_high", 2.0}, {"logit_shift", 3.0}};
   bool differs = false;
-  for (const auto& [p, q] : random_laws()) {
+  for (const auto& [p, q] : random_distributions()) {
     settings["bits"] = 64.0;
     const double exact = acceptance_of("sigmoid_approximation", settings, p, q);
     settings["bits"] = 32.0;
@@ -286,18 +286,18 @@ TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is ac
 }
 
 TEST_CASE("scaling constants out of order, beyond the format or an odd width are refused") {
-  const auto refused = [](const RuleSettings& settings, const std::string& message) {
+  const auto rejected = [](const RuleSettings& settings, const std::string& message) {
     CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), message);
     CHECK_THROWS_AS(tests::make_named_rule("sigmoid_approximation", settings), DomainError);
   };
-  refused({{"scale_low", 10.0}}, "invalid rule.scale_low=10 (must be below rule.scale_high=10 in 64 bits)");
-  refused({{"scale_low", 1000.1}, {"scale_high", 1000.2}, {"bits", 16.0}},
-          "invalid rule.scale_low=1000.1 (must be below rule.scale_high=1000.2 in 16 bits)");
-  refused({{"scale_low", -1e5}, {"bits", 16.0}},
-          "invalid rule.scale_low=-100000 (must lie within 65504 of 0 in 16 bits)");
-  refused({{"scale_high", 1e5}, {"bits", 16.0}},
-          "invalid rule.scale_high=100000 (must lie within 65504 of 0 in 16 bits)");
-  refused({{"bits", 24.0}}, "invalid rule.bits=24 (must be 16, 32 or 64)");
+  rejected({{"scale_low", 10.0}}, "invalid rule.scale_low=10 (must be below rule.scale_high=10 in 64 bits)");
+  rejected({{"scale_low", 1000.1}, {"scale_high", 1000.2}, {"bits", 16.0}},
+           "invalid rule.scale_low=1000.1 (must be below rule.scale_high=1000.2 in 16 bits)");
+  rejected({{"scale_low", -1e5}, {"bits", 16.0}},
+           "invalid rule.scale_low=-100000 (must lie within 65504 of 0 in 16 bits)");
+  rejected({{"scale_high", 1e5}, {"bits", 16.0}},
+           "invalid rule.scale_high=100000 (must lie within 65504 of 0 in 16 bits)");
+  rejected({{"bits", 24.0}}, "invalid rule.bits=24 (must be 16, 32 or 64)");
 }
 
 // 20,000 iterations of two contexts: a standard error of at most 0.003.

@@ -9,7 +9,7 @@
 
 #include "foredraft/errors.hpp"
 #include "scenario/family.hpp"
-#include "sim/token/distribution/candidate_acceptance.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 /// What the contract tests run over: every registered rule with its defaults, and settings that take another branch.
@@ -19,7 +19,7 @@ using RuleParameter = scenario::MemberParameter<Rule>;
 
 /// "lenience" of "rule.lenience".
 inline std::string short_name(const RuleParameter& parameter) {
-  return parameter.name.substr(parameter.name.find('.') + 1);
+  return std::string(parameter.name.substr(parameter.name.find('.') + 1));
 }
 
 struct RuleCase {
@@ -58,7 +58,7 @@ inline std::vector<RuleCase> limit_cases() {
   const auto values_of = [](const RuleParameter& parameter) {
     const auto [minimum, maximum] = std::pair(parameter.range.minimum, parameter.range.maximum);
     return std::vector<double>{minimum, std::nextafter(minimum, INFINITY),
-                               std::get<double>(parameter.default_value.value()), std::nextafter(maximum, -INFINITY),
+                               std::get<double>(parameter.default_value().value()), std::nextafter(maximum, -INFINITY),
                                maximum};
   };
   std::vector<RuleCase> cases;
@@ -87,34 +87,37 @@ inline std::vector<RuleCase> limit_cases() {
 }
 
 /// What recursive rejection does at one position, by enumeration of all sequences of candidates.
-struct CandidateLaws {
+struct CandidateDistributions {
   std::vector<double> accepted;  ///< P(a candidate is accepted, and it is x)
   std::vector<double> emitted;   ///< P(x is emitted)
 };
 
 inline void enumerate_candidates(const sim::RecursiveRejection& state, double probability, std::int64_t left,
-                                 CandidateLaws& laws) {
-  const auto add = [](std::vector<double>& law, std::size_t x, double mass) { law[x] += mass; };
+                                 CandidateDistributions& distributions) {
+  const auto add = [](std::vector<double>& distribution, std::size_t x, double mass) { distribution[x] += mass; };
   if (left == 0) {
-    for (std::size_t x = 0; x < laws.emitted.size(); ++x) add(laws.emitted, x, probability * state.residual()[x]);
+    for (std::size_t x = 0; x < distributions.emitted.size(); ++x)
+      add(distributions.emitted, x, probability * state.residual()[x]);
     return;
   }
-  for (std::size_t x = 0; x < laws.emitted.size(); ++x) {
+  for (std::size_t x = 0; x < distributions.emitted.size(); ++x) {
     const double drawn = probability * state.draft()[x];
     if (!(drawn > 0.0)) continue;
     const double acceptance = state.acceptance(static_cast<sim::Token>(x));
-    add(laws.accepted, x, drawn * acceptance);
-    add(laws.emitted, x, drawn * acceptance);
+    add(distributions.accepted, x, drawn * acceptance);
+    add(distributions.emitted, x, drawn * acceptance);
     if (!(acceptance < 1.0)) continue;
     sim::RecursiveRejection next = state;
     next.reject(static_cast<sim::Token>(x));
-    enumerate_candidates(next, drawn * (1.0 - acceptance), left - 1, laws);
+    enumerate_candidates(next, drawn * (1.0 - acceptance), left - 1, distributions);
   }
 }
 
-inline CandidateLaws candidate_laws(const sim::PositionLaws& laws, const sim::CandidateScheme& scheme) {
-  CandidateLaws result{std::vector<double>(laws.target.size(), 0.0), std::vector<double>(laws.target.size(), 0.0)};
-  enumerate_candidates(sim::RecursiveRejection(laws, scheme.draws), 1.0, scheme.count, result);
+inline CandidateDistributions candidate_distributions(const sim::PositionDistributions& distributions,
+                                                      const sim::CandidateScheme& scheme) {
+  CandidateDistributions result{std::vector<double>(distributions.target.size(), 0.0),
+                                std::vector<double>(distributions.target.size(), 0.0)};
+  enumerate_candidates(sim::RecursiveRejection(distributions, scheme.draws), 1.0, scheme.count, result);
   return result;
 }
 

@@ -32,11 +32,11 @@ Tally replay_sentence(const std::vector<ReplayedPosition>& sentence, const Verif
   std::vector<std::int8_t> outcomes;
   for (const ReplayedPosition& position : sentence) {
     const std::vector<double> draft(position.verifier.size(), 0.2);
-    const PositionLaws laws{.target = position.verifier, .draft = draft};
+    const PositionDistributions distributions{.target = position.verifier, .draft = draft};
     const auto token = static_cast<std::size_t>(position.drafted);
     const double acceptance =
         rule.acceptance({.token = position.drafted, .target = position.verifier[token], .draft = draft[token]},
-                        rule.row_statistic(laws));
+                        rule.row_statistic(distributions));
     outcomes.push_back(acceptance > 0.0 ? 1 : 0);
   }
   const auto simulator =

@@ -86,28 +86,29 @@ struct PositionCells {
 };
 
 /// P(a draft of the position is accepted, and it is x).
-std::vector<double> accepted_distribution(const VerificationRule& rule, const PositionLaws& laws) {
-  if (rule.candidates().count > 1) return tests::candidate_laws(laws, rule.candidates()).accepted;
-  const double statistic = rule.row_statistic(laws);
-  std::vector<double> law;
-  for (std::size_t x = 0; x < laws.draft.size(); ++x) {
-    const double q = laws.draft[x];
-    law.push_back(
-        q > 0.0 ? q * rule.acceptance({.token = static_cast<Token>(x), .target = laws.target[x], .draft = q}, statistic)
+std::vector<double> accepted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
+  if (rule.candidates().count > 1) return tests::candidate_distributions(distributions, rule.candidates()).accepted;
+  const double statistic = rule.row_statistic(distributions);
+  std::vector<double> distribution;
+  for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
+    const double q = distributions.draft[x];
+    distribution.push_back(
+        q > 0.0 ? q * rule.acceptance({.token = static_cast<Token>(x), .target = distributions.target[x], .draft = q},
+                                      statistic)
                 : 0.0);
   }
-  return law;
+  return distribution;
 }
 
 PositionCells position_cells(const VerificationRule& rule) {
   const GivenDistributions table = tests::three_contexts();
   PositionCells result;
   for (std::size_t k = 0; k < 3; ++k) {
-    const PositionLaws laws{.target = table.target[k], .draft = table.draft[k]};
+    const PositionDistributions distributions{.target = table.target[k], .draft = table.draft[k]};
     std::vector<double> bonus_distribution(tokens_per_context);
-    rule.bonus(laws.target, bonus_distribution);
-    const std::vector<double> emitted = emitted_distribution(rule, laws);
-    const std::vector<double> accepted = accepted_distribution(rule, laws);
+    rule.bonus(distributions.target, bonus_distribution);
+    const std::vector<double> emitted = emitted_distribution(rule, distributions);
+    const std::vector<double> accepted = accepted_distribution(rule, distributions);
     for (std::size_t x = 0; x < tokens_per_context; ++x) {
       result.tested.push_back(emitted[x] / 3.0);
       result.bonus.push_back(bonus_distribution[x] / 3.0);
@@ -121,29 +122,29 @@ PositionCells position_cells(const VerificationRule& rule) {
 /// token; with more drafts it is tested.
 std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t gamma) {
   const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
-      law.push_back(at.accepted[first] * after_accepted[second] +
-                    (at.tested[first] - at.accepted[first]) * at.tested[second]);
+      distribution.push_back(at.accepted[first] * after_accepted[second] +
+                             (at.tested[first] - at.accepted[first]) * at.tested[second]);
     }
   }
-  return law;
+  return distribution;
 }
 
 /// The law of what count_single_iterations() counts.
 std::vector<double> distribution_of_single_iterations(const PositionCells& at, std::int64_t gamma) {
   const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
-      law.push_back(at.accepted[first] * after_accepted[second]);
+      distribution.push_back(at.accepted[first] * after_accepted[second]);
     }
     // The difference is round-off of 1e-17 where a token is never a replacement.
     const double replaced = at.tested[first] - at.accepted[first];
-    law.push_back(replaced < tests::few_ulp ? 0.0 : replaced);
+    distribution.push_back(replaced < tests::few_ulp ? 0.0 : replaced);
   }
-  return law;
+  return distribution;
 }
 
 /// Counts of what a single iteration emits: (first, second token), or the first alone in the last column. Every
@@ -167,9 +168,9 @@ std::vector<Count> marginal(const std::vector<Count>& joint, bool second) {
   return sums;
 }
 
-std::vector<double> scaled(std::vector<double> law, std::int64_t total) {
-  for (double& probability : law) probability *= static_cast<double>(total);
-  return law;
+std::vector<double> scaled(std::vector<double> distribution, std::int64_t total) {
+  for (double& probability : distribution) probability *= static_cast<double>(total);
+  return distribution;
 }
 
 /// The rule that all others are measured by is held to most.
@@ -186,14 +187,14 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
   const auto simulator = make_token_simulator(simulation, 1);
   std::int64_t pairs = 0;
   const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
-  std::vector<double> law;
+  std::vector<double> distribution;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
-      law.push_back(table.target[first / tokens_per_context][first % tokens_per_context] / 3.0 *
-                    table.target[second / tokens_per_context][second % tokens_per_context] / 3.0);
+      distribution.push_back(table.target[first / tokens_per_context][first % tokens_per_context] / 3.0 *
+                             table.target[second / tokens_per_context][second % tokens_per_context] / 3.0);
     }
   }
-  CHECK(tests::chi_squared_p_value(counts, scaled(law, pairs)) > level);
+  CHECK(tests::chi_squared_p_value(counts, scaled(distribution, pairs)) > level);
 }
 
 }  // namespace
@@ -203,19 +204,19 @@ TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus 
     INFO(entry.label());
     const auto rule = entry.make();
     for (const auto& [p, q] : awkward_rows()) {
-      const PositionLaws laws{.target = p, .draft = q};
-      const double statistic = rule->row_statistic(laws);
+      const PositionDistributions distributions{.target = p, .draft = q};
+      const double statistic = rule->row_statistic(distributions);
       for (std::size_t x = 0; x < p.size(); ++x) {
         if (q[x] == 0.0) continue;
         const double a = rule->acceptance({.token = static_cast<Token>(x), .target = p[x], .draft = q[x]}, statistic);
         CHECK((a >= 0.0 && a <= 1.0));
       }
-      std::vector<double> law(p.size());
-      rule->replacement(laws, law);
-      CHECK_NOTHROW(check_distribution("replacement", law, tests::second_route));
-      rule->bonus(p, law);
-      CHECK_NOTHROW(check_distribution("bonus", law, tests::second_route));
-      CHECK_NOTHROW(check_distribution("emitted", emitted_distribution(*rule, laws), tests::second_route));
+      std::vector<double> distribution(p.size());
+      rule->replacement(distributions, distribution);
+      CHECK_NOTHROW(check_distribution("replacement", distribution, tests::second_route));
+      rule->bonus(p, distribution);
+      CHECK_NOTHROW(check_distribution("bonus", distribution, tests::second_route));
+      CHECK_NOTHROW(check_distribution("emitted", emitted_distribution(*rule, distributions), tests::second_route));
     }
   }
 }
@@ -256,9 +257,9 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
 }
 
 TEST_CASE("at the ends of its parameters every rule keeps its contract: probabilities, laws that sum to one, no loss") {
-  const auto is_distribution = [](const std::vector<double>& law) {
+  const auto is_distribution = [](const std::vector<double>& distribution) {
     double sum = 0.0;
-    for (const double entry : law) {
+    for (const double entry : distribution) {
       if (!(entry >= 0.0)) return false;
       sum += entry;
     }
@@ -268,8 +269,8 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
     INFO(entry.label());
     const auto rule = entry.make();
     for (const auto& [p, q] : awkward_rows()) {
-      const PositionLaws laws{.target = p, .draft = q};
-      const double statistic = rule->row_statistic(laws);
+      const PositionDistributions distributions{.target = p, .draft = q};
+      const double statistic = rule->row_statistic(distributions);
       bool probabilities = true;
       for (std::size_t x = 0; x < p.size(); ++x) {
         if (q[x] == 0.0) continue;
@@ -277,15 +278,15 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
         probabilities = probabilities && a >= 0.0 && a <= 1.0;
       }
       CHECK(probabilities);
-      std::vector<double> law(p.size());
-      rule->replacement(laws, law);
-      CHECK(is_distribution(law));
-      rule->bonus(p, law);
-      CHECK(is_distribution(law));
-      const std::vector<double> emitted = emitted_distribution(*rule, laws);
+      std::vector<double> distribution(p.size());
+      rule->replacement(distributions, distribution);
+      CHECK(is_distribution(distribution));
+      rule->bonus(p, distribution);
+      CHECK(is_distribution(distribution));
+      const std::vector<double> emitted = emitted_distribution(*rule, distributions);
       CHECK(is_distribution(emitted));
       if (!entry.lossless) continue;
-      CHECK(law == p);
+      CHECK(distribution == p);
       double furthest = 0.0;
       for (std::size_t x = 0; x < p.size(); ++x) furthest = std::max(furthest, std::abs(emitted[x] - p[x]));
       CHECK(furthest < tests::few_ulp);
@@ -333,8 +334,8 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
     simulation.rule = entry.rule();
     const auto simulator = make_token_simulator(simulation, 1);
     const auto counts = count_single_iterations(dynamic_cast<const TokenSimulator&>(*simulator), iterations);
-    const auto law = distribution_of_single_iterations(position_cells(*entry.make()), gamma);
-    CHECK(tests::chi_squared_p_value(counts, scaled(law, iterations)) >
+    const auto distribution = distribution_of_single_iterations(position_cells(*entry.make()), gamma);
+    CHECK(tests::chi_squared_p_value(counts, scaled(distribution, iterations)) >
           tests::level_of_one(2 * tests::rule_cases().size()));
   }
 }
@@ -376,13 +377,14 @@ TEST_CASE("at temperature 0 every lossless rule and greedy_match are the same ru
   const std::vector<double> one_hot_p{0.0, 1.0, 0.0};
   for (const std::vector<double>& one_hot_q :
        {std::vector<double>{0.0, 1.0, 0.0}, std::vector<double>{1.0, 0.0, 0.0}}) {
-    const PositionLaws laws{.target = one_hot_p, .draft = one_hot_q};
+    const PositionDistributions distributions{.target = one_hot_p, .draft = one_hot_q};
     const auto greedy = tests::make_named_rule("greedy_match", {});
     for (const scenario::RuleMember& entry : scenario::rules()) {
       if (!entry.lossless) continue;
       INFO(entry.name);
-      CHECK(emitted_distribution(*default_rule(entry), laws) == emitted_distribution(*greedy, laws));
-      CHECK(acceptance_probability(*default_rule(entry), laws) == acceptance_probability(*greedy, laws));
+      CHECK(emitted_distribution(*default_rule(entry), distributions) == emitted_distribution(*greedy, distributions));
+      CHECK(acceptance_probability(*default_rule(entry), distributions) ==
+            acceptance_probability(*greedy, distributions));
     }
   }
 }
@@ -397,16 +399,16 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
     CHECK_FALSE(entry.source.empty());
     for (const tests::RuleParameter& parameter : entry.parameters) {
       const scenario::Range& range = parameter.range;
-      CHECK(contains(range, std::get<double>(parameter.default_value.value())));
-      const auto refused = [&](double value) {
+      CHECK(contains(range, std::get<double>(parameter.default_value().value())));
+      const auto rejected = [&](double value) {
         CHECK_THROWS_AS(tests::make_named_rule(entry.name, {{tests::short_name(parameter), value}}), DomainError);
       };
-      refused(std::nan(""));
-      refused(std::nextafter(range.maximum, INFINITY));
-      refused(std::nextafter(range.minimum, -INFINITY));
-      if (range.excludes_minimum) refused(range.minimum);
-      if (range.excludes_maximum) refused(range.maximum);
-      if (range.whole) refused(range.minimum + 0.5);
+      rejected(std::nan(""));
+      rejected(std::nextafter(range.maximum, INFINITY));
+      rejected(std::nextafter(range.minimum, -INFINITY));
+      if (range.excludes_minimum) rejected(range.minimum);
+      if (range.excludes_maximum) rejected(range.maximum);
+      if (range.whole) rejected(range.minimum + 0.5);
     }
   }
 }

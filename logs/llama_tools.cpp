@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+/// Output of the command-line tools of llama.cpp and ik_llama.cpp.
+namespace foredraft::logs {
+
+// ---- `llama-bench -o json|jsonl|csv`: never speculative. A test with only n_gen decodes one sequence, one with only
+// n_prompt is a prefill; with both it is a mixture from which neither follows.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Fields>
+void read_llama_bench_test(const Fields& test, LogContents& contents) {
+  note(contents.settings.target, test.text("model_filename"));
+  if (const auto build = test.text("build_number"); build && contents.version.empty()) contents.version = "b" + *build;
+  const std::int64_t prompt = test.count("n_prompt").value_or(0);
+  const std::int64_t generated = test.count("n_gen").value_or(0);
+  const auto tokens_per_s = test.real("avg_ts");
+  if (!tokens_per_s || *tokens_per_s <= 0.0) return;
+  if (prompt > 0 && generated > 0) {
+    return warn_once(contents, "W12", test.line(), "ignored tests that time prefill and decoding together");
+  }
+  Observation observation{.line = test.line(), .span = Span::run, .decoding = Decoding::plain, .requests = 1.0};
+  const double depth = test.real("n_depth").value_or(0.0);
+  if (generated > 0) {
+    observation.times.output_tokens_per_s = tokens_per_s;
+    observation.times.iteration_ms = observation.times.tpot_ms = 1000.0 / *tokens_per_s;
+    observation.stratum.output_tokens = static_cast<double>(generated);
+    observation.stratum.context_tokens = depth + static_cast<double>(generated) / 2.0;
+  } else {
+    observation.times.prompt_tokens_per_s = tokens_per_s;
+    observation.stratum.context_tokens = depth + static_cast<double>(prompt) / 2.0;
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+bool is_llama_bench_test(const Json& value) { return has_keys(value, {"n_prompt", "n_gen", "avg_ts", "build_number"}); }
+
+bool claims_llama_bench(const Json& value) {
+  return value.is_array() ? !value.empty() && is_llama_bench_test(value.front()) : is_llama_bench_test(value);
+}
+
+bool claims_llama_bench_csv(std::span<const std::string> columns) {
+  return has_columns(columns, {"n_prompt", "n_gen", "avg_ts"});
+}
+
+void read_llama_bench_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
+                          LogContents& contents) {
+  read_llama_bench_test(CsvFields(columns, cells, line), contents);
+}
+
+// ---- `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
+
+bool claims_llama_batched_bench(const Json& value) { return has_keys(value, {"pp", "tg", "pl", "n_kv", "t_tg"}); }
+
+void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
+  const auto generated = static_cast<double>(row.required_count("tg"));
+  const double decode_s = row.required_real("t_tg");
+  if (generated <= 0.0 || decode_s <= 0.0) return;
+  Observation observation{.line = row.line(),
+                          .span = Span::run,
+                          .decoding = Decoding::plain,
+                          .requests = static_cast<double>(row.required_count("pl"))};
+  observation.times.duration_s = row.real("t");
+  observation.times.output_tokens_per_s = row.real("speed_tg");
+  observation.times.prompt_tokens_per_s = row.real("speed_pp");
+  observation.times.iteration_ms = observation.times.tpot_ms = decode_s / generated * 1000.0;
+  observation.stratum.output_tokens = generated;
+  observation.stratum.context_tokens = static_cast<double>(row.required_count("pp")) + generated / 2.0;
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- The tables of llama-bench (Markdown) and llama-batched-bench: autoregressive decoding, one sequence or several
+// at once.
+
+/// | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, or the end of a row of llama-bench.
+constexpr std::string_view table_anchor =
+    R"(^\|(?:[ \t]*[\d.]+ \|){10}[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg)\d+[^|\n]*\|[ \t]*\d)";
+
+std::vector<std::string_view> cells_of(std::string_view row) {
+  std::vector<std::string_view> cells;
+  while (true) {
+    const std::size_t end = row.find('|');
+    cells.push_back(trimmed(row.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    row.remove_prefix(end + 1);
+  }
+  // Cells before the first and after the last bar are empty.
+  if (!cells.empty() && cells.front().empty()) cells.erase(cells.begin());
+  if (!cells.empty() && cells.back().empty()) cells.pop_back();
+  return cells;
+}
+
+std::optional<double> number_in(std::string_view cell) { return take_number(cell); }
+
+std::optional<Observation> batched_row(const std::vector<std::string_view>& cells, std::int64_t line) {
+  const auto prompt = number_in(cells[0]);
+  const auto output = number_in(cells[1]);
+  const auto batch = number_in(cells[2]);
+  const auto decode_s = number_in(cells[6]);
+  const auto duration = number_in(cells[8]);
+  if (!prompt || !output || !batch || !decode_s || !(*output > 0.0) || !(*batch > 0.0)) return std::nullopt;
+  Observation run{.line = line, .span = Span::run, .decoding = Decoding::plain};
+  run.requests = batch;
+  run.times = {.duration_s = duration,
+               .output_tokens_per_s = number_in(cells[7]),
+               .prompt_tokens_per_s = number_in(cells[5]),
+               .iteration_ms = 1000.0 * *decode_s / *output};
+  run.stratum.context_tokens = *prompt + *output / 2.0;
+  run.stratum.output_tokens = output;
+  return run;
+}
+
+/// "tg128", "pp512 @ d4096": one sequence after a context of this many tokens.
+std::optional<Observation> bench_row(std::string_view test, std::string_view speed, std::int64_t line) {
+  const bool generates = test.starts_with("tg");
+  if (!generates && !test.starts_with("pp")) return std::nullopt;
+  std::string_view rest = test.substr(2);
+  const auto tokens = take_number(rest);
+  const auto rate = number_in(speed);
+  if (!tokens || !rate || !(*rate > 0.0) || rest.find('+') != std::string_view::npos) return std::nullopt;
+  Observation run{.line = line, .span = Span::run, .decoding = Decoding::plain};
+  run.requests = 1.0;
+  run.stratum.context_tokens = number_after(rest, "@ d").value_or(0.0) + *tokens / 2.0;
+  if (generates) {
+    run.times.output_tokens_per_s = rate;
+    run.times.iteration_ms = 1000.0 / *rate;
+    run.stratum.output_tokens = tokens;
+  } else {
+    run.times.prompt_tokens_per_s = rate;
+  }
+  return run;
+}
+
+class LlamaTablesReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const std::vector<std::string_view> cells = cells_of(text);
+    if (cells.size() < 2) return false;
+    std::optional<Observation> run = bench_row(cells[cells.size() - 2], cells.back(), number);
+    if (!run && cells.size() == 10) run = batched_row(cells, number);
+    if (run) contents.observations.push_back(*run);
+    return run.has_value();
+  }
+
+  void finish(LogContents& /*contents*/) override {}
+};
+
+// ---- The output of llama-speculative and llama-speculative-simple at the end of a run.
+
+constexpr std::string_view speculative_anchor =
+    R"(^(?:n_draft|n_predict|n_drafted|n_accept)[ \t]+=|decoded +\d+ tokens in)"
+    R"(|^(?:draft|target):[ \t]*\r?$|_print:[ \t]+eval time =)";
+
+class LlamaSpeculativeReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+
+  bool of_draft_ = false;  ///< the following times are the draft model's
+};
+
+bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (text.find("eval time =") != std::string_view::npos) {
+    const auto draft_ms = number_after(text, "eval time =");
+    const bool taken = of_draft_ && draft_ms && block().has("n_drafted");
+    if (taken && !block().has("draft ms")) add("draft ms", text.substr(text.find('=') + 1), number, contents);
+    of_draft_ = false;
+    return taken;
+  }
+  const std::optional<KeyValue> field = key_value(text);
+  if (!text.starts_with("n_")) {
+    const bool decoded = text.find("decoded") != std::string_view::npos;
+    if (decoded) {
+      if (block().has("n_drafted")) close(contents);
+      const auto seconds = text.find(" tokens in");
+      if (!block().has("seconds")) {
+        add("seconds", text.substr(seconds + std::string_view(" tokens in").size()), number, contents);
+      }
+    }
+    of_draft_ = field && field->key == "draft";
+    return decoded;
+  }
+  return BlockReader::line(text, number, contents);
+}
+
+void LlamaSpeculativeReader::read(const KeyValueBlock& block, LogContents& contents) {
+  const auto tokens = block.count("n_predict");
+  const auto accepted = block.count("n_accept");
+  if (!tokens || !accepted) return;
+  // Each step emits one token that was not drafted.
+  AcceptanceCounts counts{
+      .steps = *tokens - *accepted, .drafted_tokens = block.count("n_drafted"), .accepted_tokens = accepted};
+  check_counts(counts, std::nullopt, block.line(), contents);
+  if (counts.steps <= 0) {
+    reject({.line = block.line(),
+            .key = "n_accept",
+            .text = "every token was drafted",
+            .why = "each step emits one that was not"});
+  }
+  Observation run{.line = block.line(), .span = Span::run, .decoding = Decoding::speculative};
+  const auto steps = static_cast<double>(counts.steps);
+  run.gamma = block.count("n_draft");
+  run.requests = 1.0;
+  if (const auto seconds = block.real("seconds"); seconds && *seconds > 0.0) {
+    run.times.duration_s = seconds;
+    run.times.output_tokens_per_s = static_cast<double>(*tokens) / *seconds;
+    run.times.iteration_ms = 1000.0 * *seconds / steps;
+  }
+  if (const auto draft_ms = block.real("draft ms")) run.times.draft_ms = *draft_ms / steps;
+  run.acceptance = std::move(counts);
+  contents.observations.push_back(std::move(run));
+}
+
+// ---- `llama-spec-bench --output-format jsonl` of ik_llama.cpp: attempts with and without speculation in one file,
+// with positions and draft times. Summary rows repeat the attempts.
+
+bool claims_ik_spec_bench(const Json& value) { return has_keys(value, {"row_type", "variant"}); }
+
+void add_positions(std::vector<std::int64_t>& sum, const std::vector<std::int64_t>& counts, std::int64_t line) {
+  if (sum.size() < counts.size()) sum.resize(counts.size(), 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::int64_t both[] = {sum[i], counts[i]};
+    sum[i] = sum_of_counts(both, "accepted_by_position", line);
+  }
+}
+
+void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogContents& contents) {
+  AcceptanceCounts counts{.steps = drafts.required_count("num_drafts"),
+                          .drafted_tokens = drafts.count("draft_tokens"),
+                          .accepted_tokens = drafts.count("accepted_tokens")};
+  for (const JsonFields& stage : drafts.objects("stages")) {
+    add_positions(counts.accepted_at, stage.counts("accepted_by_position"), drafts.line());
+    add_positions(counts.drafted_at, stage.counts("drafted_by_position"), drafts.line());
+  }
+  if (!counts.drafted_at.empty()) observation.gamma = static_cast<std::int64_t>(counts.drafted_at.size());
+  check_counts(counts, observation.gamma, drafts.line(), contents);
+  check_printed_length(counts, drafts.real("acceptance_length"), two_digits, drafts.line(), contents);
+  const auto draft_s = drafts.real("t_draft_s");
+  if (draft_s && counts.steps > 0) observation.times.draft_ms = *draft_s * 1000.0 / static_cast<double>(counts.steps);
+  observation.acceptance = std::move(counts);
+}
+
+/// Whether the steps, which emit one token each, and the accepted drafts add up to the output; if not, some steps did
+/// not draft.
+bool every_step_drafted(const AcceptanceCounts& counts, std::int64_t generated) {
+  constexpr std::int64_t ends = 2;  // the first token comes from the prompt, the last step may be cut
+  const std::int64_t emitted = counts.steps + counts.accepted_tokens.value_or(0);
+  return std::abs(generated - emitted) <= ends;
+}
+
+void read_ik_spec_bench(const JsonFields& row, LogContents& contents) {
+  if (row.text("row_type") != "attempt") return;
+  const JsonFields variant = row.required_object("variant");
+  const JsonFields timing = row.required_object("timing");
+  const JsonFields tokens = row.required_object("tokens");
+  const bool plain = variant.flag("is_baseline").value_or(false);
+  Observation observation{.line = row.line(),
+                          .span = Span::request,
+                          .decoding = plain ? Decoding::plain : Decoding::speculative,
+                          .requests = 1.0};
+  const std::int64_t generated = tokens.required_count("generated");
+  const double decode_ms = timing.required_real("decode_s") * 1000.0;
+  observation.times.output_tokens_per_s = timing.real("decode_tps");
+  if (const auto prompt_s = timing.real("prompt_s")) observation.times.ttft_ms = *prompt_s * 1000.0;
+  if (generated > 0) observation.times.tpot_ms = decode_ms / static_cast<double>(generated);
+  observation.stratum.output_tokens = static_cast<double>(generated);
+  if (const auto prompt = tokens.count("prompt")) {
+    observation.stratum.context_tokens = static_cast<double>(*prompt) + static_cast<double>(generated) / 2.0;
+  }
+  if (plain) {
+    observation.times.iteration_ms = observation.times.tpot_ms;
+  } else {
+    read_ik_acceptance(row.required_object("speculative"), observation, contents);
+    const AcceptanceCounts& counts = *observation.acceptance;
+    if (counts.steps > 0 && every_step_drafted(counts, generated)) {
+      observation.times.iteration_ms = decode_ms / static_cast<double>(counts.steps);
+    }
+    note(contents.settings.method, variant.json().contains("spec_types") && variant.json().at("spec_types").is_string()
+                                       ? variant.text("spec_types")
+                                       : std::nullopt);
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+}  // namespace
+
+LogFormat llama_bench_format() {
+  return {.name = "llama-bench",
+          .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
+          .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "1"},
+          .reads = JsonFormat{"avg_ts", claims_llama_bench, of_each<read_llama_bench_test<JsonFields>>}};
+}
+
+LogFormat llama_bench_csv_format() {
+  return {.name = "llama-bench-csv",
+          .summary = "llama-bench -o csv: the same as a table",
+          .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "1"},
+          .reads = CsvFormat{"avg_ts", claims_llama_bench_csv, read_llama_bench_row}};
+}
+
+LogFormat llama_batched_bench_format() {
+  return {.name = "llama-batched-bench",
+          .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
+          .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "yes"},
+          .reads = JsonFormat{"t_tg", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
+}
+
+LogFormat llama_tables_format() {
+  return {.name = "llama-tables",
+          .summary = "tables of llama-bench (Markdown) and llama-batched-bench: times of decode steps",
+          .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "yes"},
+          .reads = lines_of<LlamaTablesReader>(table_anchor)};
+}
+
+LogFormat llama_speculative_format() {
+  return {.name = "llama-speculative",
+          .summary = "console of llama-speculative and llama-speculative-simple",
+          .engine = "llama.cpp",
+          .gives = {"yes", "yes", "no", "iteration, drafting", "1"},
+          .reads = lines_of<LlamaSpeculativeReader>(speculative_anchor)};
+}
+
+LogFormat ik_spec_bench_format() {
+  return {.name = "ik-spec-bench",
+          .summary = "ik_llama.cpp llama-spec-bench JSONL: positions and draft times",
+          .engine = "ik_llama.cpp",
+          .gives = {"yes", "yes", "yes", "iteration, drafting", "1"},
+          .reads = JsonFormat{"row_type", claims_ik_spec_bench, of_object<read_ik_spec_bench>}};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+/// A user's own tables, and what scripts record.
+namespace foredraft::logs {
+
+// ---- A user's own table: one row per observation, columns in any order, all optional except `steps`, an empty cell
+// for an unknown value. Columns are described in docs/logs.md.
+
+namespace {
+
+constexpr std::string_view position_prefix = "accepted_at_";
+
+const std::vector<std::string>& own_columns() {
+  static const std::vector<std::string> all{
+      "decoding",           "gamma",        "steps",   "drafted",      "accepted",
+      "accepted_at_1",      "requests",     "waiting", "iteration_ms", "draft_ms",
+      "verification_ms",    "tpot_ms",      "ttft_ms", "duration_s",   "output_tokens_per_s",
+      "request_rate_per_s", "temperature",  "top_p",   "category",     "request",
+      "context_tokens",     "output_tokens"};
+  return all;
+}
+
+void check_own_columns(std::span<const std::string> columns) {
+  std::vector<Problem> unknown;
+  for (const std::string& column : columns) {
+    const bool known = std::find(own_columns().begin(), own_columns().end(), column) != own_columns().end();
+    if (known || column.starts_with(position_prefix)) continue;
+    const std::string_view near = nearest(column, own_columns());
+    unknown.push_back({.key = column,
+                       .text = "unknown column",
+                       .suggestion = near.empty() ? "see \"A table of your own\" in docs/logs.md"
+                                                  : fmt::format("did you mean {}?", near)});
+  }
+  if (!unknown.empty()) throw RejectedRecord(std::move(unknown));
+}
+
+/// A table is recognized as a user's own by a column that no engine writes.
+bool claims_own_csv(std::span<const std::string> columns) {
+  constexpr std::array<std::string_view, 3> times{"iteration_ms", "tpot_ms", "output_tokens_per_s"};
+  const auto has = [&](std::string_view name) { return has_columns(columns, {name}); };
+  const bool timed = std::any_of(times.begin(), times.end(), has);
+  if (!(has("gamma") && (has("steps") || timed)) && !(has("decoding") && timed)) return false;
+  check_own_columns(columns);
+  return true;
+}
+
+Decoding decoding_of(const CsvFields& row) {
+  const auto word = row.text("decoding");
+  if (word == "plain") return Decoding::plain;
+  if (word == "speculative") return Decoding::speculative;
+  if (word) row.reject("decoding", *word, "must be plain or speculative");
+  const auto gamma = row.count("gamma");
+  if (!gamma) return Decoding::unknown;
+  return *gamma == 0 ? Decoding::plain : Decoding::speculative;
+}
+
+std::vector<std::int64_t> positions_of_row(const CsvFields& row, std::size_t columns) {
+  std::vector<std::int64_t> positions;
+  for (std::size_t i = 1; i <= columns; ++i) {
+    const auto count = row.count(fmt::format("{}{}", position_prefix, i));
+    if (!count) break;
+    positions.push_back(*count);
+  }
+  return positions;
+}
+
+void read_own_acceptance(const CsvFields& row, std::size_t columns, Observation& observation, LogContents& contents) {
+  const auto steps = row.count("steps");
+  if (!steps) return;
+  AcceptanceCounts counts{.steps = *steps,
+                          .drafted_tokens = row.count("drafted"),
+                          .accepted_tokens = row.count("accepted"),
+                          .accepted_at = positions_of_row(row, columns)};
+  if (!counts.accepted_tokens && !counts.accepted_at.empty()) {
+    counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted_at_1", row.line());
+  }
+  if (observation.gamma && static_cast<std::int64_t>(counts.accepted_at.size()) > *observation.gamma) {
+    row.reject(fmt::format("{}{}", position_prefix, counts.accepted_at.size()), "beyond the draft length",
+               fmt::format("gamma is {}", *observation.gamma));
+  }
+  check_counts(counts, observation.gamma, row.line(), contents);
+  observation.acceptance = std::move(counts);
+}
+
+void read_own_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
+                  LogContents& contents) {
+  const CsvFields row(columns, cells, line);
+  Observation observation{.line = line,
+                          .span = row.has("request") ? Span::request : Span::run,
+                          .decoding = decoding_of(row),
+                          .requests = row.real("requests"),
+                          .waiting = row.real("waiting")};
+  // A column is called as the field is.
+  visit_fields(observation.times, [&](std::string_view name, std::optional<double>& time) { time = row.real(name); });
+  visit_fields(observation.stratum, [&](std::string_view name, auto& field) {
+    if constexpr (std::is_same_v<decltype(field), std::optional<double>&>) field = row.real(name);
+  });
+  observation.stratum.category = row.text("category");
+  observation.stratum.request = row.text("request");
+  if (observation.decoding == Decoding::speculative) {
+    observation.gamma = row.count("gamma");
+    read_own_acceptance(row, columns.size(), observation, contents);
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- Records of a run kept by scripts: load and draft length beside the measurements, in the record itself or in its
+// `measured`. Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length
+// it states.
+
+using Json = nlohmann::ordered_json;
+
+/// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
+constexpr double record_per_chunk = 0.6;
+/// Maximum error of a rate printed in full.
+constexpr double same_record_rate = 1e-6;
+/// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
+constexpr double whole_tokens = 0.01;
+
+bool claims_benchmark_records(const Json& value) {
+  if (!has_keys(value, {"concurrency", "num_speculative_tokens"})) return false;
+  return has_keys(value.contains("measured") ? value.at("measured") : value,
+                  {"accepted_length_tau", "spec_num_drafts", "throughput_tok_s"});
+}
+
+/// A number, or the mean in an object of quantiles.
+std::optional<double> number_or_mean(const JsonFields& measured, std::string_view key) {
+  const auto found = measured.json().find(key);
+  if (found == measured.json().end() || !found->is_object()) return measured.real(key);
+  return measured.required_object(key).real("mean");
+}
+
+void read_record_acceptance(const JsonFields& measured, Observation& observation, LogContents& contents) {
+  const double length = measured.required_real("accepted_length_tau");
+  const auto gamma = static_cast<double>(observation.gamma.value_or(0));
+  if (!(length >= 1.0 && length <= gamma + 1.0)) {
+    measured.reject("accepted_length_tau", number_text(length), "must lie between 1 and num_speculative_tokens + 1");
+  }
+  AcceptanceCounts counts{.steps = measured.required_count("spec_num_drafts")};
+  const double accepted = (length - 1.0) * static_cast<double>(counts.steps);
+  if (!(accepted <= static_cast<double>(max_logged_count))) {
+    measured.reject("accepted_length_tau", number_text(length), "must be at most 2^53 accepted tokens in total");
+  }
+  counts.accepted_tokens = std::llround(accepted);
+  counts.steps_estimated = std::abs(accepted - std::round(accepted)) > whole_tokens;
+  const double drafted = static_cast<double>(counts.steps) * gamma;
+  const auto rate = measured.real("acceptance_rate");
+  if (rate && drafted > 0.0 && std::abs(accepted / drafted - *rate) < same_record_rate)
+    counts.drafted_tokens = whole(drafted);
+  check_counts(counts, observation.gamma, measured.line(), contents);
+  observation.acceptance = std::move(counts);
+}
+
+/// The time between chunks, if it is that of iterations.
+std::optional<double> record_iteration_ms(const JsonFields& measured, const Observation& observation,
+                                          LogContents& contents) {
+  const auto chunk_ms = number_or_mean(measured, "itl_ms");
+  if (!chunk_ms || !observation.times.tpot_ms || *observation.times.tpot_ms <= 0.0) return std::nullopt;
+  const double length = observation.acceptance ? tokens_per_step(*observation.acceptance).value_or(1.0) : 1.0;
+  if (*chunk_ms / *observation.times.tpot_ms >= record_per_chunk * length) return chunk_ms;
+  warn_once(contents, "W07", measured.line(),
+            "the inter-token latency is not that of iterations: chunks hold about one token");
+  return std::nullopt;
+}
+
+void read_benchmark_record(const JsonFields& record, LogContents& contents) {
+  const JsonFields measured = record.has("measured") ? record.required_object("measured") : record;
+  const bool plain = !measured.has("spec_num_drafts") && !measured.has("accepted_length_tau");
+  Observation observation{.line = record.line(),
+                          .span = Span::run,
+                          .decoding = plain ? Decoding::plain : Decoding::speculative,
+                          .requests = record.required_real("concurrency")};
+  ObservedTimes& times = observation.times;
+  times.duration_s = measured.real("wall_time_s");
+  times.output_tokens_per_s = measured.real("throughput_tok_s");
+  times.ttft_ms = number_or_mean(measured, "ttft_ms");
+  const auto decode_rate = measured.real("request_decode_tok_s_mean");
+  if (decode_rate && *decode_rate > 0.0) times.tpot_ms = 1000.0 / *decode_rate;
+  const auto output = measured.real("total_completion_tokens");
+  const auto requests = measured.real("num_requests");
+  if (output && requests && *requests > 0.0) observation.stratum.output_tokens = *output / *requests;
+  if (!plain) {
+    observation.gamma = record.required_count("num_speculative_tokens");
+    read_record_acceptance(measured, observation, contents);
+  }
+  times.iteration_ms = record_iteration_ms(measured, observation, contents);
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- Lists of counters, one per line, as printed by vLLM's spec_decode.py or pasted from elsewhere.
+
+/// Rates of positions are printed with two digits.
+constexpr double listed_rounding = 0.005;
+
+constexpr std::string_view list_anchor =
+    R"((?i)^[ \t*-]*(?:num[ _](?:drafts|draft[ _]tokens|accepted[ _](?:draft[ _])?tokens|spec(?:ulative)?[ _]tokens)"
+    R"(|spec[ _]steps)|total_num_output_tokens|(?:mean[ _]|avg[ _]|average[ _])?accept(?:ance)?[ _]length)"
+    R"(|acceptance[ _]at[ _](?:token|pos)[ _]\d+)[ \t]*[:=])";
+
+/// spellings of one field; the first is its name
+using Spellings = std::array<std::string_view, 5>;
+constexpr std::array<Spellings, 5> spellings{{
+    {"num_drafts", "num_spec_steps", "", "", ""},
+    {"num_draft_tokens", "", "", "", ""},
+    {"num_accepted_tokens", "num_accepted_draft_tokens", "", "", ""},
+    {"num_spec_tokens", "num_speculative_tokens", "", "", ""},
+    {"mean_acceptance_length", "acceptance_length", "accept_length", "avg_acceptance_length",
+     "average_acceptance_length"},
+}};
+
+/// Normalized to lower case with single underscores between words, and to the first of its spellings.
+std::string plain_key(std::string_view key) {
+  std::string plain;
+  for (const char c : key) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter) plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (!letter && !plain.empty() && plain.back() != '_') plain += '_';
+  }
+  for (const Spellings& field : spellings) {
+    if (std::find(field.begin(), field.end(), plain) != field.end()) return std::string(field[0]);
+  }
+  constexpr std::string_view position = "acceptance_at_pos_";
+  if (plain.starts_with(position)) plain.replace(0, position.size(), "acceptance_at_token_");
+  return plain;
+}
+
+class KeyValuesReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const std::optional<KeyValue> field = key_value(text);
+    if (!field || field->value.empty()) return false;
+    add(plain_key(field->key), field->value, number, contents);
+    return true;
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+};
+
+/// Nullopt if neither the steps nor values that determine them are there.
+std::optional<AcceptanceCounts> counts_of(const KeyValueBlock& block) {
+  AcceptanceCounts counts{.drafted_tokens = block.count("num_draft_tokens"),
+                          .accepted_tokens = block.count("num_accepted_tokens")};
+  const auto gamma = block.count("num_spec_tokens");
+  if (const auto drafts = block.count("num_drafts")) {
+    counts.steps = *drafts;
+  } else if (gamma && *gamma > 0 && counts.drafted_tokens && *counts.drafted_tokens % *gamma == 0) {
+    counts.steps = *counts.drafted_tokens / *gamma;
+  }
+  if (counts.steps <= 0) return std::nullopt;
+  return counts;
+}
+
+void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
+  Observation run{.line = block.line(), .span = Span::run, .decoding = Decoding::speculative};
+  run.gamma = block.count("num_spec_tokens");
+  if (run.gamma) contents.settings.gamma = run.gamma;
+  run.acceptance = counts_of(block);
+  if (run.acceptance) {
+    AcceptanceCounts& counts = *run.acceptance;
+    if (!run.gamma) run.gamma = steady_gamma(counts);
+    std::vector<double> rates = block.list("acceptance_at_token_");
+    if (run.gamma && static_cast<std::int64_t>(rates.size()) > *run.gamma) {
+      rates.resize(static_cast<std::size_t>(*run.gamma));
+      warn_once(contents, "W08", block.line(),
+                fmt::format("more positions are listed than the {} drafted ones: ignored the others", *run.gamma));
+    }
+    set_positions(counts, rates, std::nullopt, listed_rounding, block.line());
+    check_counts(counts, run.gamma, block.line(), contents);
+  } else {
+    run.acceptance_length = block.real("mean_acceptance_length");
+    if (!run.acceptance_length) return;
+  }
+  if (block.has("total_num_output_tokens")) contents.engine = "vllm";
+  contents.observations.push_back(std::move(run));
+}
+
+}  // namespace
+
+LogFormat own_csv_format() {
+  return {.name = "csv",
+          .summary = "a table of your own: gamma, steps, accepted_at_1, ..., iteration_ms",
+          .engine = "",
+          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
+          .reads = CsvFormat{"gamma|decoding", claims_own_csv, read_own_row}};
+}
+
+LogFormat benchmark_records_format() {
+  return {.name = "benchmark-records",
+          .summary = "records of scripts: concurrency, num_speculative_tokens, measured (JSON)",
+          .engine = "",
+          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
+          .reads = JsonFormat{"accepted_length_tau", claims_benchmark_records, of_object<read_benchmark_record>}};
+}
+
+LogFormat key_values_format() {
+  return {.name = "key-values",
+          .summary = "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them",
+          .engine = "",
+          .gives = {"yes", "yes", "(yes)", "no", "no"},
+          .reads = lines_of<KeyValuesReader>(list_anchor)};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+/// Acceptance as others publish it.
+namespace foredraft::logs {
+
+// ---- Tables of acceptance length by draft length (YAML), as used by InferenceX: a model, thinking on and off, a line
+// `3: 2.88` for each number of speculative tokens. Comments above state data set, top-p and temperatures.
+
+namespace {
+
+constexpr std::string_view length_table_anchor =
+    R"(^# dataset:|^# thinking_(?:on|off):|^[\w./-]+:[ \t]*\r?$|^[ \t]+thinking_(?:on|off):[ \t]*\r?$)"
+    R"(|^[ \t]+\d+:[ \t]+\d+(?:\.\d+)?[ \t]*\r?$)";
+
+class AcceptanceTableReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+  void finish(LogContents& /*contents*/) override {}
+
+ private:
+  void note_comment(std::string_view text);
+  bool read_entry(std::string_view text, std::int64_t number, LogContents& contents) const;
+
+  Stratum stratum_ = {};  ///< of all entries: data set and top-p
+  std::optional<double> temperature_on_ = {}, temperature_off_ = {};
+  std::string model_ = {};
+  std::optional<bool> thinking_ = {};  ///< of the following entries
+};
+
+void AcceptanceTableReader::note_comment(std::string_view text) {
+  if (text.find("dataset:") != std::string_view::npos) {
+    if (const auto set = text_after(text, "dataset: ", " |")) stratum_.category = std::string(trimmed(*set));
+    stratum_.top_p = number_after(text, "top_p: ");
+  } else {
+    const bool on = text.find("thinking_on:") != std::string_view::npos;
+    (on ? temperature_on_ : temperature_off_) = number_after(text, "temperature=");
+  }
+}
+
+bool AcceptanceTableReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (text.starts_with('#')) {
+    note_comment(text);
+    return false;
+  }
+  const std::string_view key = trimmed(text.substr(0, text.find(':')));
+  if (!text.starts_with(' ') && !text.starts_with('\t')) {
+    model_ = key;
+    thinking_ = std::nullopt;
+    return false;
+  }
+  if (key == "thinking_on" || key == "thinking_off") {
+    thinking_ = key == "thinking_on";
+    return false;
+  }
+  return thinking_ && !model_.empty() && read_entry(text, number, contents);
+}
+
+bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t number, LogContents& contents) const {
+  const std::optional<KeyValue> entry = key_value(text);
+  if (!entry) return false;
+  std::string_view key = entry->key;
+  std::string_view value = entry->value;
+  const auto gamma = whole(take_number(key));
+  const auto length = take_number(value);
+  if (!gamma || *gamma == 0 || !length) return false;
+  if (!(*length >= 1.0 && *length <= static_cast<double>(*gamma) + 1.0)) {
+    reject({.line = number,
+            .key = fmt::format("{}", *gamma),
+            .text = fmt::format("acceptance length {}", *length),
+            .why = fmt::format("must lie between 1 and {}", *gamma + 1)});
+  }
+  if (contents.settings.target && *contents.settings.target != model_) {
+    reject({.line = number,
+            .key = model_,
+            .text = fmt::format("a second model, after {}", *contents.settings.target),
+            .why = "acceptance of two models is not comparable",
+            .suggestion = "split the file by model"});
+  }
+  contents.settings.target = model_;
+  Observation run{.line = number, .span = Span::run, .decoding = Decoding::speculative, .gamma = gamma};
+  run.acceptance_length = length;
+  run.stratum = stratum_;
+  run.stratum.reasoning = thinking_;
+  run.stratum.temperature = *thinking_ ? temperature_on_ : temperature_off_;
+  contents.observations.push_back(std::move(run));
+  return true;
+}
+
+// ---- Recorded acceptance by text position: for each output token of a request the number of tokens that a step
+// beginning there would emit, including the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t max_emitted = 4096;
+
+bool has_list(const Json& value) { return has_keys(value, {"acc_len"}) && value.at("acc_len").is_array(); }
+
+bool claims_acceptance_traces(const Json& value) {
+  if (!value.is_object()) return false;
+  if (has_list(value)) return true;
+  for (const auto& entry : value.items()) {
+    if (entry.key().starts_with("acc_") && has_list(entry.value())) return true;
+  }
+  return false;
+}
+
+void read_trace(const JsonFields& drafter, const std::optional<std::string>& request,
+                const std::optional<std::string>& name, LogContents& contents) {
+  Observation observation{.line = drafter.line(), .span = Span::request, .decoding = Decoding::speculative};
+  for (const std::int64_t emitted : drafter.counts("acc_len")) {
+    if (emitted > max_emitted) {
+      drafter.reject("acc_len", std::to_string(emitted), fmt::format("must be at most {} tokens", max_emitted));
+    }
+    observation.trace.by_position.push_back(static_cast<std::int32_t>(emitted > 0 ? emitted - 1 : 0));
+  }
+  observation.stratum.request = request;
+  observation.stratum.category = name;
+  observation.stratum.output_tokens = static_cast<double>(observation.trace.by_position.size());
+  contents.observations.push_back(std::move(observation));
+}
+
+void read_acceptance_traces(const JsonFields& record, LogContents& contents) {
+  const auto request = record.text("id");
+  if (has_list(record.json())) read_trace(record, request, std::nullopt, contents);
+  for (const auto& entry : record.json().items()) {
+    if (!entry.key().starts_with("acc_") || !has_list(entry.value())) continue;
+    read_trace(record.required_object(entry.key()), request, entry.key().substr(4), contents);
+  }
+}
+
+// ---- SpecForge: the dashboard's JSON of all models and sets, and the output of bench_eagle3 for one draft model. Each
+// has batch size, depth, tree and acceptance length; rows without speculation have depth 0 or a name that says so.
+
+bool begins_with_setting(const Json& list) {
+  return list.is_array() && !list.empty() &&
+         has_keys(list.front(), {"batch_size", "steps", "topk", "num_draft_tokens", "metrics"});
+}
+
+bool is_dashboard_model(const Json& sets) {
+  return sets.is_object() && !sets.empty() && has_keys(sets.front(), {"results"}) &&
+         begins_with_setting(sets.front().at("results"));
+}
+
+bool is_eagle3_run(const Json& value) {
+  return value.is_object() && value.contains("model") && std::any_of(value.begin(), value.end(), begins_with_setting);
+}
+
+bool claims_specforge(const Json& value) {
+  return value.is_object() && !value.empty() && (is_dashboard_model(value.front()) || is_eagle3_run(value));
+}
+
+/// "Wihtout EAGLE3" is the spelling in the files.
+bool names_plain(const std::string& name) { return name.starts_with("Wihtout") || name.starts_with("Without"); }
+
+/// The dashboard repeats its run without speculation beside every setting.
+bool is_repeated(const LogContents& contents, const Observation& plain) {
+  return std::any_of(contents.observations.begin(), contents.observations.end(), [&](const Observation& other) {
+    return other.decoding == Decoding::plain && other.stratum == plain.stratum && other.requests == plain.requests &&
+           other.times.output_tokens_per_s == plain.times.output_tokens_per_s;
+  });
+}
+
+void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, const std::string& category,
+                           LogContents& contents) {
+  const auto steps = setting.count("steps");
+  const auto length = metric.real("accept_length");
+  const std::string name = metric.text("Name").value_or("");
+  const bool plain = names_plain(name) || steps == 0;
+  Observation observation{.line = metric.line(),
+                          .span = Span::run,
+                          .decoding = plain ? Decoding::plain : Decoding::speculative,
+                          .requests = setting.real("batch_size")};
+  observation.times.output_tokens_per_s = metric.real("output_throughput");
+  observation.times.duration_s = metric.real("latency");
+  observation.stratum.category = category;
+  if (plain) {
+    if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
+    return;
+  }
+  // A tree drafts more tokens than its depth: neither is a draft length.
+  if (setting.count("topk").value_or(1) == 1) observation.gamma = steps;
+  observation.acceptance_length = length;
+  if (length && *length < 1.0) metric.reject("accept_length", std::to_string(*length), "must be at least 1");
+  if (!name.empty()) note(contents.settings.draft, std::optional(name));
+  contents.observations.push_back(std::move(observation));
+}
+
+void read_specforge_setting(const JsonFields& setting, const std::string& category, LogContents& contents) {
+  for (const JsonFields& metric : setting.objects("metrics")) {
+    read_specforge_metric(setting, metric, category, contents);
+  }
+}
+
+void read_specforge(const JsonFields& file, LogContents& contents) {
+  if (is_eagle3_run(file.json())) {
+    note(contents.settings.draft, file.text("model"));
+    for (const auto& set : file.json().items()) {
+      if (!set.value().is_array()) continue;
+      for (const JsonFields& setting : file.objects(set.key())) read_specforge_setting(setting, set.key(), contents);
+    }
+    return;
+  }
+  const bool several = file.json().size() > 1;
+  for (const auto& model : file.json().items()) {
+    const JsonFields sets = file.required_object(model.key());
+    if (!several) note(contents.settings.target, std::optional(model.key()));
+    for (const auto& set : sets.json().items()) {
+      // Keeps runs of several models apart, as different kinds of prompts.
+      const std::string category = several ? model.key() + " " + set.key() : set.key();
+      for (const JsonFields& setting : sets.required_object(set.key()).objects("results")) {
+        read_specforge_setting(setting, category, contents);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+LogFormat acceptance_table_format() {
+  return {.name = "acceptance-table",
+          .summary = "acceptance length by K (YAML), with and without thinking, as in InferenceX",
+          .engine = "",
+          .gives = {"yes", "yes", "no", "no", "no"},
+          .reads = lines_of<AcceptanceTableReader>(length_table_anchor)};
+}
+
+LogFormat acceptance_traces_format() {
+  return {.name = "acceptance-traces",
+          .summary = "recorded acceptance by text position (acc_len, JSONL)",
+          .engine = "",
+          .gives = {"any", "yes", "yes", "no", "no"},
+          .reads = JsonFormat{"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>}};
+}
+
+LogFormat specforge_format() {
+  return {.name = "specforge",
+          .summary = "SpecForge dashboard JSON and bench_eagle3 results, by setting",
+          .engine = "sglang",
+          .gives = {"(yes)", "yes", "no", "no", "yes"},
+          .reads = JsonFormat{"num_draft_tokens", claims_specforge, of_object<read_specforge>}};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+
+/// TensorRT-LLM.
+namespace foredraft::logs {
+
+// ---- TensorRT-LLM's statistics of iterations (`enable_iter_perf_stats`): batch, time, drafts and the fraction of
+// drafting time of each. Skips copies of other ranks, iterations that also run prompts, the first ones and idle ones.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t warm_up_iterations = 10;
+
+bool claims_trtllm_iterations(const Json& value) {
+  if (value.is_array()) return !value.empty() && has_keys(value.front(), {"iterLatencyMS", "inflightBatchingStats"});
+  return has_keys(value, {"iterLatencyMS", "inflightBatchingStats"});
+}
+
+/// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
+void read_trtllm_drafts(const JsonFields& drafts, double iteration_ms, Observation& observation,
+                        LogContents& contents) {
+  AcceptanceCounts counts{.steps = drafts.count("numRequestsWithDraftTokens").value_or(0),
+                          .drafted_tokens = drafts.count("numDraftTokens"),
+                          .accepted_tokens = drafts.count("numAcceptedTokens")};
+  observation.decoding = Decoding::speculative;
+  if (counts.steps == 0) {
+    observation.gamma = 0;
+    return;
+  }
+  observation.gamma = steady_gamma(counts);
+  check_counts(counts, observation.gamma, drafts.line(), contents);
+  check_printed_length(counts, drafts.real("acceptanceLength"), two_digits, drafts.line(), contents);
+  if (const auto share = drafts.real("draftOverhead")) observation.times.draft_ms = *share * iteration_ms;
+  observation.acceptance = std::move(counts);
+}
+
+void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
+  if (iteration.count("rank").value_or(0) > 0 || iteration.count("attentionDpRank").value_or(0) > 0) return;
+  if (iteration.count("iter").value_or(warm_up_iterations) < warm_up_iterations) return;
+  const JsonFields batch = iteration.required_object("inflightBatchingStats");
+  if (batch.count("numContextRequests").value_or(0) > 0) {
+    return warn_once(contents, "W12", iteration.line(), "ignored iterations that also run prompts");
+  }
+  const std::int64_t requests = batch.count("numGenRequests").value_or(0);
+  if (requests == 0) return;
+  const double iteration_ms = iteration.required_real("iterLatencyMS");
+  Observation observation{.line = iteration.line(),
+                          .span = Span::window,
+                          .decoding = Decoding::plain,
+                          .requests = static_cast<double>(requests),
+                          .waiting = iteration.real("numQueuedRequests")};
+  observation.times.iteration_ms = iteration_ms;
+  observation.times.duration_s = iteration_ms / 1000.0;
+  if (iteration.has("specDecodingStats")) {
+    read_trtllm_drafts(iteration.required_object("specDecodingStats"), iteration_ms, observation, contents);
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
+// output tokens that were not drafted.
+
+bool claims_trtllm_bench(const Json& value) { return has_keys(value, {"engine", "request_info", "performance"}); }
+
+void read_trtllm_decoding(const JsonFields& stats, double requests, double output_tokens, Observation& observation,
+                          LogContents& contents) {
+  observation.decoding = Decoding::speculative;
+  note(contents.settings.method, stats.text("mode"));
+  const auto drafted = stats.real_in("num_draft_tokens_percentiles", "average");
+  const auto accepted = stats.real_in("num_accepted_draft_tokens_percentiles", "average");
+  const auto length = stats.real_in("acceptance_length_percentiles", "average");
+  if (!drafted || !accepted) {
+    observation.acceptance_length = length;
+    return;
+  }
+  const auto whole = [](double number) {
+    return number < static_cast<double>(max_logged_count) ? static_cast<std::int64_t>(std::llround(number))
+                                                          : max_logged_count;
+  };
+  AcceptanceCounts counts{.steps = whole(std::max(0.0, output_tokens - *accepted * requests)),
+                          .drafted_tokens = whole(*drafted * requests),
+                          .accepted_tokens = whole(*accepted * requests),
+                          .steps_estimated = true};
+  check_counts(counts, std::nullopt, stats.line(), contents);
+  check_mean_length(counts, length, stats.line(), contents);
+  observation.acceptance = std::move(counts);
+}
+
+void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
+  const JsonFields engine = report.required_object("engine");
+  const JsonFields performance = report.required_object("performance");
+  const JsonFields load = report.required_object("request_info");
+  note(contents.settings.target, engine.text("model"));
+  if (const auto version = engine.text("version"); version && contents.version.empty()) contents.version = *version;
+  Observation observation{.line = report.line(),
+                          .span = Span::run,
+                          .decoding = Decoding::plain,
+                          .requests = load.real("avg_num_concurrent_requests")};
+  observation.times.output_tokens_per_s = performance.real("system_output_throughput_tok_s");
+  if (const auto total_ms = performance.real("total_latency_ms")) observation.times.duration_s = *total_ms / 1000.0;
+  observation.times.tpot_ms = report.real_in("streaming_metrics", "avg_tpot_ms");
+  observation.times.ttft_ms = report.real_in("streaming_metrics", "avg_ttft_ms");
+  set_lengths(load.real("avg_input_length"), load.real("avg_output_length"), observation.stratum);
+  if (report.has("decoding_stats")) {
+    const auto requests = static_cast<double>(load.required_count("num_requests"));
+    read_trtllm_decoding(report.required_object("decoding_stats"), requests,
+                         load.required_real("avg_output_length") * requests, observation, contents);
+  }
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- Console output of trtllm-bench for a run.
+
+constexpr std::string_view trtllm_anchor =
+    R"(^(?:Number of concurrent requests|Average Input Length \(tokens\)|Average Output Length \(tokens\))"
+    R"(|Total Output Throughput \(tokens/sec\)|Total Latency \(ms\)|Average time-to-first-token \[TTFT\] \(ms\))"
+    R"(|Average time-per-output-token \[TPOT\] \(ms\)):|^\[AL\] AVERAGE *:|^= DECODING STATISTICS)";
+
+constexpr std::string_view decoding_heading = "= DECODING STATISTICS";
+
+class TrtllmConsoleReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.starts_with(decoding_heading)) {
+      if (const auto mode = text_after(text, "(", ")")) contents.settings.method = std::string(*mode);
+      return true;
+    }
+    return BlockReader::line(text, number, contents);
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+};
+
+void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  const auto throughput = block.real("Total Output Throughput (tokens/sec)");
+  const auto length = block.real("[AL] AVERAGE");
+  if (!throughput && !length) return;
+  Observation run{.line = block.line(), .span = Span::run};
+  run.decoding = length ? Decoding::speculative : Decoding::plain;
+  run.acceptance_length = length;
+  run.requests = block.real("Number of concurrent requests");
+  const auto latency_ms = block.real("Total Latency (ms)");
+  run.times = {.duration_s = latency_ms ? std::optional(*latency_ms / 1000.0) : std::nullopt,
+               .output_tokens_per_s = throughput,
+               .tpot_ms = block.real("Average time-per-output-token [TPOT] (ms)"),
+               .ttft_ms = block.real("Average time-to-first-token [TTFT] (ms)")};
+  set_lengths(block.real("Average Input Length (tokens)"), block.real("Average Output Length (tokens)"), run.stratum);
+  if (length) {
+    warn_once(contents, "W10", block.line(),
+              "the acceptance length is an unweighted mean over requests: no counts are printed");
+  }
+  contents.observations.push_back(std::move(run));
+}
+
+}  // namespace
+
+LogFormat trtllm_iterations_format() {
+  return {.name = "trtllm-iterations",
+          .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
+          .engine = "tensorrt-llm",
+          .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
+          .reads = JsonFormat{"iterLatencyMS", claims_trtllm_iterations, of_each<read_trtllm_iteration>}};
+}
+
+LogFormat trtllm_bench_format() {
+  return {.name = "trtllm-bench",
+          .summary = "trtllm-bench --report_json: a run with its decoding statistics",
+          .engine = "tensorrt-llm",
+          .gives = {"(yes)", "yes", "no", "tokens", "yes"},
+          .reads = JsonFormat{"request_info", claims_trtllm_bench, of_object<read_trtllm_bench>}};
+}
+
+LogFormat trtllm_console_format() {
+  return {.name = "trtllm-bench-console",
+          .summary = "console of trtllm-bench",
+          .engine = "tensorrt-llm",
+          .gives = {"no", "yes", "no", "tokens", "yes"},
+          .reads = lines_of<TrtllmConsoleReader>(trtllm_anchor)};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <variant>
+
+#include "core/random_stream.hpp"
+#include "sim/process/policy_sources.hpp"
+#include "sim/process/recorded_outcomes.hpp"
+#include "sim/simulator.hpp"
+
+namespace foredraft::sim {
+
+// ---- Accepted drafts of the sequences of a batch. Each stepper implements `begin(request)`, the memory of a sequence
+// when its request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any sequence.
+
+/// Memory of a sequence between iterations.
+struct RowMemory {
+  std::uint64_t emitted = 0;   ///< tokens
+  std::uint64_t sequence = 0;  ///< index into a recording
+  RunsState run = {};
+};
+
+/// Iterations that do not depend on each other.
+class IndependentRows {
+ public:
+  /// `survival`: [0] of the longest draft.
+  IndependentRows(const std::shared_ptr<const SurvivalByState>& survival, const RunKey& key, std::uint64_t block)
+      : stepper_(survival, key, block) {}
+
+  [[nodiscard]] static RowMemory begin(std::uint64_t /*request*/) { return {}; }
+  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& /*memory*/, std::int64_t gamma) {
+    return stepper_.accepted_steps(draw, false, gamma);
+  }
+
+ private:
+  SurvivalStepper stepper_;
+};
+
+/// Outputs that are each a text of runs.
+class RunsOfRows {
+ public:
+  RunsOfRows(const RunsDistribution& distribution, const RunKey& key, std::uint64_t block, std::int64_t longest)
+      : stepper_(distribution, key, block, longest) {}
+
+  [[nodiscard]] RowMemory begin(std::uint64_t request) { return {.run = stepper_.start(request)}; }
+  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& memory, std::int64_t gamma) {
+    return std::min(stepper_.accepted_steps(draw, memory.run, gamma), gamma);
+  }
+
+ private:
+  RunsStepper stepper_;
+};
+
+/// Outputs that each replay a recorded sequence, drawn uniformly, from its start; a longer output starts over.
+class ReplayedRows {
+ public:
+  ReplayedRows(const RecordedOutcomes& recorded, const RunKey& key, std::uint64_t block)
+      : recorded_(recorded),
+        key_(key),
+        choices_(key.seed, {.purpose = Purpose::recording, .point = key.point, .block = block}) {}
+
+  [[nodiscard]] RowMemory begin(std::uint64_t /*request*/) {
+    // The high word of a product: equal probabilities to 2^-64 of a sequence.
+    return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
+  }
+
+  [[nodiscard]] std::int64_t accepted(std::uint64_t /*draw*/, const RowMemory& memory, std::int64_t gamma) const {
+    const std::size_t size = recorded_.size(memory.sequence);
+    if (size == 0) return 0;
+    const auto drafts = static_cast<std::size_t>(gamma);
+    std::size_t all = 0;
+    for (std::size_t position = memory.emitted % size; all < drafts; position = 0) {
+      const std::size_t testable = std::min(drafts - all, size - position);
+      const std::size_t accepted = recorded_.accepted(memory.sequence, position, testable, key_);
+      all += accepted;
+      if (accepted < testable) break;
+    }
+    return static_cast<std::int64_t>(all);
+  }
+
+ private:
+  const RecordedOutcomes& recorded_;
+  RunKey key_;
+  RandomStream choices_;
+};
+
+using RowAcceptance = std::variant<IndependentRows, RunsOfRows, ReplayedRows>;
+
+}  // namespace foredraft::sim

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/rules/verification_rule.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Accepts the draft iff it is the target's most probable token; emits that token otherwise, and after accepted drafts
+/// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
+/// the target's own distribution only at temperature 0, so the rule does not count as lossless.
+class GreedyMatchRule final : public TopTokenRule {
+ public:
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The index of the most probable token: an integer below 2^53, so exact.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    return static_cast<double>(row_argmax(distributions.target));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
+  }
+};
+
+/// Whose probability of the drafted token is compared with the threshold.
+enum class Judged { target, drafter };
+
+/// Spec-Verification: accepts a drafted token that is among the target's beta most probable ones and at most a
+/// log-likelihood gap below the first, log p(top) - log p(x) <= tolerance [Xia2023, Eq. 8-10]. Tokens tied at rank beta
+/// all count as within it. With beta = 1 or tolerance = 0 the rule is greedy_match.
+///
+/// The first publication [Xia2022, Eq. 6-7] has the drafter's probability of the drafted token in both inequalities,
+/// which compares two models' scales: an option, with which no setting is greedy_match.
+class TopBetaRule final : public TopTokenRule {
+ public:
+  TopBetaRule(std::int64_t beta, double tolerance, Judged judged)
+      : beta_(beta), tolerance_(tolerance), judged_(judged) {}
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The smallest accepted probability; the index of the top token if only that is accepted.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    const std::size_t top = row_argmax(distributions.target);
+    if (greedy()) return static_cast<double>(top);
+    std::vector<double> row(distributions.target.begin(), distributions.target.end());
+    const auto last = row.begin() + std::min(static_cast<std::ptrdiff_t>(beta_), std::ssize(row)) - 1;
+    std::nth_element(row.begin(), last, row.end(), std::greater<>());
+    return std::max(*last, distributions.target[top] * std::exp(-tolerance_));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    if (greedy()) return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
+    const double judged = judged_ == Judged::target ? drafted.target : drafted.draft;
+    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;  // a gap to 0 is infinite, even where exp underflows
+  }
+
+ private:
+  [[nodiscard]] bool greedy() const { return judged_ == Judged::target && (beta_ == 1 || tolerance_ == 0.0); }
+
+  std::int64_t beta_;
+  double tolerance_;
+  Judged judged_;
+};
+
+/// Accepts a drafted token that is likely enough for the entropy of its distribution: p(x) > min(epsilon, delta
+/// exp(-H(p))), H in nats [Cai2024]. The source accepts the first token of every iteration without a test; here that is
+/// the token after the last accepted draft, the target's most probable one.
+class TypicalAcceptanceRule final : public TopTokenRule {
+ public:
+  TypicalAcceptanceRule(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The threshold.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    double entropy = 0.0;
+    for (const double p : distributions.target) entropy -= p > 0.0 ? p * std::log(p) : 0.0;
+    return std::min(epsilon_, delta_ * std::exp(-entropy));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    return drafted.target > row_statistic ? 1.0 : 0.0;
+  }
+
+ private:
+  double epsilon_;
+  double delta_;
+};
+
+}  // namespace
+
+MadeRule make(const GreedyMatch& /*rule*/) { return std::make_unique<GreedyMatchRule>(); }
+
+MadeRule make(const TopBeta& rule) {
+  return std::make_unique<TopBetaRule>(rule.top_beta, rule.tolerance, rule.judged ? Judged::drafter : Judged::target);
+}
+
+MadeRule make(const TypicalAcceptance& rule) {
+  return std::make_unique<TypicalAcceptanceRule>(rule.epsilon, rule.delta > 0.0 ? rule.delta : std::sqrt(rule.epsilon));
+}
+
+}  // namespace foredraft::sim::rules

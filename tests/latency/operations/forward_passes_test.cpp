@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/forward_passes.hpp"
+#include "tests/latency/operations/tiny_shapes.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+double elements_of(const Program& program, BufferKind kind) {
+  double elements = 0.0;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.kind == kind) elements += static_cast<double>(buffer.elements);
+  }
+  return elements;
+}
+
+template <typename Kind>
+std::int64_t number_of(const Program& program) {
+  return std::count_if(program.operations.begin(), program.operations.end(),
+                       [](const Operation& operation) { return std::holds_alternative<Kind>(operation); });
+}
+
+}  // namespace
+
+TEST_CASE("every pass of every shipped model that can be run is a sound program") {
+  for (const ModelShape& shape : model_registry()) {
+    INFO(shape.name);
+    if (why_not_runnable(shape)) {
+      CHECK_THROWS_AS(decoder_pass(shape, {}), DomainError);
+      continue;
+    }
+    const ForwardPassRequest request{.tokens = 1, .batch = 3, .context = 20};
+    CHECK_NOTHROW(decoder_pass(shape, {.tokens = 6, .batch = 3, .context = 20}));
+    CHECK_NOTHROW(autoregressive_drafting(shape, request, 4));
+    CHECK_NOTHROW(block_drafting(shape, request, 4));
+    CHECK_NOTHROW(head_drafting(shape, request, 4));
+    if (shape.encoder_layers > 0) CHECK_NOTHROW(encoder_pass(shape, request));
+  }
+}
+
+TEST_CASE("autoregressive drafting reads the weights of one pass gamma times and holds them once") {
+  for (const ModelShape& shape : {tests::tiny_decoder(), tests::tiny_encoder_decoder(), tests::tiny_head()}) {
+    INFO(shape.name);
+    const ForwardPassRequest request{.tokens = 1, .batch = 2, .context = 4};
+    const Program one = autoregressive_drafting(shape, request, 1);
+    const Program three = autoregressive_drafting(shape, request, 3);
+    CHECK(elements_of(three, BufferKind::weight) == elements_of(one, BufferKind::weight));
+    CHECK(number_of<Project>(three) == 3 * number_of<Project>(one));
+    CHECK(number_of<PickToken>(three) == 3);
+    CHECK(elements_of(three, BufferKind::activation) == elements_of(one, BufferKind::activation));
+  }
+}
+
+TEST_CASE("context grows by one with each draft") {
+  const Program program = autoregressive_drafting(tests::tiny_decoder(), {.tokens = 1, .batch = 2, .context = 4}, 3);
+  std::vector<std::int64_t> lengths;
+  for (const Operation& operation : program.operations) {
+    if (const auto* attend = std::get_if<Attend>(&operation)) lengths.push_back(attend->length);
+  }
+  CHECK(lengths == std::vector<std::int64_t>{5, 5, 6, 6, 7, 7});
+}
+
+TEST_CASE("Medusa heads are gamma blocks and gamma vocabulary projections") {
+  const ModelShape shape = tests::tiny_decoder();
+  const Program program = head_drafting(shape, {.tokens = 1, .batch = 2, .context = 4}, 3);
+  CHECK(number_of<Project>(program) == 6);
+  // Block 8 x 8 + 8, gain 8, vocabulary 10 x 8.
+  CHECK(elements_of(program, BufferKind::weight) == 3 * (72 + 8 + 80));
+}
+
+TEST_CASE("requests that no pass can have are refused") {
+  const ModelShape decoder = tests::tiny_decoder();
+  CHECK_THROWS_AS(decoder_pass(decoder, {.tokens = 0}), DomainError);
+  CHECK_THROWS_AS(decoder_pass(decoder, {.batch = 0}), DomainError);
+  CHECK_THROWS_AS(decoder_pass(decoder, {.context = -1}), DomainError);
+  CHECK_THROWS_AS(autoregressive_drafting(decoder, {}, 0), DomainError);
+  CHECK_THROWS_AS(block_drafting(decoder, {.tokens = 2}, 3), DomainError);
+  CHECK_THROWS_WITH(encoder_pass(decoder, {}), "encoder_pass: tiny decoder has no encoder");
+  CHECK_THROWS_WITH(decoder_pass(decoder, {.source_length = 3}),
+                    "invalid source_length=3 (must be 0: tiny decoder has no encoder)");
+  CHECK_THROWS_WITH(decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 4, .context = 13}),
+                    "invalid context=13 (must leave room for the pass: 17 positions are needed, tiny encoder_decoder "
+                    "has 16)");
+  CHECK_NOTHROW(decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 3, .context = 13}));
+  ModelShape broken = decoder;
+  broken.kv_heads = 3;
+  CHECK_THROWS_AS(decoder_pass(broken, {}), DomainError);
+}
+
+TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the reason") {
+  const auto rejected = [](const ModelShape& shape) {
+    CHECK_THROWS_AS(autoregressive_drafting(shape, {}, 2), DomainError);
+    CHECK_THROWS_AS(block_drafting(shape, {}, 2), DomainError);
+    CHECK_THROWS_AS(head_drafting(shape, {}, 2), DomainError);
+    return why_not_runnable(shape).value_or("");
+  };
+  ModelShape shape = tests::tiny_decoder();
+  CHECK_FALSE(why_not_runnable(shape));
+  shape.experts = {.count = 4, .per_token = 2, .d_ff = 6};
+  CHECK(rejected(shape) == "mixtures of experts are not run");
+  CHECK_THROWS_WITH(decoder_pass(shape, {}),
+                    "tiny decoder: passes of it cannot be run (mixtures of experts are not "
+                    "run) - predict them from a data sheet");
+  shape = tests::tiny_decoder();
+  shape.kv_heads = 4;
+  shape.head_dim = 6;
+  shape.latent = {.kv_rank = 3, .query_rank = 0, .rope_dim = 2, .nope_dim = 4, .value_dim = 7};
+  CHECK(rejected(shape) == "latent attention is not run");
+  shape = tests::tiny_decoder();
+  shape.linear = {.layers = 1, .layer_parameters = 77, .state_elements = 9};
+  CHECK(rejected(shape) == "linear attention is not run");
+  shape = tests::tiny_decoder();
+  shape.query_key_norm = true;
+  CHECK(rejected(shape) == "norms of queries and keys are not run");
+  shape = tests::tiny_decoder();
+  shape.norms_per_layer = 4;
+  CHECK(rejected(shape) == "other than two norms per layer are not run");
+  shape = tests::tiny_head();
+  shape.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true};
+  CHECK(rejected(shape) == "heads of several hidden states or a vocabulary of their own are not run");
+  shape = tests::tiny_decoder();
+  shape.feed_forward_layers = 1;
+  CHECK(rejected(shape) == "layers without attention or without a feed-forward block are not run");
+}
+
+TEST_CASE("a pass that ends within a sliding window is run, a longer one is not") {
+  ModelShape shape = tests::tiny_decoder();
+  shape.window = {.tokens = 8, .layers = 2};
+  CHECK_NOTHROW(decoder_pass(shape, {.tokens = 3, .batch = 1, .context = 5}));
+  CHECK_THROWS_WITH(decoder_pass(shape, {.tokens = 4, .batch = 1, .context = 5}),
+                    "invalid context=5 (must leave room for the pass: 9 positions are needed, windows of tiny decoder "
+                    "see 8; longer contexts are not run)");
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/system/server.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+RandomStream length_stream() { return {8, {.purpose = Purpose::test, .point = 0, .block = 0}}; }
+
+}  // namespace
+
+// 70,000 draws see a length that is 12 % too frequent.
+TEST_CASE("lengths with a spread are uniform on both sides of the middle, ends included") {
+  RandomStream random = length_stream();
+  std::vector<std::int64_t> observed(7, 0);
+  for (int i = 0; i < 70'000; ++i) {
+    ++observed.at(static_cast<std::size_t>(draw_length(TokenCount{.tokens = 13, .spread = 3}, random) - 10));
+  }
+  CHECK(tests::chi_squared_p_value(observed, std::vector<double>(7, 10'000.0)) > tests::family_level);
+}
+
+TEST_CASE("a length without spread is constant, a geometric one has its mean") {
+  RandomStream random = length_stream();
+  CHECK(draw_length(TokenCount{.tokens = 0}, random) == 0);
+  CHECK(draw_length(TokenCount{.tokens = 40}, random) == 40);
+  double sum = 0.0;
+  constexpr int count = 40'000;
+  for (int i = 0; i < count; ++i) {
+    sum += static_cast<double>(draw_length(TokenCount{.tokens = 2.5, .geometric = true}, random));
+  }
+  const double deviation = std::sqrt(2.5 * 1.5);
+  CHECK(std::abs(sum / count - 2.5) <= tests::standard_errors * deviation / std::sqrt(count));
+}
+
+}  // namespace foredraft::sim
