@@ -111,7 +111,7 @@ TEST_CASE("the log of an n-gram drafter at one gamma tells its tokens at others"
   }
 }
 
-TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[many_samples]") {
+TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[long]") {
   // 200 logs of ten windows of 300 steps. A coverage of 0.95 shows 179 of them or fewer once in 500 times.
   constexpr int logs = 200;
   constexpr int min_covered = 180;
@@ -139,7 +139,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[man
   }
 }
 
-TEST_CASE("clusters of dependent iterations give intervals that hold the truth", "[many_samples]") {
+TEST_CASE("clusters of dependent iterations give intervals that hold the truth", "[long]") {
   // 60 logs of eight texts each. A coverage of 0.9 shows 45 of them or fewer once in 2,000 times.
   constexpr int logs = 60;
   constexpr int min_covered = 46;

@@ -85,8 +85,7 @@ Comparison compared(const std::vector<logs::Observation>& reference, const std::
 
 }  // namespace
 
-TEST_CASE("intervals of the acceptance length and of a difference hold the truth as often as they say",
-          "[many_samples]") {
+TEST_CASE("intervals of the acceptance length and of a difference hold the truth as often as they say", "[long]") {
   // Intervals that miss are binomial(1000, 0.05): 5 standard errors are 34. Taking steps as independent misses a
   // quarter: the acceptance rates of requests differ.
   constexpr int samples = 1000;
@@ -110,8 +109,7 @@ TEST_CASE("intervals of the acceptance length and of a difference hold the truth
   CHECK(std::abs(missed_gain - 0.05 * samples) < standard_errors * error);
 }
 
-TEST_CASE("the same requests are compared one by one: the truth is held as often, in a shorter interval",
-          "[many_samples]") {
+TEST_CASE("the same requests are compared one by one: the truth is held as often, in a shorter interval", "[long]") {
   constexpr int samples = 400;
   constexpr double easier = 0.05;
   int missed = 0;
@@ -135,7 +133,7 @@ TEST_CASE("the same requests are compared one by one: the truth is held as often
   CHECK(shown_paired > 3 * shown_apart);
 }
 
-TEST_CASE("a change of the size that could have been seen is seen in four of five comparisons", "[many_samples]") {
+TEST_CASE("a change of the size that could have been seen is seen in four of five comparisons", "[long]") {
   constexpr int samples = 400;
   constexpr double easier = 0.05;
   double smallest = 0.0;

@@ -163,7 +163,7 @@ TEST_CASE("a decay of process fidelity gives points of token fidelity no closed 
 }
 
 TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it",
-          "[many_samples]") {
+          "[long]") {
   // 100,000 tokens, 50,000 iterations: standard errors of 0.0012 to 0.0024 for accuracies that differ by 0.02 and more,
   // and of up to 0.007 for acceptances that differ by 0.2 and more.
   const SweepConfig config = tests::config_of(

@@ -94,7 +94,7 @@ TEST_CASE("the best draft lengths are those of the least request time and of the
   CHECK(prediction.shown()->gamma == 4);
 }
 
-TEST_CASE("the most requests within an objective meet it, and a little more do not") {
+TEST_CASE("the most requests within an objective meet it, and a little more do not", "[long]") {
   LoadQuestion question = llama_load(10.0);
   question.pair.gamma = 1;
   question.objective = {.ttft_ms = {}, .tpot_ms = 12.0};
@@ -113,7 +113,7 @@ TEST_CASE("the most requests within an objective meet it, and a little more do n
   CHECK_FALSE(none.best_throughput);
 }
 
-TEST_CASE("memory bounds the batch, and without a draft model it holds more") {
+TEST_CASE("memory bounds the batch, and without a draft model it holds more", "[long]") {
   LoadQuestion question = llama_load(2.0);
   question.pair.memory_utilization = 0.4;
   const LoadPrediction prediction = predicted(question);
@@ -246,7 +246,7 @@ TEST_CASE("a measured profile answers at a load as far as it measured") {
   }
 }
 
-TEST_CASE("a document of the answer at a load is as its schema says, whatever the load") {
+TEST_CASE("a document of the answer at a load is as its schema says, whatever the load", "[long]") {
   const TemporaryFolder folder;
   const auto served = load_document(folder, llama + load + "--slo-ttft-ms 500 --slo-tpot-ms 15 --gpu-hour-price 2.5");
   CHECK(served.at("best_gamma").at("cost") == served.at("best_gamma").at("throughput"));

@@ -119,7 +119,7 @@ TEST_CASE("a point that fails while running is named with its key, and the rows 
 
 // A signal is answered within a second. The bound here is ten: the machine may be busy with other tests, and what these
 // runs have in front of them takes an hour and more. `timeout` kills what is still there after it, which is code 137.
-TEST_CASE("whatever takes long says so and ends at an interrupt") {
+TEST_CASE("whatever takes long says so and ends at an interrupt", "[long]") {
   const TemporaryFolder folder;
   write_text(folder / "drafts.toml",
              sweep_of("sequences = 100000", "gamma = [1_000_000]", "alpha = 0.999999\nc = 0.1\nsequence_length = 1e6"));

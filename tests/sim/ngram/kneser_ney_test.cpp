@@ -38,8 +38,7 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
 
 }  // namespace
 
-TEST_CASE("probabilities are those of the definition, positive and of sum one, in seen and unseen contexts",
-          "[many_samples]") {
+TEST_CASE("probabilities are those of the definition, positive and of sum one, in seen and unseen contexts", "[long]") {
   std::vector<Window> windows{head_window(2, 2),  head_window(3, 5),  head_window(5, 3),  head_window(2, max_heads),
                               stage_window(1, 3), stage_window(2, 2), stage_window(3, 4), stage_window(4, 2)};
   for (int order = 1; order <= max_order; ++order) windows.push_back(adjacent_window(order));

@@ -99,8 +99,7 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
   }
 }
 
-TEST_CASE("heads and stages accept at each position as often as the enumeration of what they see says",
-          "[many_samples]") {
+TEST_CASE("heads and stages accept at each position as often as the enumeration of what they see says", "[long]") {
   // 200,000 iterations: standard errors of 0.0008 at the first position to 0.0024 at the last, so acceptances off by
   // 0.004 and 0.012 are seen.
   for (const auto sight : {ngram::Sight::none, ngram::Sight::previous}) {
@@ -170,7 +169,7 @@ TEST_CASE("a higher-order pair yields what the runs of its acceptance study say"
   CHECK(std::abs(as_run.mean - predicted) < tests::standard_errors * std::sqrt(2.0) * as_run.standard_error);
 }
 
-TEST_CASE("the standard error covers iterations that depend on each other for long", "[many_samples]") {
+TEST_CASE("the standard error covers iterations that depend on each other for long", "[long]") {
   // Text that is predictable for some 200 tokens, then not. Sum of squared deviations in standard errors over 40 seeds:
   // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
   // 1,272; 1.6 times too small or 2 times too large is seen.

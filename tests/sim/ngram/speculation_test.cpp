@@ -69,7 +69,7 @@ std::vector<double> expected_triples(const Model& model, const std::vector<Token
 
 }  // namespace
 
-TEST_CASE("speculative decoding emits triples of tokens with the target's own joint law", "[many_samples]") {
+TEST_CASE("speculative decoding emits triples of tokens with the target's own joint law", "[long]") {
   // 30,000 texts each. Smallest defect seen: 3 % of the mass of the second token moved to one of probability 0.2, some
   // 130 units of chi-squared.
   constexpr std::int64_t trials = 30'000;

@@ -180,7 +180,7 @@ TEST_CASE("one candidate is rejection_sampling, draw for draw") {
 
 // 60,000 iterations: a standard error of about 0.0015.
 TEST_CASE("simulated candidates are accepted as often as the closed form says, down to one token and temperature 0",
-          "[many_samples]") {
+          "[long]") {
   const double candidates = GENERATE(2.0, 3.0, 5.0, 40.0);
   const double replacement = GENERATE(0.0, 1.0);
   const double temperature = GENERATE(0.0, 1.0);

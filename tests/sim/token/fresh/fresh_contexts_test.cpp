@@ -135,7 +135,7 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
 
 // The standard error of the difference is 0.004 to 0.013, largest at temperature 0, where a context accepts all or
 // nothing.
-TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[many_samples]") {
+TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[long]") {
   const auto target =
       GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
   const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);

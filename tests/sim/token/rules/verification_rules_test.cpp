@@ -296,7 +296,7 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
 
 // 60,000 iterations: 5 %, as below. The candidates behind the first are not in emitted_distribution().
 TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
-          "[many_samples]") {
+          "[long]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
   std::erase_if(cases, [](const tests::RuleCase& entry) { return !entry.lossless; });
   for (const tests::RuleCase& entry : cases) check_emits_target(entry, 3, 60'000, tests::level_of_one(cases.size()));
@@ -305,8 +305,7 @@ TEST_CASE("at the ends of its parameters every lossless rule's first two emitted
 // 400,000 iterations of rejection_sampling and each gamma, about 250,000 pairs in up to 225 cells: the joint test sees
 // a relative deviation of 2 % (root mean square over the cells), the marginal ones of 1.4 %. The others run 60,000,
 // which sees 5 % and 3.5 %.
-TEST_CASE("for every rule the first two emitted tokens follow the law that the rule's formulas imply",
-          "[many_samples]") {
+TEST_CASE("for every rule the first two emitted tokens follow the law that the rule's formulas imply", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2, 4);
   const double level = tests::level_of_one(9 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -325,7 +324,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the law that the r
 
 // 15,000 iterations: sees a relative deviation of 10 % (root mean square over the cells). A word used twice changes
 // whole cells: a rejection and the replacement behind it would both be large.
-TEST_CASE("for every rule a single iteration uses no random word for two things", "[many_samples]") {
+TEST_CASE("for every rule a single iteration uses no random word for two things", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2);
   constexpr std::int64_t iterations = 15'000;
   for (const tests::RuleCase& entry : tests::rule_cases()) {
