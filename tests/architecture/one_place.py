@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a source file prints, writes or makes folders and processes by itself: one place does each.
+"""Fails where a source file prints, writes, makes folders and processes or casts pointers by itself: one place does each.
 
 Usage: one_place.py REPOSITORY_ROOT
 """
@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("core", "analytic", "sim", "latency", "logs", "gpu_bench", "experiments")
+FOLDERS = ("core", "scenario", "analytic", "sim", "latency", "logs", "gpu_bench", "experiments")
 # what, the pattern of it, and the files that do it; a folder ends with a slash
 RULES = (
     ("prints (core/streams.hpp does)",
@@ -22,6 +22,8 @@ RULES = (
      {"experiments/inputs/corpus.cpp", "gpu_bench/cpu/cpu_facts.cpp", "gpu_bench/run/host_facts.cpp"}),
     ("starts programs (experiments/cli/scripts.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system\b|\bfork\s*\(",
      {"experiments/cli/scripts.cpp"}),
+    ("casts pointers (gpu_bench does, where sanitizers check their alignment)", r"\breinterpret_cast\b",
+     {"gpu_bench/", "experiments/inputs/observed_acceptance.cpp"}),  # the latter bytes, for zlib
 )
 
 
@@ -34,7 +36,7 @@ def violations(root):
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 code = line.split("//", 1)[0]
                 for what, pattern, allowed in RULES:
-                    if name not in allowed and re.search(pattern, code):
+                    if not name.startswith(tuple(allowed)) and re.search(pattern, code):
                         yield f"{name}:{number}: {what}: {line.strip()}"
 
 
