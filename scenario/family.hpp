@@ -194,8 +194,7 @@ struct DrafterMember : Member<Drafter> {
 [[nodiscard]] const std::vector<DrafterMember>& drafters();
 
 struct PolicyMember : Member<Policy> {
-  bool (*fits)(const AcceptanceProcess& process);  ///< whether it works with this alternative
-  std::string_view fitting;                        ///< the names of those, for messages
+  bool (*fits)(const AcceptanceProcess& process);  ///< true if the policy works with this alternative
   std::string_view alias = {};                     ///< another name
 };
 [[nodiscard]] const std::vector<PolicyMember>& policies();

@@ -40,7 +40,14 @@ std::string option_of(std::string_view parameter) {
   return option;
 }
 
+std::string_view given_as(const Space& space, std::string_view parameter) {
+  constexpr std::string_view other_form = "process.marginal";
+  const bool other = parameter == "process.conditional" && !has_input(space, parameter) && has_input(space, other_form);
+  return other ? other_form : parameter;
+}
+
 std::string name_for_user(const Space& space, std::string_view parameter) {
+  parameter = given_as(space, parameter);
   return space.wording == Wording::option ? "--" + option_of(parameter) : std::string(parameter);
 }
 
@@ -289,15 +296,7 @@ std::optional<Value> read_value(const Parameter& parameter, const Node& node, co
 }
 
 std::string problem(const Parameter& parameter, double number) {
-  const bool above =
-      parameter.range.excludes_minimum ? number > parameter.range.minimum : number >= parameter.range.minimum;
-  if (above && number <= parameter.range.maximum) return {};
-  if (parameter.range.maximum >= std::numeric_limits<double>::max()) {
-    return fmt::format("must be finite and {} {}", parameter.range.excludes_minimum ? "above" : "at least",
-                       number_text(parameter.range.minimum));
-  }
-  return fmt::format("must lie in {}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
-                     number_text(parameter.range.minimum), number_text(parameter.range.maximum));
+  return contains(parameter.range, number) ? "" : "must " + range_reason(parameter.range);
 }
 
 std::string legal_values(const Parameter& parameter) {

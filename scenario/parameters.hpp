@@ -90,14 +90,16 @@ struct FixedInput {
 enum class Wording { file, option, name };
 
 struct Space {
-  std::vector<Axis> axes;         ///< the last one varies fastest
-  std::vector<FixedInput> fixed;  ///< used by some scenario, in the order of the parameter table
+  std::vector<Axis> axes = {};         ///< the last one varies fastest
+  std::vector<FixedInput> fixed = {};  ///< used by some scenario, in the order of the parameter table
   Wording wording = Wording::file;
 };
 
 /// The option that states a parameter: "edit-rate" for drafter.edit_rate.
 [[nodiscard]] std::string option_of(std::string_view parameter);
 
+/// The parameter that states a value: process.marginal in place of process.conditional where it is the one given.
+[[nodiscard]] std::string_view given_as(const Space& space, std::string_view parameter);
 /// What users call an input: the parameter in a file, its option on the command line.
 [[nodiscard]] std::string name_for_user(const Space& space, std::string_view parameter);
 /// How users state a word: `drafter = "block"`, or --drafter block.
