@@ -25,14 +25,6 @@ std::string key_of(const Space& space, std::string_view name) {
   return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
 }
 
-std::string instead_of_cost(std::string_view name, const Usage& usage) {
-  for (const MemberRange& of : find_parameter(name)->members) {
-    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
-    return fmt::format("remove it, or set cost = \"{}\"", of.member);
-  }
-  return fmt::format("remove it, or set cost = \"{}\"", name_of(Cost(MeasuredTimes{})));
-}
-
 /// Why no scenario uses a parameter.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
   if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
@@ -47,7 +39,8 @@ std::string why_unused(const Space& space, const Parameter& parameter, const Usa
 }
 
 /// What a parameter that no point uses was probably meant to be.
-std::string instead_of(const Space& space, std::string_view name, const Usage& usage) {
+std::string instead_of(const Space& space, const Parameter& parameter, const Usage& usage) {
+  const std::string_view name = parameter.name;
   if (space.wording != Wording::file) return "remove it";
   if (usage.takes("fidelity", "system")) {
     if (name == "gamma") return "remove it, or gamma_schedule";
@@ -58,11 +51,13 @@ std::string instead_of(const Space& space, std::string_view name, const Usage& u
   if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
     return "remove it, or set fidelity = \"token\" and the models it needs";
   }
-  if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
-  if (name == "c") return "remove it, or use cost = \"constant_ratio\"";
-  if (name.starts_with("cost.")) return instead_of_cost(name, usage);
-  if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
-  return "remove it";
+  std::vector<std::string> members;
+  for (const MemberRange& of : parameter.members) {
+    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
+    members.push_back(fmt::format("\"{}\"", of.member));
+  }
+  if (members.empty()) return "remove it";
+  return fmt::format("remove it, or set {} = {}", parameter.members.front().family, fmt::join(members, " or "));
 }
 
 /// The default of models.parameter: what makes a next-token distribution neither flat nor certain.
@@ -74,6 +69,7 @@ double target_parameter_default(std::string_view distribution) {
 
 /// Combinations of values that are tried before a sweep begins; every point is checked again when it runs.
 constexpr std::uint64_t max_tried = 100'000;
+constexpr std::uint64_t max_random = 10'000;
 
 /// The values of an axis that are tried: all, or of numbers the least and the largest.
 std::vector<Value> tried_values(const Axis& axis, bool all) {
@@ -84,7 +80,7 @@ std::vector<Value> tried_values(const Axis& axis, bool all) {
 }
 
 /// The scenarios of a space one after another: all of them; of more than max_tried, those at the ends of its numbers;
-/// of more still, max_tried of these at random.
+/// of more still, max_random of these at random.
 class Trials {
  public:
   explicit Trials(const Space& space) : space_(space), usage_(usage_of(space)) {
@@ -104,10 +100,11 @@ class Trials {
   void visit(const Visit& visit) {
     double count = 1.0;
     for (const Axis& axis : axes_) count *= static_cast<double>(axis.values.size());
+    const bool at_random = count > static_cast<double>(max_tried);
     std::minstd_rand random;  // NOLINT: the same trials every time
     bool new_words = true;
-    for (std::uint64_t k = 0; k < max_tried && static_cast<double>(k) < count; ++k) {
-      if (count > max_tried) {
+    for (std::uint64_t left = at_random ? max_random : static_cast<std::uint64_t>(count); left > 0; --left) {
+      if (at_random) {
         for (std::size_t i = 0; i < axes_.size(); ++i) place_[i] = random() % axes_[i].values.size();
         new_words = true;
       }
@@ -185,8 +182,7 @@ class Resolver {
   void reject_unused() {
     const auto check = [&](const Parameter& parameter) {
       if (parameter.used(usage_)) return;
-      reject(parameter.name, "not used", why_unused(space_, parameter, usage_),
-             instead_of(space_, parameter.name, usage_));
+      reject(parameter.name, "not used", why_unused(space_, parameter, usage_), instead_of(space_, parameter, usage_));
     };
     for (const Axis& axis : space_.axes) check(*axis.parameter);
     for (const FixedInput& input : space_.fixed) check(*input.parameter);
@@ -195,19 +191,15 @@ class Resolver {
   /// Acceptance by position is given in one of two forms, which are stored in one place.
   void check_one_form() {
     const auto given = [&](std::string_view name) { return has_input(space_, name) || unknown_.contains(name); };
-    if (unknown_.contains("process.marginal")) unknown_.insert("process.conditional");
-    if (given("process.conditional") && given("process.marginal") &&
-        find_parameter("process.conditional")->used(usage_)) {
+    const bool both = given("process.conditional") && given("process.marginal");
+    if (both && find_parameter("process.conditional")->used(usage_)) {
       reject("process.conditional", "mutually exclusive with " + name_for_user(space_, "process.marginal"),
              fmt::format("process positional takes {} or {}", name_for_user(space_, "process.conditional"),
                          name_for_user(space_, "process.marginal")),
              "remove one");
     }
-    for (const Value& entries : values_of(space_, "process.marginal")) {
-      auto rise = rising_marginal(std::get<std::vector<double>>(entries), space_);
-      if (!rise) continue;
-      reject(rise->field, std::move(rise->text), std::move(rise->why), std::move(rise->suggestion));
-      unknown_.insert("process.conditional");  // its own problem follows from this one
+    if (unknown_.contains("process.marginal") && !has_input(space_, "process.conditional")) {
+      unknown_.insert("process.conditional");
     }
   }
 
@@ -217,6 +209,10 @@ class Resolver {
       reject("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
     }
     if (!usage_.takes("fidelity", "token")) return;
+    if (usage_.states("sequence_length") && usage_.takes("fidelity", "process")) {
+      reject("sequence_length", "not used by fidelity token", "its points count iterations of one endless text",
+             "sweep the two fidelities apart");
+    }
     for (const std::string& policy : usage_.words.at("policy")) {
       if (policy == name_of(Policy(ConstantGamma{}))) continue;
       reject("policy", fmt::format("{} does not work in fidelity token", policy),
@@ -243,8 +239,7 @@ class Resolver {
           miss(parameter.name, "the target distributions have no common default", "");
         }
       } else if (parameter.required) {
-        miss(parameter.name, parameter.summary,
-             space_.wording == Wording::file ? "add it to [fixed] or [axes]" : "");
+        miss(parameter.name, parameter.summary, space_.wording == Wording::file ? "add it to [fixed] or [axes]" : "");
       }
     }
     space_.fixed = std::move(resolved);
@@ -289,12 +284,13 @@ class Resolver {
     const auto mean = trials.number("process.mean");
     const auto correlation = trials.number("process.correlation");
     if (!mean || !correlation) return;
-    problem = {.field = "process.correlation",
-               .text = fmt::format("no process {} has mean {} and correlation {}", name_of(*process), *mean,
-                                   *correlation),
-               .why = "its parameters would leave their ranges",
-               .suggestion = "beta_mixture: both between 0 and 1; markov: correlation from -mean / (1 - mean) and "
-                             "1 - 1 / mean up to below 1"};
+    problem = {
+        .field = "process.correlation",
+        .text = fmt::format("no process {} has mean {} and correlation {}", name_of(*process), *mean, *correlation),
+        .why = "its parameters would leave their ranges",
+        .suggestion =
+            "beta_mixture: both between 0 and 1; markov: correlation from -mean / (1 - mean) and "
+            "1 - 1 / mean up to below 1"};
   }
 
   Space& space_;

@@ -29,14 +29,9 @@ std::optional<std::size_t> first_rise(const std::vector<double>& entries) {
   return static_cast<std::size_t>(rise - entries.begin()) + 1;
 }
 
-std::optional<FieldProblem> rising_marginal(const std::vector<double>& entries, const Space& given) {
+std::string rise_of(const std::vector<double>& entries) {
   const std::optional<std::size_t> at = first_rise(entries);
-  if (!at) return std::nullopt;
-  return FieldProblem{
-      .field = "process.marginal",
-      .text = fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at + 1),
-      .why = "a marginal is P(this draft and all before it accepted)",
-      .suggestion = fmt::format("did you mean {}?", name_for_user({.wording = given.wording}, "process.conditional"))};
+  return at ? fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at + 1) : "";
 }
 
 namespace {
@@ -247,16 +242,17 @@ class ScenarioCheck {
 
   void check_positional(const Positional& positional, std::int64_t gamma, std::string_view field) {
     if (positional.conditional.empty()) {
-      return reject("process.conditional", "missing",
-                    fmt::format("process positional takes {} or {}", name("process.conditional"),
-                                name("process.marginal")),
-                    given_.wording == Wording::file ? "add one of them to [fixed] or [axes]" : "");
+      return reject(
+          "process.conditional", "missing",
+          fmt::format("process positional takes {} or {}", name("process.conditional"), name("process.marginal")),
+          given_.wording == Wording::file ? "add one of them to [fixed] or [axes]" : "");
     }
     check_entries("process.conditional", positional.conditional, gamma, field);
     if (positional.marginal.empty()) return;
     const std::string wrong = first_outside("process.marginal", probability_range, positional.marginal);
     if (!wrong.empty()) reject("process.marginal", "invalid " + wrong, "must " + range_reason(probability_range));
-    if (auto rise = rising_marginal(positional.marginal, given_)) problems_.push_back(std::move(*rise));
+    std::string rise = rise_of(positional.marginal);
+    if (!rise.empty()) reject("process.marginal", std::move(rise), std::string(why_no_rise));
     check_entries("process.marginal", positional.marginal, gamma, field);
   }
 
@@ -368,10 +364,9 @@ class ScenarioCheck {
              "it determines acceptance after the first draft itself", use("process", "iid"), "process");
     }
     if (is<ConfidenceThreshold>(process.policy)) {
-      reject(
-          "drafter",
-          fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", drafter.name),
-          "the policy draws the acceptance of each token itself", use("drafter", "autoregressive"), "policy");
+      reject("drafter",
+             fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", drafter.name),
+             "the policy draws the acceptance of each token itself", use("drafter", "autoregressive"), "policy");
     }
     if (is<InputCopy>(scenario_.drafter) && !is<ConstantGamma>(process.policy)) {
       reject("policy", fmt::format("not used by drafter {}", drafter.name),
@@ -551,8 +546,10 @@ class ScenarioCheck {
   }
 
   void check_load(const Server& server) {
-    reject_thrown("prompt_tokens", [&] { check_token_count("prompt_tokens", server.prompt, 0); }, "prompt_spread");
-    reject_thrown("output_tokens", [&] { check_token_count("output_tokens", server.output, 1); }, "output_spread");
+    reject_thrown(
+        "prompt_tokens", [&] { check_token_count("prompt_tokens", server.prompt, 0); }, "prompt_spread");
+    reject_thrown(
+        "output_tokens", [&] { check_token_count("output_tokens", server.output, 1); }, "output_spread");
     if (server.arrivals.kind == ArrivalKind::closed) {
       check_number("arrivals.clients", server.arrivals.clients);
     } else {

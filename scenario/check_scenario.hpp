@@ -55,7 +55,8 @@ void check_distributions(const GivenDistributions& given);
 /// The first entry above the one before it, or nullopt. A marginal does not rise.
 [[nodiscard]] std::optional<std::size_t> first_rise(const std::vector<double>& entries);
 
-/// The problem of a marginal that rises.
-[[nodiscard]] std::optional<FieldProblem> rising_marginal(const std::vector<double>& entries, const Space& given);
+/// "rises from 0.7 to 0.75 at position 2"; empty if the entries do not rise.
+[[nodiscard]] std::string rise_of(const std::vector<double>& entries);
+inline constexpr std::string_view why_no_rise = "a marginal is P(this draft and all before it accepted)";
 
 }  // namespace foredraft::scenario

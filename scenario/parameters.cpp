@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/numbers.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
@@ -225,6 +226,15 @@ class ValueReader {
       const auto number = real((*list)[i], fmt::format("entry {}", i + 1));
       if (!number) return std::nullopt;
       values.push_back(*number);
+    }
+    if (std::string rise = parameter_.name == "process.marginal" ? rise_of(values) : ""; !rise.empty()) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = std::move(rise),
+                     .why = std::string(why_no_rise),
+                     .suggestion = fmt::format("did you mean {}?",
+                                               key_.starts_with("--") ? "--conditional" : "process.conditional")});
+      return std::nullopt;
     }
     return values;
   }

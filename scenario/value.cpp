@@ -45,7 +45,8 @@ bool contains(const Range& range, double number) {
 
 std::string range_reason(const Range& range) {
   if (range.maximum >= unbounded) {
-    return fmt::format("be finite and {} {}", range.excludes_minimum ? "above" : "at least", number_text(range.minimum));
+    return fmt::format("be finite and {} {}", range.excludes_minimum ? "above" : "at least",
+                       number_text(range.minimum));
   }
   return fmt::format("{} {}{}, {}{}", range.whole ? "be a whole number in" : "lie in",
                      range.excludes_minimum ? '(' : '[', number_text(range.minimum), number_text(range.maximum),

@@ -325,13 +325,6 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   }
   check_counts(config, table, problems);
   const bool finite = usage.states("sequence_length");
-  if (finite && process && token) {
-    report_input(config, "sequence_length",
-                 {.text = "not used by fidelity token",
-                  .why = "its points count iterations of one endless text",
-                  .suggestion = "sweep the two fidelities apart"},
-                 problems);
-  }
   const SimulationPlan& plan = *config.simulation;
   const std::string_view wanted = finite ? "sequences" : "iterations";
   const bool replay = !finite && usage.words.at("process") == std::vector<std::string>{trace} && !token;
