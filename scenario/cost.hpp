@@ -37,18 +37,18 @@ class ForwardPassTimes {
 /// What a scenario says of itself.
 namespace foredraft::scenario {
 
-/// Null for costs that are given, not looked up.
+/// The cost if it is looked up; null if it is given.
 [[nodiscard]] const LookedUpTimes* looked_up(const Cost& cost);
 
-/// What decoding costs at the scenario's gamma; nothing without c, where it does not fit into memory, and of a server,
+/// The cost of decoding at the scenario's gamma; nullopt without c, if it does not fit into memory, and for a server,
 /// whose batches vary. Throws DomainError for a time that is not known and std::logic_error for times that were never
 /// read.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario);
 
-/// Target steps that each verified token but the first adds to a verification; 0 for costs that are looked up.
+/// Decode steps that each verified token after the first adds to a verification; 0 for costs that are looked up.
 [[nodiscard]] double verify_growth(const Cost& cost);
 
-/// Whether drafts differ in length from one iteration to the next, other than by the batch.
+/// True if the draft length varies from iteration to iteration, other than by the batch.
 [[nodiscard]] bool gamma_varies(const Scenario& scenario);
 
 }  // namespace foredraft::scenario

@@ -18,19 +18,19 @@
 /// users call it and which parameters it has. Name, alternative and parameters stand in one entry.
 namespace foredraft::scenario {
 
-/// Whether a parameter must be given, and what holds where it is not.
+/// How a parameter is given, and what holds if it is not.
 enum class Given {
-  always,
-  optional,    ///< may be left out and then has no value
-  by_default,  ///< else the value that the alternative starts with
-  implied,     ///< the same, and not written among the resolved inputs: what was so before the parameter existed
+  always,      ///< required
+  optional,    ///< no value if it is left out
+  by_default,  ///< the default of the alternative if it is left out
+  implied,     ///< the same, but the default is omitted from the resolved inputs, for compatibility
 };
 
-/// Where a parameter of a cost means something.
+/// Which scenarios use a parameter of a cost.
 enum class Paid {
-  each_iteration,  ///< of one text after another; a server's passes have a batch
-  once_a_sequence,
-  also_by_servers,  ///< whatever the batch
+  each_iteration,   ///< process and token fidelity; the passes of a server have a batch
+  once_a_sequence,  ///< process fidelity with sequence_length
+  also_by_servers,  ///< every fidelity
 };
 
 /// A parameter of one alternative.
@@ -41,9 +41,9 @@ struct MemberParameter {
   ValueType type;
   Range range;
   Given given;
-  /// Stores a value of this type into the alternative; nothing happens to another one.
+  /// Stores a value of this type into the alternative; does not change another one.
   void (*set)(Family&, const Value&);
-  /// What is stored there; nothing where that is nothing, or in another alternative.
+  /// The stored value; nullopt if there is none, and in another alternative.
   std::optional<Value> (*get)(const Family&);
   Family (*fresh)();  ///< the alternative, every parameter at its default
   Paid paid = Paid::each_iteration;
@@ -187,9 +187,9 @@ void check_ranges(const std::vector<Entry>& registry, const Family& value) {
 
 struct DrafterMember : Member<Drafter> {
   Drafting charge;  ///< per iteration, in passes of c target steps
-  bool process;     ///< drafts in process fidelity ...
-  bool token;       ///< ... and in token fidelity ...
-  bool text;        ///< ... where it drafts text of n-gram models alone
+  bool process;     ///< drafts in process fidelity
+  bool token;       ///< drafts in token fidelity
+  bool text;        ///< in token fidelity it drafts only text of n-gram models
 };
 [[nodiscard]] const std::vector<DrafterMember>& drafters();
 
@@ -210,7 +210,7 @@ struct RuleMember : Member<Rule> {
 [[nodiscard]] std::string_view name_of(const AcceptanceProcess& process);
 
 /// A BetaMixture or Markov of another mean acceptance, or of another correlation of the acceptances of two successive
-/// drafts; other processes unchanged. Nothing says whether its parameters are legal.
+/// drafts; other processes unchanged. Its parameters may lie outside their ranges.
 [[nodiscard]] AcceptanceProcess with_moments(const AcceptanceProcess& process, std::optional<double> mean,
                                              std::optional<double> correlation);
 
@@ -233,11 +233,11 @@ struct RuleMember : Member<Rule> {
 /// DomainError on an unknown rule, an unknown parameter or a value outside its range.
 [[nodiscard]] Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters);
 
-/// Throws DomainError where parameters of a rule do not fit each other, or (of `vocabulary` tokens, 0: not known) the
-/// vocabulary.
+/// Throws DomainError if parameters of a rule are out of range, or do not fit each other or the vocabulary (in tokens,
+/// 0: not known).
 void check_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
-/// Throws DomainError where n-gram models do not verify by this rule at this temperature.
+/// Throws DomainError if n-gram models do not verify by this rule at this temperature.
 void check_text_rule(const Rule& rule, double temperature);
 
 }  // namespace foredraft::scenario
