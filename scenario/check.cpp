@@ -101,7 +101,7 @@ class Trials {
     double count = 1.0;
     for (const Axis& axis : axes_) count *= static_cast<double>(axis.values.size());
     const bool at_random = count > static_cast<double>(max_tried);
-    std::minstd_rand random;  // NOLINT: the same trials every time
+    std::minstd_rand random;  // with its default seed: the same trials every time
     bool new_words = true;
     for (std::uint64_t left = at_random ? max_random : static_cast<std::uint64_t>(count); left > 0; --left) {
       if (at_random) {
@@ -250,7 +250,7 @@ class Resolver {
     unknown_.emplace(name);
   }
 
-  /// A rule that several scenarios break is one problem, with the value of the last.
+  /// A rule that several numbers break is one problem, with the last of them.
   void check_scenarios() {
     // What follows from a value that is not known would mislead.
     if (unknown_.contains("process.mean") || unknown_.contains("process.correlation")) {
@@ -262,13 +262,11 @@ class Resolver {
       for (FieldProblem& problem : problems_of(scenario, space_)) {
         if (unknown_.contains(problem.field) || unknown_.contains(problem.with)) continue;
         state_as_moments(scenario, trials, problem);
-        const auto same = std::ranges::find_if(
-            found, [&](const FieldProblem& one) { return one.field == problem.field && one.why == problem.why; });
-        if (same == found.end()) {
-          found.push_back(std::move(problem));
-        } else if (!problem.why.empty()) {
-          *same = std::move(problem);
-        }
+        const bool is_word = find_parameter(problem.field)->type == ValueType::choice;
+        const auto same = std::ranges::find_if(found, [&](const FieldProblem& one) {
+          return one.field == problem.field && (is_word ? one.text == problem.text : one.why == problem.why);
+        });
+        (same == found.end() ? found.emplace_back() : *same) = std::move(problem);
       }
       return found.size() < max_problems;
     });

@@ -2,12 +2,14 @@
 // What fits with what: the one check of a scenario, over all pairs of members of the registries.
 #include "scenario/check_scenario.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "scenario/check.hpp"
 #include "tests/support/every_scenario.hpp"
 
 namespace foredraft::scenario {
@@ -173,6 +175,56 @@ TEST_CASE("all problems are thrown as one message") {
                     "drafter: ngram_model does not draft in fidelity process (foredraft list drafters says where each "
                     "does) - set fidelity = \"token\"; invalid gamma=-1 (must be at least 0); invalid alpha=1.5 (must "
                     "lie in [0, 1])");
+}
+
+namespace {
+
+Axis axis(const char* name, const std::vector<Value>& values, std::int64_t line) {
+  return {find_parameter(name), values, line};
+}
+
+std::string problems_with(Space space) {
+  ProblemList problems("s");
+  resolve_and_check(space, {}, problems);
+  return problems.text();
+}
+
+}  // namespace
+
+TEST_CASE("every combination of a sweep is checked, and a rule that several numbers break is told once") {
+  const Space rules{.axes = {axis("rule.scale_low", {-10.0, 12.0}, 3), axis("rule.scale_high", {15.0, 10.0}, 4)},
+                    .fixed = {{find_parameter("fidelity"), "token", 6},
+                              {find_parameter("rule"), "sigmoid_approximation", 7},
+                              {find_parameter("models.alpha"), 0.8, 8},
+                              {find_parameter("gamma"), std::int64_t{3}, 9}}};
+  CHECK_THAT(problems_with(rules), Catch::StartsWith("s:3: axes.rule.scale_low: invalid rule.scale_low=12 (must be "
+                                                     "below rule.scale_high=10 in 64 bits)"));
+  std::vector<Value> gammas;
+  std::vector<Value> alphas;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    gammas.emplace_back(i);
+    alphas.emplace_back(static_cast<double>(i) / 1000.0);
+  }
+  Space many{.axes = {axis("gamma", gammas, 3), axis("alpha", alphas, 4)}};
+  CHECK(problems_with(many).empty());
+  many.fixed = {{find_parameter("convention"), "no_bonus", 6}};
+  CHECK_THAT(problems_with(many), Catch::StartsWith("s:3: axes.gamma: invalid gamma=0 (must be at least 1 without"));
+  many.axes = {axis("process.conditional", {std::vector{0.9, 0.8}}, 3), axis("gamma", gammas, 4)};
+  many.fixed = {{find_parameter("process"), "positional", 6}};
+  CHECK(problems_with(many) ==
+        "s:4: axes.gamma: invalid gamma=999 (process.conditional has 2 entries) - keep gamma at or below 2, or give "
+        "more entries");
+}
+
+TEST_CASE("a sweep over every parameter at once is checked in a moment") {
+  Space everything;
+  for (const Parameter& parameter : parameters()) {
+    Axis& added = everything.axes.emplace_back(Axis{&parameter, {}, 1});
+    added.values.assign(parameter.choices.begin(), parameter.choices.end());
+    if (parameter.type == ValueType::real) added.values = {0.25, 0.5, 0.75};
+    if (parameter.type == ValueType::integer) added.values = {std::int64_t{1}, std::int64_t{2}};
+  }
+  CHECK_FALSE(problems_with(everything).empty());
 }
 
 }  // namespace foredraft::scenario
