@@ -183,6 +183,41 @@ inline constexpr std::int64_t endless_tokens = std::numeric_limits<std::int64_t>
           remaining >= shape.max_tokens() ? iteration_outcome(shape, steps) : last_outcome(shape, steps, remaining)};
 }
 
+/// Sources of independent iterations.
+class MemorylessSource {
+ public:
+  void restart(bool /*after_acceptance*/) {}
+  [[nodiscard]] std::size_t state() const { return 0; }
+  [[nodiscard]] std::size_t states() const { return 1; }
+  [[nodiscard]] std::uint64_t settling() const { return 0; }
+};
+
+/// ConstantGamma over any stepper, for sequences.
+template <class Stepper>
+class ConstantSource {
+ public:
+  ConstantSource(const IterationShape& shape, bool is_chain, Stepper stepper)
+      : shape_(shape),
+        positions_(is_chain ? shape.max_tokens() : shape.gamma),
+        is_chain_(is_chain),
+        stepper_(std::move(stepper)) {}
+
+  void restart(bool after_acceptance) { after_acceptance_ = after_acceptance; }
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    const std::int64_t steps = stepper_.accepted_steps(iteration, after_acceptance_, std::min(positions_, remaining));
+    after_acceptance_ = is_chain_ && steps == positions_;
+    return varying_iteration(shape_, steps, remaining);
+  }
+
+ private:
+  IterationShape shape_;
+  std::int64_t positions_;
+  bool is_chain_;
+  Stepper stepper_;
+  bool after_acceptance_ = false;
+};
+
 /// Plus2Minus1 over any stepper.
 template <class Stepper>
 class HeuristicSource {
@@ -261,15 +296,6 @@ class RealigningSource {
   std::int64_t realign_;
   Stepper stepper_;
   std::int64_t left_ = 0;
-};
-
-/// Sources of independent iterations.
-class MemorylessSource {
- public:
-  void restart(bool /*after_acceptance*/) {}
-  [[nodiscard]] std::size_t state() const { return 0; }
-  [[nodiscard]] std::size_t states() const { return 1; }
-  [[nodiscard]] std::uint64_t settling() const { return 0; }
 };
 
 /// ConfidenceThreshold: each token has its own acceptance probability. The drafter does not know what is rejected.

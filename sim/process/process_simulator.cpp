@@ -38,7 +38,15 @@ struct ProcessRun {
   [[nodiscard]] std::int64_t steps() const { return is_chain() ? longest.max_tokens() : longest.gamma; }
 };
 
-// ---- A constant draft length: independent iterations.
+/// `run_block(key, block, count)` for the plan's sequences, or else for its iterations of at most `draws` draws each.
+template <class RunBlock>
+std::unique_ptr<Simulator> make_run(const ProcessRun& run, std::int64_t draws, RunBlock run_block) {
+  const BlockPlan blocks = run.sequence_length ? plan_sequences(run.plan.sequences, run.sequence_length->tokens)
+                                               : plan_iterations(run.plan.iterations, draws);
+  return make_block_simulator(blocks, std::move(run_block));
+}
+
+// ---- A constant draft length in an endless text: independent iterations.
 
 void copy_counter(std::uint32_t (&to)[4], const StreamId& id) {
   const PhiloxWords counter = philox_counter(id, 0);
@@ -80,19 +88,18 @@ std::vector<std::uint64_t> count_accepted(const Thresholds& thresholds, Path pat
 
 /// An alpha of its own for each iteration.
 std::unique_ptr<Simulator> make_latent_simulator(const BetaMixture& mixture, const ProcessRun& run) {
-  return make_block_simulator(
-      plan_iterations(run.plan.iterations, run.longest.gamma),
-      [mixture, shape = run.longest](const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-        LatentStepper stepper(mixture, shape.gamma, key, block);
-        std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape.gamma) + 1, 0);
-        StopMeter stop(key.stop);
-        for (std::uint64_t i = 0; i < iterations; ++i) {
-          const std::int64_t accepted = stepper.accepted_steps(i, false, shape.gamma);
-          stop.spend(1 + accepted);
-          ++accepted_counts[static_cast<std::size_t>(accepted)];
-        }
-        return tally_independent(shape, accepted_counts);
-      });
+  return make_run(run, run.longest.gamma,
+                  [mixture, shape = run.longest](const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
+                    LatentStepper stepper(mixture, shape.gamma, key, block);
+                    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape.gamma) + 1, 0);
+                    StopMeter stop(key.stop);
+                    for (std::uint64_t i = 0; i < iterations; ++i) {
+                      const std::int64_t accepted = stepper.accepted_steps(i, false, shape.gamma);
+                      stop.spend(1 + accepted);
+                      ++accepted_counts[static_cast<std::size_t>(accepted)];
+                    }
+                    return tally_independent(shape, accepted_counts);
+                  });
 }
 
 std::unique_ptr<Simulator> make_independent_simulator(const ProcessRun& run) {
@@ -100,17 +107,16 @@ std::unique_ptr<Simulator> make_independent_simulator(const ProcessRun& run) {
   const bool fast = run.plan.path == Path::fast;
   const auto* mixture = std::get_if<BetaMixture>(&run.acceptance);
   if (mixture != nullptr && !fast) return make_latent_simulator(*mixture, run);
-  return make_block_simulator(plan_iterations(run.plan.iterations, fast ? 1 : gamma),
-                              [path = run.plan.path, shape = run.longest,
-                               thresholds = fast ? survival_thresholds(run.acceptance, gamma, false)
-                                                 : acceptance_thresholds(run.acceptance, gamma, false)](
-                                  const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-                                return tally_independent(shape,
-                                                         count_accepted(thresholds, path, key, block, iterations));
-                              });
+  return make_run(run, fast ? 1 : gamma,
+                  [path = run.plan.path, shape = run.longest,
+                   thresholds = fast ? survival_thresholds(run.acceptance, gamma, false)
+                                     : acceptance_thresholds(run.acceptance, gamma, false)](
+                      const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
+                    return tally_independent(shape, count_accepted(thresholds, path, key, block, iterations));
+                  });
 }
 
-// ---- A constant draft length: iterations that depend on those before.
+// ---- A constant draft length in an endless text: iterations that depend on those before.
 
 /// Long-run probability that the token before an iteration was (or, for a bonus token, would have been) accepted. An
 /// iteration of n token positions accepts them all with probability b a^(n-1) after a rejection and a^n after an
@@ -126,30 +132,29 @@ std::unique_ptr<Simulator> make_chain_simulator(const Markov& chain, const Proce
   const std::int64_t steps = run.steps();
   const double accepted = accepted_before_iteration(chain, steps);
   return over_steppers(chain, steps, run.plan.path, [&](auto make_stepper) {
-    return make_block_simulator(
-        plan_iterations(run.plan.iterations, run.plan.path == Path::fast ? 1 : steps),
-        [shape = run.longest, steps, make_stepper, start = threshold_of(accepted, 1.0 - accepted)](
-            const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-          auto stepper = make_stepper(key, block);
-          const bool after_acceptance = Draws(key, chain_start_draws, block, 1).below(start, 0, 0);
-          return count_cycles(shape, iterations, after_acceptance, key.stop,
-                              [&](std::uint64_t i, bool after) { return stepper.accepted_steps(i, after, steps); });
-        });
+    return make_run(run, run.plan.path == Path::fast ? 1 : steps,
+                    [shape = run.longest, steps, make_stepper, start = threshold_of(accepted, 1.0 - accepted)](
+                        const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
+                      auto stepper = make_stepper(key, block);
+                      const bool after_acceptance = Draws(key, chain_start_draws, block, 1).below(start, 0, 0);
+                      return count_cycles(
+                          shape, iterations, after_acceptance, key.stop,
+                          [&](std::uint64_t i, bool after) { return stepper.accepted_steps(i, after, steps); });
+                    });
   });
 }
 
 std::unique_ptr<Simulator> make_runs_simulator(const Runs& runs, const ProcessRun& run) {
   const std::int64_t gamma = run.longest.gamma;
-  return make_block_simulator(plan_iterations(run.plan.iterations, gamma + 2),
-                              [shape = run.longest, distribution = RunsDistribution(runs, gamma)](
-                                  const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-                                RunsStepper stepper(distribution, key, block, shape.gamma);
-                                RunsState state = stepper.start(0);
-                                return count_cycles(shape, iterations, state.after_acceptance, key.stop,
-                                                    [&](std::uint64_t i, bool /*after*/) {
-                                                      return stepper.accepted_steps(i, state, shape.gamma);
-                                                    });
-                              });
+  return make_run(run, gamma + 2,
+                  [shape = run.longest, distribution = RunsDistribution(runs, gamma)](
+                      const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
+                    RunsStepper stepper(distribution, key, block, shape.gamma);
+                    RunsState state = stepper.start(0);
+                    return count_cycles(
+                        shape, iterations, state.after_acceptance, key.stop,
+                        [&](std::uint64_t i, bool /*after*/) { return stepper.accepted_steps(i, state, shape.gamma); });
+                  });
 }
 
 constexpr std::size_t enough_units = 30;
@@ -195,7 +200,7 @@ std::unique_ptr<Simulator> make_trace_simulator(const Trace& trace, const Iterat
   });
 }
 
-// ---- Sequences of finite length.
+// ---- Sequences of finite length, and drafts of varying length.
 
 /// Sequences of a block. A chain starts each after a token that was accepted with the chain's long-run probability.
 class SequenceTexts {
@@ -222,56 +227,6 @@ class SequenceTexts {
   SequenceLength distribution_;
   std::optional<Threshold> accepted_before_;
 };
-
-template <class Stepper>
-Tally run_finite(Stepper stepper, const SequenceTexts& texts, const IterationShape& shape, bool is_chain,
-                 const RunKey& key, std::uint64_t block, std::uint64_t sequences) {
-  const std::int64_t maximum = is_chain ? shape.max_tokens() : shape.gamma;
-  OutcomeCounts counts(shape);
-  std::uint64_t iteration = 0;
-  StopMeter stop(key.stop);
-  texts.each(key, block, sequences, [&](std::int64_t remaining, bool after_acceptance) {
-    while (remaining >= shape.max_tokens()) {
-      const std::int64_t steps = stepper.accepted_steps(iteration++, after_acceptance, maximum);
-      const Outcome outcome = iteration_outcome(shape, steps);
-      stop.spend(1 + steps);
-      counts.add(outcome);
-      remaining -= outcome.tokens;
-      after_acceptance = is_chain && steps == maximum;
-    }
-    while (remaining > 0) {
-      const std::int64_t steps = stepper.accepted_steps(iteration++, after_acceptance, std::min(maximum, remaining));
-      const Outcome outcome = last_outcome(shape, steps, remaining);
-      stop.spend(1 + steps);
-      counts.add(outcome);
-      remaining -= outcome.tokens;
-      after_acceptance = false;  // steps < maximum: a rejection, or the end of the text
-    }
-    counts.end_unit();
-  });
-  return counts.tally();
-}
-
-std::unique_ptr<Simulator> make_finite_simulator(const SequenceLength& length, const ProcessRun& run) {
-  return over_steppers(run.acceptance, run.steps(), run.plan.path, [&](auto make_stepper) {
-    return make_block_simulator(
-        plan_sequences(run.plan.sequences, length.tokens),
-        [shape = run.longest, make_stepper, texts = SequenceTexts(run.acceptance, length), is_chain = run.is_chain()](
-            const RunKey& key, std::uint64_t block, std::uint64_t sequences) {
-          return run_finite(make_stepper(key, block), texts, shape, is_chain, key, block, sequences);
-        });
-  });
-}
-
-std::unique_ptr<Simulator> make_constant_simulator(const ProcessRun& run) {
-  if (run.sequence_length) return make_finite_simulator(*run.sequence_length, run);
-  if (const auto* chain = std::get_if<Markov>(&run.acceptance)) return make_chain_simulator(*chain, run);
-  if (const auto* runs = std::get_if<Runs>(&run.acceptance)) return make_runs_simulator(*runs, run);
-  if (const auto* trace = std::get_if<Trace>(&run.acceptance)) return make_trace_simulator(*trace, run.longest);
-  return make_independent_simulator(run);
-}
-
-// ---- Drafts of varying length.
 
 /// A draft may take a Beta variate, the most expensive draw.
 std::int64_t work_of(const VaryingIteration& iteration) { return 1 + 10 * iteration.gamma; }
@@ -330,22 +285,36 @@ Tally run_sequences(Source source, const IterationShape& longest, const Sequence
 /// `make_source(key, block)` makes the source of iterations of a block, which takes `draws` an iteration at most.
 template <class MakeSource>
 std::unique_ptr<Simulator> make_source_simulator(const ProcessRun& run, std::int64_t draws, MakeSource make_source) {
-  const IterationShape longest = run.longest;
-  if (run.sequence_length) {
-    const SequenceTexts texts(run.acceptance, *run.sequence_length);
-    return make_block_simulator(plan_sequences(run.plan.sequences, run.sequence_length->tokens),
-                                [=](const RunKey& key, std::uint64_t block, std::uint64_t sequences) {
-                                  return run_sequences(make_source(key, block), longest, texts, key, block, sequences);
-                                });
-  }
-  return make_block_simulator(plan_iterations(run.plan.iterations, draws),
-                              [=](const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-                                return run_endless(make_source(key, block), longest, key.stop, iterations);
-                              });
+  std::optional<SequenceTexts> texts;
+  if (run.sequence_length) texts.emplace(run.acceptance, *run.sequence_length);
+  return make_run(run, draws, [=, longest = run.longest](const RunKey& key, std::uint64_t block, std::uint64_t count) {
+    return texts ? run_sequences(make_source(key, block), longest, *texts, key, block, count)
+                 : run_endless(make_source(key, block), longest, key.stop, count);
+  });
 }
 
 /// Draws of an iteration by either path; one more than drafts for the position of a bonus token.
 std::int64_t draws_of(const ProcessRun& run) { return run.plan.path == Path::fast ? 1 : run.longest.gamma + 1; }
+
+std::unique_ptr<Simulator> make_sequences_simulator(const SequenceLength& length, const ProcessRun& run) {
+  return over_steppers(run.acceptance, run.steps(), run.plan.path, [&](auto make_stepper) {
+    return make_run(
+        run, 0,
+        [make_stepper, shape = run.longest, is_chain = run.is_chain(), texts = SequenceTexts(run.acceptance, length)](
+            const RunKey& key, std::uint64_t block, std::uint64_t sequences) {
+          return run_sequences(ConstantSource(shape, is_chain, make_stepper(key, block)), shape, texts, key, block,
+                               sequences);
+        });
+  });
+}
+
+std::unique_ptr<Simulator> make_constant_simulator(const ProcessRun& run) {
+  if (run.sequence_length) return make_sequences_simulator(*run.sequence_length, run);
+  if (const auto* chain = std::get_if<Markov>(&run.acceptance)) return make_chain_simulator(*chain, run);
+  if (const auto* runs = std::get_if<Runs>(&run.acceptance)) return make_runs_simulator(*runs, run);
+  if (const auto* trace = std::get_if<Trace>(&run.acceptance)) return make_trace_simulator(*trace, run.longest);
+  return make_independent_simulator(run);
+}
 
 std::unique_ptr<Simulator> make_heuristic_simulator(const Plus2Minus1& policy, const ProcessRun& run) {
   const bool latent = std::holds_alternative<BetaMixture>(run.acceptance) && run.plan.path == Path::reference;

@@ -258,7 +258,6 @@ class ServedReplica {
     if (shape.gamma == 0) return verify_ns;
     const std::int64_t rest_ns = verify_ns + std::llround(server_.overhead_us * ns_per_us);
     const std::int64_t draft_passes = shape.draft_passes();
-    if (draft_passes == 0) return rest_ns;
     // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
     const StepShape draft{.batch = batch,
                           .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
