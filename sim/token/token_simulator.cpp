@@ -79,14 +79,4 @@ double expected_acceptance(const Simulator& simulator) {
   return token_simulator == nullptr ? std::numeric_limits<double>::quiet_NaN() : token_simulator->expected_acceptance();
 }
 
-const std::vector<ModelEntry>& model_registry() {
-  static const std::vector<ModelEntry> entries{
-      {.name = "dirichlet", .summary = "synthetic: distributions drawn from a symmetric Dirichlet distribution"},
-      {.name = "gaussian_logits", .summary = "synthetic: softmax of independent normal logits"},
-      {.name = "ngram", .summary = "two n-gram models trained on text; the target writes, the drafter drafts"},
-      {.name = "zipf", .summary = "synthetic: probabilities that fall as a power of the rank, ranks shuffled"},
-  };
-  return entries;
-}
-
 }  // namespace foredraft::sim

@@ -13,6 +13,16 @@
 
 namespace foredraft::sim {
 
+const std::vector<ModelEntry>& model_registry() {
+  static const std::vector<ModelEntry> entries{
+      {.name = "dirichlet", .summary = "synthetic: distributions drawn from a symmetric Dirichlet distribution"},
+      {.name = "gaussian_logits", .summary = "synthetic: softmax of independent normal logits"},
+      {.name = "ngram", .summary = "two n-gram models trained on text; the target writes, the drafter drafts"},
+      {.name = "zipf", .summary = "synthetic: probabilities that fall as a power of the rank, ranks shuffled"},
+  };
+  return entries;
+}
+
 LadderContexts::LadderContexts(std::int64_t contexts, std::int64_t ranks, std::uint64_t seed)
     : ranks_(static_cast<std::size_t>(ranks)) {
   check_at_least("contexts", contexts, 1);

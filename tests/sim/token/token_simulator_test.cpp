@@ -7,6 +7,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
 
