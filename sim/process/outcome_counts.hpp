@@ -12,6 +12,9 @@
 
 namespace foredraft::sim {
 
+/// Maximum draft length that is counted: tallies have a few counters per position, a gigabyte for 2^24 of them.
+inline constexpr std::int64_t max_counted_gamma = std::int64_t{1} << 24U;
+
 /// Parameters that all iterations of a run share.
 struct IterationShape {
   std::int64_t gamma;

@@ -11,9 +11,6 @@
 
 namespace foredraft::sim {
 
-/// Throws DomainError for parameters out of range.
-void check_arrivals(const Arrivals& distribution);
-
 /// The arrival times of one replica, in order. An endless stream that depends only on its key: two copies read the same
 /// times, so no queue has to be stored, however long it gets.
 class ArrivalStream {
