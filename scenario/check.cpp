@@ -6,8 +6,14 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 
 namespace foredraft::scenario {
 namespace {

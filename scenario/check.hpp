@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/scenario_fwd.hpp"
 #include "scenario/parameters.hpp"
 
 /// What fits with what: every rule that one value cannot tell stands here, once.

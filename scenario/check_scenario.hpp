@@ -6,7 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/policy.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 /// Which values go together, one function a rule. A scenario (check_scenario), a sweep and a command line (check) ask
 /// here and word the answer for their reader.

@@ -5,6 +5,9 @@
 #include <array>
 #include <stdexcept>
 
+#include "foredraft/scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {

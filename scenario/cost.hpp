@@ -4,7 +4,10 @@
 #include <optional>
 
 #include "core/decoding_cost.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/server.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft {
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/drafters.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::scenario {
 namespace {

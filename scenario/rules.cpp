@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/rules.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
@@ -6,6 +8,7 @@
 
 #include "core/check.hpp"
 #include "core/numbers.hpp"
+#include "foredraft/models.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {

@@ -6,9 +6,12 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "foredraft/cost.hpp"
 #include "scenario/check.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/costs.hpp"
 #include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -17,6 +20,12 @@ constexpr std::int64_t largest_batch = std::int64_t{1} << 32U;
 constexpr double longest_length = 1e9;
 
 }  // namespace
+
+std::vector<GammaRange> gamma_ranges(const Schedule& schedule) {
+  std::vector<GammaRange> ranges;
+  for (const auto& [from, to, gamma] : schedule) ranges.push_back({from, to, gamma});
+  return ranges;
+}
 
 std::vector<std::int64_t> gamma_by_batch(std::span<const GammaRange> schedule, std::int64_t max_batch,
                                          Convention convention) {

@@ -6,9 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/server.hpp"
+#include "foredraft/value.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft::scenario {
+
+[[nodiscard]] std::vector<GammaRange> gamma_ranges(const Schedule& schedule);
 
 /// gamma at [batch], for batches 1 to max_batch; [0] is that of batch 1. Throws DomainError unless the ranges start at
 /// 1, follow each other without gap or overlap, reach max_batch, and hold legal gammas of at most max_serving_gamma.

@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulation.hpp"

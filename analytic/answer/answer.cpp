@@ -13,7 +13,8 @@
 #include "foredraft/predict.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::analytic {
 namespace {

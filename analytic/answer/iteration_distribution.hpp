@@ -6,8 +6,10 @@
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "core/parallel.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/drafter.hpp"
 #include "foredraft/quantities.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 /// Tokens of an iteration that follow from drafter, acceptance process and policy.
 namespace foredraft::analytic {

@@ -11,8 +11,10 @@
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::analytic {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 /// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {

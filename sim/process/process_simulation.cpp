@@ -9,7 +9,10 @@
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 #include "sim/process/simulators.hpp"
 
 namespace foredraft::sim {

@@ -6,7 +6,7 @@
 
 #include "core/intervals.hpp"
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/server.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {

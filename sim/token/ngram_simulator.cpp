@@ -2,7 +2,8 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/rules.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/speculation.hpp"
 #include "sim/process/outcome_counts.hpp"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"

@@ -9,7 +9,7 @@
 #include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "tests/support/statistics.hpp"

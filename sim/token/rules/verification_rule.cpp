@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/intervals.hpp"
 #include "foredraft/errors.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/policy_sources.hpp"
 #include "sim/process/process_simulation.hpp"
