@@ -246,9 +246,10 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
                               .gamma = scenario.gamma,
                               .convention = scenario.convention},
                              unknown<double>, stop);
+  if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
   const double context = server.prompt.tokens + 0.5 * server.output.tokens;
   ServedLoad load{.requests_per_s = server.arrivals.rate_per_s,
-                  .iterations = expected_iterations(distribution.pmf, static_cast<std::int64_t>(decoded), stop),
+                  .iterations = *distribution.iterations,
                   .max_batch = server.max_batch,
                   .iteration_us = [&](std::int64_t batch) { return passes.iteration_us(batch, context); }};
   if (has_prompt) load.prompt_us = [&](std::int64_t prompts) { return passes.prompt_us(prompts); };

@@ -60,10 +60,10 @@ void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected
   check_estimate(sim::tokens_per_iteration(tally), expected.tokens);
   check_estimate(mean_gamma(tally), expected.mean_gamma);
   check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
-                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected, drafting),
+                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected.mean_gamma, drafting),
                                    constant_ratio(cost_of_a_draft)));
   check_estimate(sim::operations_factor(tally, ratio_of_operations, convention),
-                 analytic::operations_factor(expected, ratio_of_operations, convention));
+                 analytic::operations_factor(expected.tokens, expected.mean_gamma, ratio_of_operations, convention));
   if (convention == Convention::bonus) {
     check_estimate(sim::acceptance(tally).accepted_over_drafted, (expected.tokens - 1.0) / expected.mean_gamma);
   }
