@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/token_simulation.hpp"
 

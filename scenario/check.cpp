@@ -6,8 +6,10 @@
 #include <random>
 #include <set>
 
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::scenario {
 namespace {

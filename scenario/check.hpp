@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/scenario_fwd.hpp"
 #include "scenario/parameters.hpp"
 
 /// From names and values to scenarios, with every problem at the line and key where it was given.

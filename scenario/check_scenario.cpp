@@ -8,8 +8,15 @@
 
 #include "core/check.hpp"
 #include "core/numbers.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/server.hpp"
 
 namespace foredraft::scenario {
@@ -42,6 +49,8 @@ constexpr std::int64_t max_counted_gamma = 1'000'000;
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
 /// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
 constexpr double max_copied_tokens = 1e8;
+/// Maximum tokens of a prompt or an output.
+constexpr double max_text_tokens = 1e9;
 constexpr double us_per_ms = 1e3;
 
 template <class Alternative>
@@ -86,6 +95,36 @@ bool drafts_in_batches(const DrafterMember& drafter) { return drafter.process &&
 /// True if a model, or a stage, drafts one position of the text each.
 bool has_model_per_position(const Drafter& drafter) { return is<MlpSpeculator>(drafter) || is<Heads>(drafter); }
 
+/// Throws DomainError unless rows are distributions, all of one length, and acceptances lie in [0, 1].
+void check_distributions(const GivenDistributions& given) {
+  check_at_least("target rows", std::ssize(given.target), 1);
+  const std::size_t vocabulary = given.target.front().size();
+  const auto check_rows = [&](std::string_view name, const std::vector<std::vector<double>>& rows, auto check_row) {
+    if (rows.size() != given.target.size()) {
+      throw DomainError(fmt::format("invalid {} rows={} (must be as many as target rows, {})", name, rows.size(),
+                                    given.target.size()));
+    }
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string row = fmt::format("{}[{}]", name, k);
+      if (rows[k].size() != vocabulary) {
+        throw DomainError(
+            fmt::format("invalid {} length={} (must be {}, as target[0])", row, rows[k].size(), vocabulary));
+      }
+      check_row(row, rows[k]);
+    }
+  };
+  const auto sums_to_one = [](const std::string& name, const std::vector<double>& row) {
+    check_distribution(name, row);
+  };
+  check_rows("target", given.target, sums_to_one);
+  check_rows("draft", given.draft, sums_to_one);
+  if (given.acceptance.empty() && given.replacement.empty() && given.bonus.empty()) return;
+  check_rows("acceptance", given.acceptance,
+             [](const std::string& name, const std::vector<double>& row) { check_probabilities(name, row); });
+  check_rows("replacement", given.replacement, sums_to_one);
+  if (!given.bonus.empty()) check_rows("bonus", given.bonus, sums_to_one);
+}
+
 /// The rules that a scenario breaks.
 class ScenarioCheck {
  public:
@@ -101,22 +140,7 @@ class ScenarioCheck {
     std::visit([&](const auto& fidelity) { check(fidelity); }, scenario_.fidelity);
   }
 
-  // ---- Acceptance, in process and system fidelity. `gamma`: the longest draft, given as `field`.
-
-  void check_acceptance(const AcceptanceProcess& process, std::int64_t gamma, std::string_view field) {
-    if (const auto* iid = std::get_if<Iid>(&process)) check_number("alpha", iid->alpha);
-    const auto* trace = std::get_if<Trace>(&process);
-    const bool of_outcomes = trace != nullptr && trace->recorded_gamma == 0;
-    if (!of_outcomes) check_ranges_of("process", processes(), process);
-    if (trace != nullptr && trace->recording) check_recording(*trace->recording);
-    if (const auto* positional = std::get_if<Positional>(&process)) check_positional(*positional, gamma, field);
-    if (const auto* chain = std::get_if<Markov>(&process)) check_chain(chain->a, chain->b);
-    if (const auto* runs = std::get_if<Runs>(&process)) check_chain(runs->a, runs->b);
-    if (needs_endless_text(process)) check_endless(process, gamma, field);
-  }
-
-  // ---- Rules. `vocabulary` in tokens, 0: not known.
-
+  /// `vocabulary` in tokens, 0: not known.
   void check_rule(const Rule& rule, std::int64_t vocabulary) {
     const std::size_t before = problems_.size();
     check_ranges_of("rule", rules(), rule);
@@ -126,20 +150,6 @@ class ScenarioCheck {
     if (best != nullptr && vocabulary > 0 && best->top_beta > vocabulary) {
       invalid("rule.top_beta", best->top_beta, fmt::format("must be at most the vocabulary, {} tokens", vocabulary),
               list_of_rules, "models.vocabulary");
-    }
-  }
-
-  void check_text_rule(const Rule& rule, double temperature) {
-    const bool greedy = is<GreedyMatch>(rule);
-    if (!greedy && !is<RejectionSampling>(rule)) {
-      invalid("rule", name_of(rule), "must be rejection_sampling or greedy_match for n-gram models", list_of_rules,
-              "models.kind");
-    } else if (greedy && temperature != 0.0) {
-      invalid("rule", name_of(rule),
-              fmt::format("must be rejection_sampling for n-gram models at temperature {}: matching the most probable "
-                          "token is greedy decoding",
-                          temperature),
-              list_of_rules, "temperature");
     }
   }
 
@@ -238,7 +248,19 @@ class ScenarioCheck {
     }
   }
 
-  // ---- Acceptance.
+  // ---- Acceptance, in process and system fidelity. `gamma`: the longest draft, given as `field`.
+
+  void check_acceptance(const AcceptanceProcess& process, std::int64_t gamma, std::string_view field) {
+    if (const auto* iid = std::get_if<Iid>(&process)) check_number("alpha", iid->alpha);
+    const auto* trace = std::get_if<Trace>(&process);
+    const bool of_outcomes = trace != nullptr && trace->recorded_gamma == 0;
+    if (!of_outcomes) check_ranges_of("process", processes(), process);
+    if (trace != nullptr && trace->recording) check_recording(*trace->recording);
+    if (const auto* positional = std::get_if<Positional>(&process)) check_positional(*positional, gamma, field);
+    if (const auto* chain = std::get_if<Markov>(&process)) check_chain(chain->a, chain->b);
+    if (const auto* runs = std::get_if<Runs>(&process)) check_chain(runs->a, runs->b);
+    if (needs_endless_text(process)) check_endless(process, gamma, field);
+  }
 
   void check_positional(const Positional& positional, std::int64_t gamma, std::string_view field) {
     if (positional.conditional.empty()) {
@@ -482,6 +504,20 @@ class ScenarioCheck {
     check_text_rule(token.rule, token.temperature);
   }
 
+  void check_text_rule(const Rule& rule, double temperature) {
+    const bool greedy = is<GreedyMatch>(rule);
+    if (!greedy && !is<RejectionSampling>(rule)) {
+      invalid("rule", name_of(rule), "must be rejection_sampling or greedy_match for n-gram models", list_of_rules,
+              "models.kind");
+    } else if (greedy && temperature != 0.0) {
+      invalid("rule", name_of(rule),
+              fmt::format("must be rejection_sampling for n-gram models at temperature {}: matching the most probable "
+                          "token is greedy decoding",
+                          temperature),
+              list_of_rules, "temperature");
+    }
+  }
+
   void check_scale(const SigmoidApproximation& rule) {
     if (rule.bits != 16 && rule.bits != 32 && rule.bits != 64) {
       return invalid("rule.bits", rule.bits, "must be 16, 32 or 64", list_of_rules);
@@ -546,10 +582,8 @@ class ScenarioCheck {
   }
 
   void check_load(const Server& server) {
-    reject_thrown(
-        "prompt_tokens", [&] { check_token_count("prompt_tokens", server.prompt, 0); }, "prompt_spread");
-    reject_thrown(
-        "output_tokens", [&] { check_token_count("output_tokens", server.output, 1); }, "output_spread");
+    check_lengths("prompt", server.prompt, 0);
+    check_lengths("output", server.output, 1);
     if (server.arrivals.kind == ArrivalKind::closed) {
       check_number("arrivals.clients", server.arrivals.clients);
     } else {
@@ -559,6 +593,26 @@ class ScenarioCheck {
     check_step("drafter_step", server.drafter_step);
     check_number("overhead_us", server.overhead_us);
     if (server.latency_goal_us) check_number("latency_goal_ms", *server.latency_goal_us / us_per_ms);
+  }
+
+  /// Lengths are whole numbers, the shortest of them at least `minimum`.
+  void check_lengths(const std::string& text, const TokenCount& count, std::int64_t minimum) {
+    const std::string field = text + "_tokens";
+    const auto shortest = static_cast<double>(count.geometric ? std::max<std::int64_t>(minimum, 1) : minimum);
+    if (!(count.tokens >= shortest && count.tokens <= max_text_tokens)) {
+      return invalid(field, count.tokens, fmt::format("must lie in [{}, {}]", shortest, max_text_tokens));
+    }
+    const bool spread_fits =
+        count.spread >= 0 &&
+        (count.geometric ? count.spread == 0 : static_cast<double>(count.spread) <= count.tokens - shortest);
+    if (!count.geometric && count.tokens != std::floor(count.tokens)) {
+      invalid(field, count.tokens, "must be whole unless lengths are geometric", {}, text + "_lengths");
+    } else if (!spread_fits) {
+      reject(field, fmt::format("invalid {}={} with {}_spread={}", field, count.tokens, text, count.spread),
+             count.geometric ? "the spread of geometric lengths must be 0"
+                             : fmt::format("every length must be at least {}", minimum),
+             {}, text + "_spread");
+    }
   }
 
   void check_step(const std::string& model, const RooflineStep& step) {
@@ -592,13 +646,6 @@ const Space& by_names() {
   return space;
 }
 
-/// Throws the problems that `check` finds of a scenario.
-void raise_from(const Scenario& scenario, const auto& check) {
-  ScenarioCheck all(scenario, by_names());
-  check(all);
-  raise(all.take());
-}
-
 }  // namespace
 
 std::vector<FieldProblem> problems_of(const Scenario& scenario, const Space& given) {
@@ -611,45 +658,11 @@ std::vector<FieldProblem> problems_of(const Scenario& scenario) { return problem
 
 void check_scenario(const Scenario& scenario) { raise(problems_of(scenario)); }
 
-void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma) {
-  raise_from({}, [&](ScenarioCheck& check) { check.check_acceptance(acceptance, gamma, "gamma"); });
-}
-
-void check_rule(const Rule& rule, std::int64_t vocabulary) {
-  raise_from({}, [&](ScenarioCheck& check) { check.check_rule(rule, vocabulary); });
-}
-
-void check_text_rule(const Rule& rule, double temperature) {
-  raise_from({}, [&](ScenarioCheck& check) { check.check_text_rule(rule, temperature); });
-}
-
-void check_distributions(const GivenDistributions& given) {
-  check_at_least("target rows", std::ssize(given.target), 1);
-  const std::size_t vocabulary = given.target.front().size();
-  const auto check_rows = [&](std::string_view name, const std::vector<std::vector<double>>& rows, auto check_row) {
-    if (rows.size() != given.target.size()) {
-      throw DomainError(fmt::format("invalid {} rows={} (must be as many as target rows, {})", name, rows.size(),
-                                    given.target.size()));
-    }
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const std::string row = fmt::format("{}[{}]", name, k);
-      if (rows[k].size() != vocabulary) {
-        throw DomainError(
-            fmt::format("invalid {} length={} (must be {}, as target[0])", row, rows[k].size(), vocabulary));
-      }
-      check_row(row, rows[k]);
-    }
-  };
-  const auto sums_to_one = [](const std::string& name, const std::vector<double>& row) {
-    check_distribution(name, row);
-  };
-  check_rows("target", given.target, sums_to_one);
-  check_rows("draft", given.draft, sums_to_one);
-  if (given.acceptance.empty() && given.replacement.empty() && given.bonus.empty()) return;
-  check_rows("acceptance", given.acceptance,
-             [](const std::string& name, const std::vector<double>& row) { check_probabilities(name, row); });
-  check_rows("replacement", given.replacement, sums_to_one);
-  if (!given.bonus.empty()) check_rows("bonus", given.bonus, sums_to_one);
+void check_rule(const Rule& rule) {
+  const Scenario nothing;
+  ScenarioCheck check(nothing, by_names());
+  check.check_rule(rule, 0);
+  raise(check.take());
 }
 
 void check_read(const Scenario& scenario) {

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/verification_rule.hpp"
 #include "scenario/parameters.hpp"
 
 /// The one check of a scenario: every value in its range, and every rule of what fits with what. It names parameters;
@@ -36,13 +37,8 @@ void check_scenario(const Scenario& scenario);
 /// Throws DomainError if a recording, trained models or times of forward passes are named but were not read.
 void check_read(const Scenario& scenario);
 
-// ---- Parts of the check that are used on their own; each throws DomainError.
-
-/// Numbers in range, and a vector with an entry for each of `gamma` drafts.
-void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma);
-
-/// Rows are distributions, all of one length; acceptances lie in [0, 1].
-void check_distributions(const GivenDistributions& given);
+/// The same of a rule alone.
+void check_rule(const Rule& rule);
 
 // ---- Properties that decide what fits.
 

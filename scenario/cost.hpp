@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/decoding_cost.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/server.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft {
 
@@ -40,9 +44,12 @@ namespace foredraft::scenario {
 /// The cost if it is looked up; null if it is given.
 [[nodiscard]] const LookedUpTimes* looked_up(const Cost& cost);
 
-/// The cost of decoding at the scenario's gamma; nullopt without c, if it does not fit into memory, and for a server,
-/// whose batches vary. Throws DomainError for a time that is not known and std::logic_error for times that were never
+/// Cost of decoding with drafts of `gamma` tokens; nullopt without c, if the models do not fit into memory, and for a
+/// server, whose batches vary. Throws DomainError for an unknown time and std::logic_error for times that were not
 /// read.
+[[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t gamma);
+
+/// The same at the scenario's gamma.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario);
 
 /// Decode steps that each verified token after the first adds to a verification; 0 for costs that are looked up.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/drafters.hpp"
+
 #include <array>
 
 #include "scenario/family.hpp"

@@ -8,8 +8,14 @@
 #include <unordered_map>
 
 #include "core/numbers.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 
 namespace foredraft::scenario {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "scenario/value.hpp"
 
 /// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read

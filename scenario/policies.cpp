@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/policies.hpp"
+
 #include <array>
 
 #include "scenario/check_scenario.hpp"

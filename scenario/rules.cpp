@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/rules.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 
 #include "core/check.hpp"
+#include "foredraft/models.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {

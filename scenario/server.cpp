@@ -6,16 +6,24 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "foredraft/cost.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/costs.hpp"
 #include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::scenario {
 namespace {
 
 constexpr std::int64_t largest_batch = std::int64_t{1} << 32U;
-constexpr double longest_length = 1e9;
 
 }  // namespace
+
+std::vector<GammaRange> gamma_ranges(const Schedule& schedule) {
+  std::vector<GammaRange> ranges;
+  for (const auto& [from, to, gamma] : schedule) ranges.push_back({from, to, gamma});
+  return ranges;
+}
 
 std::vector<std::int64_t> gamma_by_batch(std::span<const GammaRange> schedule, std::int64_t max_batch,
                                          Convention convention) {
@@ -48,37 +56,6 @@ bool serves(const AcceptanceProcess& acceptance) { return !std::holds_alternativ
 
 bool goes_with(const AcceptanceProcess& acceptance, Batching batching) {
   return batching != Batching::lockstep || !needs_endless_text(acceptance);
-}
-
-void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest, Batching batching,
-                             Convention convention) {
-  const auto reject = [&](std::string_view why) {
-    throw DomainError(fmt::format("invalid acceptance={} ({})", name_of(acceptance), why));
-  };
-  if (!serves(acceptance)) reject("no server has it: runs of spread 0 and rho 1 are the same chain");
-  if (!goes_with(acceptance, batching)) reject("does not go with batching lockstep, which throws accepted drafts away");
-  if (needs_endless_text(acceptance) && convention != Convention::bonus) reject("needs the convention bonus");
-  if (needs_endless_text(acceptance) && longest > max_runs_gamma) {
-    reject(fmt::format("drafts of at most {} tokens", max_runs_gamma));
-  }
-  check_acceptance(acceptance, longest);
-}
-
-void check_token_count(std::string_view name, const TokenCount& count, std::int64_t shortest) {
-  const double least = count.geometric ? std::max(1.0, static_cast<double>(shortest)) : static_cast<double>(shortest);
-  if (!(count.tokens >= least && count.tokens <= longest_length)) {
-    throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, count.tokens, least, longest_length));
-  }
-  if (count.geometric) {
-    if (count.spread != 0) {
-      throw DomainError(fmt::format("invalid {} spread={} (must be 0 for geometric lengths)", name, count.spread));
-    }
-    return;
-  }
-  if (count.tokens != std::floor(count.tokens)) {
-    throw DomainError(fmt::format("invalid {}={} (must be whole unless lengths are geometric)", name, count.tokens));
-  }
-  check_range(fmt::format("{} spread", name), count.spread, 0, static_cast<std::int64_t>(count.tokens) - shortest);
 }
 
 }  // namespace foredraft::scenario

@@ -11,12 +11,6 @@
 
 namespace foredraft::scenario {
 
-std::vector<GammaRange> gamma_ranges(const Schedule& schedule) {
-  std::vector<GammaRange> ranges;
-  for (const auto& [from, to, gamma] : schedule) ranges.push_back({from, to, gamma});
-  return ranges;
-}
-
 std::string to_text(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return number_text(*real);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/value.hpp"
 
 /// A value of a parameter, as configurations and command lines give it.
 namespace foredraft::scenario {
@@ -18,8 +18,6 @@ enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 
 using foredraft::Schedule;
 using foredraft::Value;
-
-[[nodiscard]] std::vector<GammaRange> gamma_ranges(const Schedule& schedule);
 
 /// As a CSV cell or a label: numbers in shortest round-trip form, lists separated by blanks.
 [[nodiscard]] std::string to_text(const Value& value);

@@ -8,9 +8,10 @@
 #include <string_view>
 
 #include "experiments/text/table.hpp"
+#include "foredraft/server.hpp"
 #include "scenario/check.hpp"
-#include "scenario/family.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/processes.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {

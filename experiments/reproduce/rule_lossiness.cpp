@@ -9,7 +9,7 @@
 #include "core/parallel.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
-#include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/token_simulation.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check.hpp"
 #include "tests/support/every_scenario.hpp"
 

@@ -7,7 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/family.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 
 /// Scenarios made of the members of the registries: a member that is added there is tried by every test that uses them.
 namespace foredraft::tests {
