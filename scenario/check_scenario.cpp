@@ -49,9 +49,6 @@ constexpr std::int64_t max_counted_gamma = 1'000'000;
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
 /// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
 constexpr double max_copied_tokens = 1e8;
-/// Maximum tokens of a prompt or an output.
-constexpr double max_text_tokens = 1e9;
-constexpr double us_per_ms = 1e3;
 
 template <class Alternative>
 bool is(const auto& value) {
@@ -155,6 +152,7 @@ class ScenarioCheck {
 
  private:
   static constexpr std::string_view list_of_rules = "foredraft list rules";
+  static constexpr double us_per_ms = 1e3;
 
   // ---- Reporting.
 
@@ -582,8 +580,8 @@ class ScenarioCheck {
   }
 
   void check_load(const Server& server) {
-    check_lengths("prompt", server.prompt, 0);
-    check_lengths("output", server.output, 1);
+    check_lengths("prompt", server.prompt);
+    check_lengths("output", server.output);
     if (server.arrivals.kind == ArrivalKind::closed) {
       check_number("arrivals.clients", server.arrivals.clients);
     } else {
@@ -595,24 +593,29 @@ class ScenarioCheck {
     if (server.latency_goal_us) check_number("latency_goal_ms", *server.latency_goal_us / us_per_ms);
   }
 
-  /// Lengths are whole numbers, the shortest of them at least `minimum`.
-  void check_lengths(const std::string& text, const TokenCount& count, std::int64_t minimum) {
+  /// Lengths are whole numbers, and the shortest is one that the parameter allows.
+  void check_lengths(const std::string& text, const TokenCount& count) {
     const std::string field = text + "_tokens";
-    const auto shortest = static_cast<double>(count.geometric ? std::max<std::int64_t>(minimum, 1) : minimum);
-    if (!(count.tokens >= shortest && count.tokens <= max_text_tokens)) {
-      return invalid(field, count.tokens, fmt::format("must lie in [{}, {}]", shortest, max_text_tokens));
+    const std::size_t before = problems_.size();
+    check_number(field, count.tokens);
+    if (problems_.size() > before) return;
+    if (count.geometric) {
+      if (count.tokens < 1.0) invalid(field, count.tokens, "must be at least 1 for geometric lengths");
+      if (count.spread != 0) reject_spread(text, count, "geometric lengths have no spread");
+      return;
     }
-    const bool spread_fits =
-        count.spread >= 0 &&
-        (count.geometric ? count.spread == 0 : static_cast<double>(count.spread) <= count.tokens - shortest);
-    if (!count.geometric && count.tokens != std::floor(count.tokens)) {
+    const double shortest = find_parameter(field)->range.minimum;
+    if (count.tokens != std::floor(count.tokens)) {
       invalid(field, count.tokens, "must be whole unless lengths are geometric", {}, text + "_lengths");
-    } else if (!spread_fits) {
-      reject(field, fmt::format("invalid {}={} with {}_spread={}", field, count.tokens, text, count.spread),
-             count.geometric ? "the spread of geometric lengths must be 0"
-                             : fmt::format("every length must be at least {}", minimum),
-             {}, text + "_spread");
+    } else if (count.spread < 0 || static_cast<double>(count.spread) > count.tokens - shortest) {
+      reject_spread(text, count, fmt::format("every length must be at least {}", shortest));
     }
+  }
+
+  void reject_spread(const std::string& text, const TokenCount& count, std::string why) {
+    reject(text + "_tokens",
+           fmt::format("invalid {0}_tokens={1} with {0}_spread={2}", text, count.tokens, count.spread), std::move(why),
+           {}, text + "_spread");
   }
 
   void check_step(const std::string& model, const RooflineStep& step) {
