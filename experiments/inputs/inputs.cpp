@@ -26,6 +26,7 @@
 #include "scenario/cost.hpp"
 #include "scenario/family.hpp"
 #include "scenario/server.hpp"
+#include "sim/process/recorded_outcomes.hpp"
 
 namespace foredraft::experiments {
 namespace {

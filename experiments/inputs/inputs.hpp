@@ -15,7 +15,6 @@
 #include "foredraft/scenario.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {

@@ -17,7 +17,6 @@
 #include "scenario/parameters.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/simulate.hpp"
 #include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
