@@ -3,6 +3,8 @@
 // baselines/alpha_loop_numpy.py.
 #include <benchmark/benchmark.h>
 
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/kernels.hpp"
 #include "sim/simulate.hpp"

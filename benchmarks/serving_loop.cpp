@@ -3,6 +3,8 @@
 // one thread.
 #include <benchmark/benchmark.h>
 
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::sim {

@@ -8,7 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "scenario/family.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 

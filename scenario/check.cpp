@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <limits>
+#include <random>
+#include <set>
 
-#include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -25,20 +27,6 @@ std::string key_of(const Space& space, std::string_view name) {
   return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
 }
 
-/// "lie in [0, 1]", "be above 0".
-std::string range_reason(const Range& range) {
-  if (range.maximum < unbounded) return "lie " + range_text(range);
-  return fmt::format("be {} {}", range.excludes_minimum ? "above" : "at least", range.minimum);
-}
-
-std::string instead_of_cost(std::string_view name, const Usage& usage) {
-  for (const MemberRange& of : find_parameter(name)->members) {
-    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
-    return fmt::format("remove it, or set cost = \"{}\"", of.member);
-  }
-  return fmt::format("remove it, or set cost = \"{}\"", name_of(Cost(MeasuredTimes{})));
-}
-
 /// Why no scenario uses a parameter.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
   if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
@@ -53,7 +41,8 @@ std::string why_unused(const Space& space, const Parameter& parameter, const Usa
 }
 
 /// What a parameter that no point uses was probably meant to be.
-std::string instead_of(const Space& space, std::string_view name, const Usage& usage) {
+std::string instead_of(const Space& space, const Parameter& parameter, const Usage& usage) {
+  const std::string_view name = parameter.name;
   if (space.wording != Wording::file) return "remove it";
   if (usage.takes("fidelity", "system")) {
     if (name == "gamma") return "remove it, or gamma_schedule";
@@ -64,11 +53,13 @@ std::string instead_of(const Space& space, std::string_view name, const Usage& u
   if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
     return "remove it, or set fidelity = \"token\" and the models it needs";
   }
-  if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
-  if (name == "c") return "remove it, or use cost = \"constant_ratio\"";
-  if (name.starts_with("cost.")) return instead_of_cost(name, usage);
-  if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
-  return "remove it";
+  std::vector<std::string> members;
+  for (const MemberRange& of : parameter.members) {
+    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
+    members.push_back(fmt::format("\"{}\"", of.member));
+  }
+  if (members.empty()) return "remove it";
+  return fmt::format("remove it, or set {} = {}", parameter.members.front().family, fmt::join(members, " or "));
 }
 
 /// The default of models.parameter: what makes a next-token distribution neither flat nor certain.
@@ -78,281 +69,234 @@ double target_parameter_default(std::string_view distribution) {
   return 3.0;  // gaussian_logits
 }
 
-void fill_defaults(Space& space, const Usage& usage, const std::vector<const Parameter*>& rejected,
-                   ProblemList& problems) {
-  std::vector<FixedInput> resolved;
-  for (const Parameter& parameter : parameters()) {
-    if (find_axis(space, parameter.name) != nullptr) continue;
-    if (std::find(rejected.begin(), rejected.end(), &parameter) != rejected.end()) continue;
-    const auto stated = std::find_if(space.fixed.begin(), space.fixed.end(),
-                                     [&](const FixedInput& input) { return input.parameter == &parameter; });
-    if (stated != space.fixed.end()) {
-      resolved.push_back(*stated);
-    } else if (parameter.used(usage) && parameter.default_value) {
-      if (parameter.implied) continue;
-      resolved.push_back({&parameter, *parameter.default_value, 0});
-    } else if (parameter.used(usage) && parameter.name == "models.parameter") {
-      const auto& distributions = usage.words.at("models.target");
-      if (distributions.size() == 1) {
-        resolved.push_back({&parameter, target_parameter_default(distributions.front()), 0});
-      } else {
-        problems.add({.key = "fixed.models.parameter",
-                      .text = "missing",
-                      .why = "the target distributions have no common default"});
-      }
-    } else if (parameter.required && parameter.used(usage)) {
-      problems.add({.key = key_of(space, parameter.name),
-                    .text = "missing",
-                    .why = parameter.summary,
-                    .suggestion = space.wording == Wording::file ? "add it to [fixed] or [axes]" : ""});
-    }
-  }
-  space.fixed = std::move(resolved);
+/// Combinations of values that are tried before a sweep begins; every point is checked again when it runs.
+constexpr std::uint64_t max_tried = 100'000;
+constexpr std::uint64_t max_random = 10'000;
+
+/// The values of an axis that are tried: all, or of numbers the least and the largest.
+std::vector<Value> tried_values(const Axis& axis, bool all) {
+  const bool numbers = axis.parameter->type == ValueType::real || axis.parameter->type == ValueType::integer;
+  if (all || !numbers || axis.values.size() < 3) return axis.values;
+  const auto [least, largest] = std::ranges::minmax_element(axis.values);
+  return {*least, *largest};
 }
 
-struct ScenarioCheck : SpaceCheck {
-  void before_defaults(const std::vector<const Parameter*>& rejected) const {
+/// The scenarios of a space one after another: all of them; of more than max_tried, those at the ends of its numbers;
+/// of more still, max_random of these at random.
+class Trials {
+ public:
+  explicit Trials(const Space& space) : space_(space), usage_(usage_of(space)) {
+    double points = 1.0;
+    for (const Axis& axis : space.axes) points *= static_cast<double>(std::max<std::size_t>(axis.values.size(), 1));
+    for (const bool words : {true, false}) {  // words first: they vary slowest
+      for (const Axis& axis : space.axes) {
+        if (axis.values.empty() || (axis.parameter->type == ValueType::choice) != words) continue;
+        axes_.push_back({axis.parameter, tried_values(axis, points <= max_tried), axis.line});
+      }
+    }
+    place_.assign(axes_.size(), 0);
+  }
+
+  /// Calls visit(scenario) while that is true.
+  template <class Visit>
+  void visit(const Visit& visit) {
+    double count = 1.0;
+    for (const Axis& axis : axes_) count *= static_cast<double>(axis.values.size());
+    const bool at_random = count > static_cast<double>(max_tried);
+    std::minstd_rand random;  // with its default seed: the same trials every time
+    bool new_words = true;
+    for (std::uint64_t left = at_random ? max_random : static_cast<std::uint64_t>(count); left > 0; --left) {
+      if (at_random) {
+        for (std::size_t i = 0; i < axes_.size(); ++i) place_[i] = random() % axes_[i].values.size();
+        new_words = true;
+      }
+      if (new_words) choose_words();
+      Scenario scenario = chosen_;
+      for (const std::size_t i : used_) axes_[i].parameter->assign(scenario, axes_[i].values[place_[i]]);
+      if (!visit(scenario)) return;
+      new_words = advance();
+    }
+  }
+
+  /// The number that a parameter has at the scenario that is visited; nullopt where it has none.
+  [[nodiscard]] std::optional<double> number(std::string_view name) const {
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (axes_[i].parameter->name == name) return std::get<double>(axes_[i].values[place_[i]]);
+    }
+    const Value* fixed = fixed_value(space_, name);
+    return fixed == nullptr ? std::nullopt : std::optional(std::get<double>(*fixed));
+  }
+
+ private:
+  [[nodiscard]] bool is_choice(std::size_t i) const { return axes_[i].parameter->type == ValueType::choice; }
+
+  /// Puts the alternatives of a combination of words in place, with the fixed inputs that they use.
+  void choose_words() {
+    for (std::size_t i = 0; i < axes_.size() && is_choice(i); ++i) {
+      usage_.words[axes_[i].parameter->name] = {std::get<std::string>(axes_[i].values[place_[i]])};
+    }
+    chosen_ = build(usage_, space_.fixed);
+    used_.clear();
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (!is_choice(i) && axes_[i].parameter->used(usage_)) used_.push_back(i);
+    }
+  }
+
+  /// Goes to the next combination, the last axis fastest; true if words change.
+  bool advance() {
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+      if (++place_[i] < axes_[i].values.size()) return is_choice(i);
+      place_[i] = 0;
+    }
+    return true;
+  }
+
+  const Space& space_;
+  Usage usage_;
+  std::vector<Axis> axes_;
+  std::vector<std::size_t> place_;
+  std::vector<std::size_t> used_;  ///< axes that store a value into chosen_
+  Scenario chosen_;
+};
+
+/// From names and values to scenarios: defaults, what is missing, what nothing uses, and the check of the scenarios.
+class Resolver {
+ public:
+  Resolver(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems)
+      : space_(space), usage_(usage_of(space)), problems_(problems) {
+    for (const Parameter* parameter : rejected) unknown_.insert(parameter->name);
+  }
+
+  void run() {
     reject_unused();
-    check_gamma();
-    check_temperature();
-    check_positional(rejected);
-    check_ranges_of_members();
-    check_chain();
-    check_moments();
-    for (const Member<AcceptanceProcess>& process : processes()) {
-      if (needs_endless_text(process.value)) check_endless(process.value);
-    }
-    check_growth();
-    check_sequence_length();
-    check_drafting(*this);
-    if (usage.takes("fidelity", "system")) check_serving(*this);
+    check_one_form();
+    check_fidelities();
+    fill_defaults();
+    check_scenarios();
   }
 
-  void reject_unused() const {
-    const auto reject_parameter = [&](const Parameter& parameter) {
-      if (parameter.used(usage)) return;
-      reject(parameter.name, "not used", why_unused(space, parameter, usage), instead_of(space, parameter.name, usage));
+ private:
+  void reject(std::string_view name, std::string text, std::string why, std::string suggestion) {
+    report_input(space_, name, {.text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)},
+                 problems_);
+  }
+
+  void reject_unused() {
+    const auto check = [&](const Parameter& parameter) {
+      if (parameter.used(usage_)) return;
+      reject(parameter.name, "not used", why_unused(space_, parameter, usage_), instead_of(space_, parameter, usage_));
     };
-    for (const Axis& axis : space.axes) reject_parameter(*axis.parameter);
-    for (const FixedInput& input : space.fixed) reject_parameter(*input.parameter);
+    for (const Axis& axis : space_.axes) check(*axis.parameter);
+    for (const FixedInput& input : space_.fixed) check(*input.parameter);
   }
 
-  void check_gamma() const {
-    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
-    std::int64_t largest = 0;
-    for (const std::int64_t gamma : values<std::int64_t>("gamma")) {
-      smallest = std::min(smallest, gamma);
-      largest = std::max(largest, gamma);
+  /// Acceptance by position is given in one of two forms, which are stored in one place.
+  void check_one_form() {
+    const auto given = [&](std::string_view name) { return has_input(space_, name) || unknown_.contains(name); };
+    const bool both = given("process.conditional") && given("process.marginal");
+    if (both && find_parameter("process.conditional")->used(usage_)) {
+      reject("process.conditional", "mutually exclusive with " + name_for_user(space_, "process.marginal"),
+             fmt::format("process positional takes {} or {}", name_for_user(space_, "process.conditional"),
+                         name_for_user(space_, "process.marginal")),
+             "remove one");
     }
-    if (smallest == 0 && usage.takes("convention", "no_bonus")) {
-      reject("gamma", "invalid gamma=0", "must be at least 1 without a bonus token",
-             "start at 1, or use " + statement(space, "convention", "bonus"));
-    }
-    if (largest > max_token_gamma && usage.takes("fidelity", "token")) {
-      reject("gamma", fmt::format("invalid gamma={}", largest),
-             fmt::format("must be at most {} in fidelity token", max_token_gamma),
-             "shorten the drafts, or use fidelity = \"process\"");
-    }
-    for (const std::string_view name : {"process.conditional", "process.marginal", "drafter.accuracies"}) {
-      for (const auto& vector : values<std::vector<double>>(name)) {
-        const std::int64_t entries = std::ssize(vector);
-        if (largest <= entries) continue;
-        reject("gamma", fmt::format("invalid gamma={}", largest),
-               fmt::format("{} has {} entries", name_for_user(space, name), entries),
-               fmt::format("keep gamma at or below {}, or give more entries", entries));
-      }
+    if (unknown_.contains("process.marginal") && !has_input(space_, "process.conditional")) {
+      unknown_.insert("process.conditional");
     }
   }
 
-  void check_temperature() const {
-    for (const double temperature : values<double>("temperature")) {
-      if (is_temperature(temperature)) continue;
-      reject("temperature", fmt::format("invalid temperature={}", temperature),
-             fmt::format("must be 0 or at least {}", min_temperature), "use 0 for the most probable token");
+  /// Points of one sweep count the same thing.
+  void check_fidelities() {
+    if (usage_.takes("fidelity", "system") && usage_.words.at("fidelity").size() > 1) {
+      reject("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
+    }
+    if (!usage_.takes("fidelity", "token")) return;
+    if (usage_.states("sequence_length") && usage_.takes("fidelity", "process")) {
+      reject("sequence_length", "not used by fidelity token", "its points count iterations of one endless text",
+             "sweep the two fidelities apart");
+    }
+    for (const std::string& policy : usage_.words.at("policy")) {
+      if (policy == name_of(Policy(ConstantGamma{}))) continue;
+      reject("policy", fmt::format("{} does not work in fidelity token", policy),
+             "policies are simulated in process fidelity", "use " + statement(space_, "policy", "constant"));
     }
   }
 
-  void check_positional(const std::vector<const Parameter*>& rejected) const {
-    const auto given = [&](std::string_view name) {
-      return has_input(space, name) ||
-             std::find(rejected.begin(), rejected.end(), find_parameter(name)) != rejected.end();
-    };
-    const bool conditional = given("process.conditional");
-    const bool marginal = given("process.marginal");
-    const bool stated = usage.takes("fidelity", "process") || usage.takes("fidelity", "system");
-    if (stated && usage.takes("process", "positional") && conditional == marginal) {
-      problems.add(
-          {.key = key_of(space, "process.conditional"),
-           .text = conditional ? "mutually exclusive with " + name_for_user(space, "process.marginal") : "missing",
-           .why = fmt::format("process positional takes {} or {}", name_for_user(space, "process.conditional"),
-                              name_for_user(space, "process.marginal")),
-           .suggestion = conditional ? "remove one" : "add one of them to [fixed] or [axes]"});
-    }
-    for (const auto& entries : values<std::vector<double>>("process.marginal")) {
-      const std::optional<std::size_t> at = first_rise(entries);
-      if (!at) continue;
-      reject("process.marginal",
-             fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at + 1),
-             "a marginal is P(this draft and all before it accepted)",
-             fmt::format("did you mean {}?", name_for_user(space, "process.conditional")));
-    }
-  }
-
-  /// Members that share a parameter may differ in its range.
-  void check_ranges_of_members() const {
+  void fill_defaults() {
+    std::vector<FixedInput> resolved;
     for (const Parameter& parameter : parameters()) {
-      for (const MemberRange& of : parameter.members) {
-        if (of.range == parameter.range || !parameter.used(usage) || !usage.takes(of.family, of.member)) continue;
-        for (const Value& value : values_of(space, parameter.name)) {
-          const auto* number = std::get_if<double>(&value);
-          if (number == nullptr || contains(of.range, *number)) continue;
-          reject(parameter.name, fmt::format("invalid {}={}", parameter.name, *number),
-                 fmt::format("must {} for {} {}", range_reason(of.range), of.family, of.member));
+      if (find_axis(space_, parameter.name) != nullptr) continue;
+      if (const Value* value = fixed_value(space_, parameter.name)) {
+        resolved.push_back({&parameter, *value, line_of(space_, parameter.name)});
+        continue;
+      }
+      if (unknown_.contains(parameter.name) || !parameter.used(usage_)) continue;
+      if (parameter.default_value) {
+        if (!parameter.implied) resolved.push_back({&parameter, *parameter.default_value, 0});
+      } else if (parameter.name == "models.parameter") {
+        const auto& distributions = usage_.words.at("models.target");
+        if (distributions.size() == 1) {
+          resolved.push_back({&parameter, target_parameter_default(distributions.front()), 0});
+        } else {
+          miss(parameter.name, "the target distributions have no common default", "");
         }
+      } else if (parameter.required) {
+        miss(parameter.name, parameter.summary, space_.wording == Wording::file ? "add it to [fixed] or [axes]" : "");
       }
     }
+    space_.fixed = std::move(resolved);
   }
 
-  void check_chain() const {
-    const bool markov = usage.takes("fidelity", "process") && usage.takes("process", name_of(Markov{}));
-    if (!markov && !usage.takes("process", name_of(Runs{}))) return;
-    const auto holds = [&](std::string_view name, double wanted) {
-      return std::ranges::count(values<double>(name), wanted) > 0;
-    };
-    if (holds("process.a", 1.0) && holds("process.b", 0.0)) {
-      reject("process.a", "invalid process.a=1 with process.b=0", "both states of the chain are closed: it has no mean",
-             "keep a below 1 or b above 0");
+  void miss(std::string_view name, std::string why, std::string suggestion) {
+    reject(name, "missing", std::move(why), std::move(suggestion));
+    unknown_.emplace(name);
+  }
+
+  /// A rule that several numbers break is one problem, with the last of them.
+  void check_scenarios() {
+    // What follows from a value that is not known would mislead.
+    if (unknown_.contains("process.mean") || unknown_.contains("process.correlation")) {
+      unknown_.insert({"process.a", "process.b"});
     }
-  }
-
-  /// Not every mean goes with every correlation.
-  void check_moments() const {
-    for (const Member<AcceptanceProcess>& member : processes()) {
-      if (!usage.takes("process", member.name)) continue;
-      for (const double m : values<double>("process.mean")) {
-        for (const double r : values<double>("process.correlation")) {
-          try {
-            check_ranges(processes(), with_moments(member.value, m, r));
-            if (r < 1.0) continue;
-          } catch (const DomainError&) {  // told below
-          }
-          reject("process.correlation", fmt::format("no process {} has mean {} and correlation {}", member.name, m, r),
-                 "its parameters would leave their ranges",
-                 "beta_mixture: both between 0 and 1; markov: correlation from -mean / (1 - mean) and "
-                 "1 - 1 / mean up to below 1");
-          return;
-        }
+    std::vector<FieldProblem> found;
+    Trials trials(space_);
+    trials.visit([&](const Scenario& scenario) {
+      for (FieldProblem& problem : problems_of(scenario, space_)) {
+        if (unknown_.contains(problem.field) || unknown_.contains(problem.with)) continue;
+        state_as_moments(scenario, trials, problem);
+        const bool is_word = find_parameter(problem.field)->type == ValueType::choice;
+        const auto same = std::ranges::find_if(found, [&](const FieldProblem& one) {
+          return one.field == problem.field && (is_word ? one.text == problem.text : one.why == problem.why);
+        });
+        (same == found.end() ? found.emplace_back() : *same) = std::move(problem);
       }
+      return found.size() < max_problems;
+    });
+    for (FieldProblem& problem : found) {
+      reject(problem.field, std::move(problem.text), std::move(problem.why), std::move(problem.suggestion));
     }
   }
 
-  void check_endless(const AcceptanceProcess& process) const {
-    const std::string_view name = name_of(process);
-    if (!usage.takes("process", name)) return;
-    for (const std::int64_t gamma : values<std::int64_t>("gamma")) {
-      if (gamma <= max_runs_gamma) continue;
-      reject("gamma", fmt::format("invalid gamma={}", gamma),
-             fmt::format("must be at most {} for process {}", max_runs_gamma, name));
-      break;
-    }
-    if (usage.takes("convention", "no_bonus")) {
-      reject("convention", fmt::format("no_bonus with process {}", name), "it knows iterations with a bonus token only",
-             "use " + statement(space, "convention", "bonus"));
-    }
-    if (usage.states("sequence_length")) {
-      reject("sequence_length", fmt::format("not used by process {}", name), "it is of an endless text", "remove it");
-    }
+  /// Not every mean goes with every correlation: the two parameters that follow from them would leave their ranges.
+  void state_as_moments(const Scenario& scenario, const Trials& trials, FieldProblem& problem) const {
+    const AcceptanceProcess* process = acceptance_of(scenario);
+    if (process == nullptr || (problem.field != "process.a" && problem.field != "process.b")) return;
+    const auto mean = trials.number("process.mean");
+    const auto correlation = trials.number("process.correlation");
+    if (!mean || !correlation) return;
+    problem = {
+        .field = "process.correlation",
+        .text = fmt::format("no process {} has mean {} and correlation {}", name_of(*process), *mean, *correlation),
+        .why = "its parameters would leave their ranges",
+        .suggestion =
+            "beta_mixture: both between 0 and 1; markov: correlation from -mean / (1 - mean) and "
+            "1 - 1 / mean up to below 1"};
   }
 
-  void check_growth() const {
-    if (!gamma_varies(space)) return;
-    for (const double growth : values<double>("cost.verify_growth")) {
-      if (growth == 0.0) continue;
-      reject("cost.verify_growth", "not used with drafts of varying length",
-             "each of their verifications would have a cost of its own", "use a constant draft length");
-    }
-  }
-
-  void check_sequence_length() const {
-    if (!usage.states("sequence_length") || !usage.takes("end_of_sequence", "fixed")) return;
-    for (const double length : values<double>("sequence_length")) {
-      if (is_whole(length)) continue;
-      reject("sequence_length", fmt::format("invalid sequence_length={}", length), "must be a whole number of tokens",
-             "round it, or set end_of_sequence = \"geometric\"");
-    }
-  }
-
-  /// Whole numbers and open ends, which reading a value does not look at; one problem a parameter. False where there is
-  /// one.
-  bool check_rule_ranges(const RuleMember& member) const {
-    bool sound = true;
-    for (const MemberParameter<Rule>& parameter : member.parameters) {
-      for (const Value& value : values_of(space, parameter.name)) {
-        try {
-          check_numbers(parameter.name, parameter.range, value);
-        } catch (const DomainError& error) {
-          reject(parameter.name, error.what(), "", "foredraft list rules");
-          sound = false;
-          break;
-        }
-      }
-    }
-    return sound;
-  }
-
-  /// What a range cannot say of a rule's parameter: an order between two, a rank within the vocabulary.
-  /// Each value is tried beside the first of the others; the preparation of a point checks every combination.
-  void check_rule_parameters() const {
-    if (!usage.takes("fidelity", "token")) return;
-    const bool synthetic = usage.takes("models.kind", "synthetic");
-    for (const RuleMember& member : rules()) {
-      if (!usage.takes("rule", member.name)) continue;
-      Rule first = member.value;
-      for (const MemberParameter<Rule>& parameter : member.parameters) {
-        const std::vector<Value> values = values_of(space, parameter.name);
-        if (values.empty()) return;  // refused before
-        parameter.set(first, values.front());
-      }
-      if (!check_rule_ranges(member)) continue;
-      for (const MemberParameter<Rule>& parameter : member.parameters) {
-        for (const Value& value : values_of(space, parameter.name)) {
-          Rule tried = first;
-          parameter.set(tried, value);
-          try {
-            check_rule(tried);
-            if (!synthetic) continue;
-            for (const std::int64_t size : values<std::int64_t>("models.vocabulary")) check_rule(tried, size);
-          } catch (const DomainError& error) {
-            reject(parameter.name, error.what(), "", "foredraft list rules");
-            return;
-          }
-        }
-      }
-    }
-  }
-
-  /// What n-gram models do not take: they never write a distribution out.
-  void check_text_models() const {
-    if (!usage.takes("fidelity", "token") || !usage.takes("models.kind", "ngram")) return;
-    const std::vector<double> temperatures = values<double>("temperature");
-    for (const double temperature : temperatures) {
-      if (temperature == 0.0 || temperature == 1.0) continue;
-      reject("temperature", fmt::format("invalid temperature={}", temperature), "must be 0 or 1 for n-gram models",
-             "use 0 or 1, or models.kind = \"synthetic\"");
-      return;
-    }
-    for (const RuleMember& member : rules()) {
-      if (!usage.takes("rule", member.name)) continue;
-      for (const double temperature : temperatures) {
-        try {
-          check_text_rule(member.value, temperature);
-        } catch (const DomainError& error) {
-          reject("rule", error.what(), "", "foredraft list rules");
-          break;
-        }
-      }
-    }
-  }
+  Space& space_;
+  Usage usage_;
+  ProblemList& problems_;
+  std::set<std::string, std::less<>> unknown_;  ///< missing, or given with values that were rejected
 };
 
 Node node_of(double value) { return {0, value}; }
@@ -373,23 +317,14 @@ Node node_of(const Value& value) {
 }  // namespace
 
 void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
+  name = given_as(space, name);
   problem.line = line_of(space, name);
   problem.key = key_of(space, name);
   problems.add(std::move(problem));
 }
 
-void SpaceCheck::reject(std::string_view name, std::string text, std::string why, std::string suggestion) const {
-  report_input(space, name, {.text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)},
-               problems);
-}
-
 void resolve_and_check(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems) {
-  const Usage usage = usage_of(space);
-  const ScenarioCheck check{{space, usage, problems}};
-  check.before_defaults(rejected);
-  fill_defaults(space, usage, rejected, problems);
-  check.check_rule_parameters();
-  check.check_text_models();
+  Resolver(space, rejected, problems).run();
 }
 
 Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems) {

@@ -2,66 +2,57 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/verification_rule.hpp"
+#include "scenario/parameters.hpp"
 
-/// Which values go together, one function a rule. A scenario (check_scenario), a sweep and a command line (check) ask
-/// here and word the answer for their reader.
+/// The one check of a scenario: every value in its range, and every rule of what fits with what. It names parameters;
+/// whoever read them says where each was given (check.hpp).
 namespace foredraft::scenario {
 
-/// Whether the drafter itself says how acceptance goes on after the first draft: a copy, accuracies, a decay below 1.
-[[nodiscard]] bool has_own_acceptance(const Drafter& drafter);
+/// A value, or a combination of values, that no scenario has.
+struct FieldProblem {
+  std::string field;            ///< the parameter to change: "gamma", "process.a"
+  std::string text;             ///< what is wrong: "invalid gamma=-1"
+  std::string why = {};         ///< the rule: "must be at least 0"; the same for every value that breaks it
+  std::string suggestion = {};  ///< what to do
+  std::string with = {};        ///< the parameter that the field contradicts, if it is one
+};
 
-[[nodiscard]] bool goes_with(const Drafter& drafter, const AcceptanceProcess& process);
+/// Every problem of a scenario; empty if it is sound. Recordings and distributions are checked where they are there,
+/// other files are not (check_read). `given`: where the scenario comes from, for the names in texts.
+[[nodiscard]] std::vector<FieldProblem> problems_of(const Scenario& scenario, const Space& given);
+/// The same, with parameters called by their names.
+[[nodiscard]] std::vector<FieldProblem> problems_of(const Scenario& scenario);
 
-/// Whether what an iteration accepts tells nothing of the next one.
-[[nodiscard]] bool forgets(const AcceptanceProcess& process);
-
-/// Whether acceptance is of an endless text with a bonus token in every iteration, and known up to max_runs_gamma.
-[[nodiscard]] bool needs_endless_text(const AcceptanceProcess& process);
-[[nodiscard]] bool goes_with(const Drafter& drafter, const Policy& policy);
-
-/// Whether the drafter can be stopped between two drafts, which OptimalStopping does.
-[[nodiscard]] bool can_stop(const Drafter& drafter);
-
-/// Whether a server's batch can draft with it.
-[[nodiscard]] bool drafts_in_batches(const Drafter& drafter);
-
-/// Whether times of forward passes can be looked up for it: one model, or the target, drafts.
-[[nodiscard]] bool has_times(const Drafter& drafter);
-
-/// The longest draft of a policy other than ConstantGamma.
-[[nodiscard]] std::int64_t max_gamma(const Policy& policy, const AcceptanceProcess& process);
-
-/// The longest draft of text, and the longest n-grams of the draft model.
-[[nodiscard]] std::int64_t max_text_gamma(const Drafter& drafter);
-[[nodiscard]] std::int64_t max_draft_order(const Drafter& drafter);
-
-/// 0, or not so close to it that powers of probabilities leave the range of a double.
-[[nodiscard]] bool is_temperature(double temperature);
-
-/// Whether a sequence of fixed length counts whole tokens.
-[[nodiscard]] bool is_whole(double tokens);
-
-/// The first entry above the one before it; nothing where none is. A marginal does not rise.
-[[nodiscard]] std::optional<std::size_t> first_rise(const std::vector<double>& entries);
-
-// ---- What a scenario that somebody wrote in C++ must hold; one from a configuration holds it.
-
-/// Throws DomainError for a value outside its range and for parts that do not go together: a drafter, policy or cost
-/// that another part has no use for, a vector shorter than gamma. Does not look at what was read from files.
+/// Throws DomainError with all problems of a scenario.
 void check_scenario(const Scenario& scenario);
 
-/// Throws DomainError for a number outside its range and for a vector shorter than `gamma`.
-void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma);
-
-/// Throws DomainError for rows that are no distributions, acceptances outside [0, 1] and rows of different lengths.
-void check_distributions(const GivenDistributions& given);
-
-/// Throws DomainError where a recording, a trained model or times of passes are named and were not read.
+/// Throws DomainError if a recording, trained models or times of forward passes are named but were not read.
 void check_read(const Scenario& scenario);
+
+/// The same of a rule alone.
+void check_rule(const Rule& rule);
+
+// ---- Properties that decide what fits.
+
+/// True if iterations are independent: an iteration tells nothing about the next one.
+[[nodiscard]] bool forgets(const AcceptanceProcess& process);
+
+/// True if the process assumes infinite text, a bonus token in every iteration and gamma <= max_runs_gamma.
+[[nodiscard]] bool needs_endless_text(const AcceptanceProcess& process);
+
+/// The first entry above the one before it, or nullopt. A marginal does not rise.
+[[nodiscard]] std::optional<std::size_t> first_rise(const std::vector<double>& entries);
+
+/// "rises from 0.7 to 0.75 at position 2"; empty if the entries do not rise.
+[[nodiscard]] std::string rise_of(const std::vector<double>& entries);
+inline constexpr std::string_view why_no_rise = "a marginal is P(this draft and all before it accepted)";
 
 }  // namespace foredraft::scenario

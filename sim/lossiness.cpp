@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"

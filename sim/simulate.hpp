@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "foredraft/scenario_fwd.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/simulator.hpp"
 

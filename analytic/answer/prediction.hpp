@@ -5,9 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "foredraft/scenario.hpp"
+#include "core/decoding_cost.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/words.hpp"
 
 /// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {
@@ -37,8 +40,10 @@ struct Prediction {
   std::optional<TokenBounds> any_process{};  ///< at the given gamma; i.i.d. only
 };
 
-/// [i]: P(drafts 0 to i are all accepted).
-[[nodiscard]] std::vector<double> marginal_of(const Positional& acceptance);
+/// The best constant draft length by the closed rules for verifications whose cost does not depend on gamma; nullopt
+/// unless acceptance is i.i.d. or depends only on the position.
+[[nodiscard]] std::optional<BestGamma> best_by_rule(const DraftedAcceptance& drafted, const DecodingCost& cost,
+                                                    Convention convention, Drafting drafting);
 
 /// Predicts a scenario of process fidelity with a cost and a constant gamma. `gamma` replaces the scenario's; nullopt:
 /// the best one. Costs paid once per sequence do not count. Throws DomainError, also for a gamma beyond a vector and

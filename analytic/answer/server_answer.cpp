@@ -10,9 +10,10 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
 
 namespace foredraft::analytic {
@@ -245,9 +246,10 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
                               .gamma = scenario.gamma,
                               .convention = scenario.convention},
                              unknown<double>, stop);
+  if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
   const double context = server.prompt.tokens + 0.5 * server.output.tokens;
   ServedLoad load{.requests_per_s = server.arrivals.rate_per_s,
-                  .iterations = expected_iterations(distribution.pmf, static_cast<std::int64_t>(decoded), stop),
+                  .iterations = *distribution.iterations,
                   .max_batch = server.max_batch,
                   .iteration_us = [&](std::int64_t batch) { return passes.iteration_us(batch, context); }};
   if (has_prompt) load.prompt_us = [&](std::int64_t prompts) { return passes.prompt_us(prompts); };

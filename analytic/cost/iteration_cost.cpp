@@ -44,13 +44,18 @@ double sequence_speedup(double length, double iterations, double draft_passes, c
          (cost.sequence + iterations * (cost.iteration + draft_passes * cost.draft_pass));
 }
 
-double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
-                         Convention convention) {
+double mean_draft_passes(double mean_gamma, Drafting drafting) {
+  check_nonnegative("mean_gamma", mean_gamma);
+  if (drafting == Drafting::autoregressive) return mean_gamma;
+  return drafting == Drafting::block ? 1.0 : 0.0;
+}
+
+double operations_factor(double tokens_per_iteration, double gamma, double operations_ratio, Convention convention) {
   check_positive("tokens_per_iteration", tokens_per_iteration);
-  check_gamma(gamma, convention);
+  check_nonnegative("gamma", gamma);
   check_nonnegative("operations_ratio", operations_ratio);
-  const auto verified = static_cast<double>(max_tokens(gamma, convention));
-  return (static_cast<double>(gamma) * operations_ratio + verified) / tokens_per_iteration;
+  const double verified = gamma + (convention == Convention::bonus ? 1.0 : 0.0);
+  return (gamma * operations_ratio + verified) / tokens_per_iteration;
 }
 
 double memory_access_factor(double tokens_per_iteration) {

@@ -113,28 +113,6 @@ double all_accepted_probability(const IidIteration& iteration) {
   return std::pow(iteration.alpha, static_cast<double>(iteration.gamma));
 }
 
-namespace {
-
-void check(const VaryingYield& yield) {
-  check_positive("tokens", yield.tokens);
-  check_nonnegative("mean_gamma", yield.mean_gamma);
-}
-
-}  // namespace
-
-double mean_draft_passes(const VaryingYield& yield, Drafting drafting) {
-  check(yield);
-  if (drafting == Drafting::autoregressive) return yield.mean_gamma;
-  return drafting == Drafting::block ? 1.0 : 0.0;
-}
-
-double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention) {
-  check(yield);
-  check_nonnegative("operations_ratio", operations_ratio);
-  const double verified = yield.mean_gamma + (convention == Convention::bonus ? 1.0 : 0.0);
-  return (yield.mean_gamma * operations_ratio + verified) / yield.tokens;
-}
-
 double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention) {
   check_at_least("gamma", gamma, 1);
   check_gamma(gamma, convention);

@@ -67,12 +67,6 @@ struct VaryingYield {
   double mean_gamma;  ///< drafted
 };
 
-/// Draft passes of an iteration.
-[[nodiscard]] double mean_draft_passes(const VaryingYield& yield, Drafting drafting);
-
-/// (mean_gamma * operations_ratio + verified positions) / tokens: the drafts, plus one with a bonus token.
-[[nodiscard]] double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention);
-
 /// The alpha of i.i.d. acceptance whose tokens per iteration are `acceptance_length`, in [1, max_tokens]. gamma >= 1
 /// and max_tokens >= 2: with one token alpha is not determined.
 [[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);

@@ -8,11 +8,13 @@
 #include "core/numbers.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/text/table.hpp"
+#include "foredraft/scenario.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"
 #include "scenario/check.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 

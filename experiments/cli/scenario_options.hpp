@@ -8,6 +8,7 @@
 
 #include "core/command_line.hpp"
 #include "experiments/devices/devices.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "scenario/parameters.hpp"
 
 /// --device and --profile, which name the times that a command rests on.

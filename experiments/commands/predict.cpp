@@ -13,7 +13,8 @@
 #include "experiments/predict/prediction.hpp"
 #include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 namespace {

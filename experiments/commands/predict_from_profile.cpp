@@ -17,7 +17,8 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/policies.hpp"
 
 namespace foredraft::experiments {
 namespace {

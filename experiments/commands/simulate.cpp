@@ -16,7 +16,9 @@
 #include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
-#include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 
 /// The devices for predictions.

@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "experiments/inputs/observed_acceptance.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
-#include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {
 

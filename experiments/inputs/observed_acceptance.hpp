@@ -12,7 +12,7 @@
 #include "analytic/observed/acceptance_fit.hpp"
 #include "core/parallel.hpp"
 #include "experiments/text/digest.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "logs/observation.hpp"
 #include "logs/observations_file.hpp"
 

@@ -13,7 +13,10 @@
 #include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 namespace {

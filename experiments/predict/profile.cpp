@@ -9,7 +9,7 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft {
 namespace {

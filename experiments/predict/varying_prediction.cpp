@@ -21,8 +21,11 @@
 #include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -11,6 +11,8 @@
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/simulate.hpp"

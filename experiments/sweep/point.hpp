@@ -10,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/inputs/inputs.hpp"
+#include "foredraft/scenario.hpp"
 #include "foredraft/sweep.hpp"
 
 namespace foredraft::experiments {

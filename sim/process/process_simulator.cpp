@@ -14,7 +14,7 @@
 #include "core/parallel.hpp"
 #include "core/random_stream.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/kernels.hpp"
 #include "sim/process/outcome_counts.hpp"

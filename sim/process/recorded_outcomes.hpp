@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"

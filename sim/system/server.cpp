@@ -15,7 +15,7 @@
 #include "core/parallel.hpp"
 #include "foredraft/errors.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"

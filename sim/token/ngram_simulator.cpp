@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/speculation.hpp"
 #include "sim/process/outcome_counts.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <variant>
 
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"

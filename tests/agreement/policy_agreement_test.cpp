@@ -9,7 +9,7 @@
 #include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/estimates.hpp"
 #include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
@@ -62,10 +62,10 @@ void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected
   check_estimate(sim::tokens_per_iteration(tally), expected.tokens);
   check_estimate(mean_gamma(tally), expected.mean_gamma);
   check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
-                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected, drafting),
+                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected.mean_gamma, drafting),
                                    constant_ratio(cost_of_a_draft)));
   check_estimate(sim::operations_factor(tally, ratio_of_operations, convention),
-                 analytic::operations_factor(expected, ratio_of_operations, convention));
+                 analytic::operations_factor(expected.tokens, expected.mean_gamma, ratio_of_operations, convention));
   if (convention == Convention::bonus) {
     check_estimate(sim::acceptance(tally).accepted_over_drafted, (expected.tokens - 1.0) / expected.mean_gamma);
   }

@@ -57,7 +57,7 @@ void check_derived(const sim::Tally& tally, double tokens, std::int64_t gamma, C
   check_agrees(sim::tokens_per_iteration(tally), tokens);
   check_agrees(sim::speedup(tally, constant_ratio(c)), analytic::speedup(tokens, gamma, c, drafting));
   check_agrees(sim::operations_factor(tally, operations_ratio, convention),
-               analytic::operations_factor(tokens, gamma, operations_ratio, convention));
+               analytic::operations_factor(tokens, static_cast<double>(gamma), operations_ratio, convention));
   check_agrees(sim::memory_access_factor(tally), analytic::memory_access_factor(tokens));
 }
 

@@ -9,6 +9,7 @@
 #include "core/files.hpp"
 #include "experiments/text/digest.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 

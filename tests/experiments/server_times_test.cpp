@@ -7,6 +7,7 @@
 #include "analytic/answer/answer.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/sweep/point.hpp"
+#include "foredraft/scenario.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/pair_surface.hpp"

@@ -8,6 +8,7 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "foredraft/scenario.hpp"
 #include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"
 #include "sim/simulate.hpp"

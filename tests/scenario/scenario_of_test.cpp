@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "foredraft/scenario.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 

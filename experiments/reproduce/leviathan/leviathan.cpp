@@ -10,6 +10,8 @@
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 
@@ -266,7 +268,8 @@ void leviathan_figure4(FigureAccount& figure, const ExperimentSettings& settings
         operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
       }
       figure.row(gamma, alpha, iid_speedup(alpha, gamma, c),
-                 analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus),
+                 analytic::operations_factor(iid_tokens(alpha, gamma), static_cast<double>(gamma), operations_ratio,
+                                             Convention::bonus),
                  speedup, operations);
     }
   }

@@ -17,6 +17,8 @@
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "latency/models/model_registry.hpp"
 #include "scenario/cost.hpp"
 #include "sim/estimates.hpp"

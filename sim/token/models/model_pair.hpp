@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
 #include "sim/ngram/speculation.hpp"
 
 namespace foredraft::sim {

@@ -5,7 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/verification_rule.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {

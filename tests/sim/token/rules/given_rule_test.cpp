@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "foredraft/lossiness.hpp"
+#include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"

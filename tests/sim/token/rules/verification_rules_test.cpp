@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
 #include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/named_rule.hpp"
