@@ -29,7 +29,7 @@
 #include "scenario/drafters.hpp"
 #include "scenario/processes.hpp"
 #include "scenario/server.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "sim/process/recorded_outcomes.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {

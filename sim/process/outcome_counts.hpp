@@ -53,6 +53,13 @@ struct Outcome {
           .tested = std::min(in_text + 1, testable)};
 }
 
+/// Either of these.
+[[nodiscard]] inline Outcome outcome_in_text(const IterationShape& shape, std::int64_t accepted,
+                                             std::int64_t remaining) {
+  return remaining >= shape.max_tokens() ? iteration_outcome(shape, accepted)
+                                         : last_outcome(shape, accepted, remaining);
+}
+
 /// An iteration with its own draft length.
 struct VaryingIteration {
   std::int64_t gamma;

@@ -176,11 +176,9 @@ template <class Use>
 
 inline constexpr std::int64_t endless_tokens = std::numeric_limits<std::int64_t>::max();
 
-/// The outcome for `steps` accepted token positions of a draft of shape.gamma.
 [[nodiscard]] inline VaryingIteration varying_iteration(const IterationShape& shape, std::int64_t steps,
                                                         std::int64_t remaining) {
-  return {shape.gamma,
-          remaining >= shape.max_tokens() ? iteration_outcome(shape, steps) : last_outcome(shape, steps, remaining)};
+  return {shape.gamma, outcome_in_text(shape, steps, remaining)};
 }
 
 /// Sources of independent iterations.
@@ -204,10 +202,10 @@ class ConstantSource {
 
   void restart(bool after_acceptance) { after_acceptance_ = after_acceptance; }
 
-  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+  [[nodiscard]] Outcome next(std::uint64_t iteration, std::int64_t remaining) {
     const std::int64_t steps = stepper_.accepted_steps(iteration, after_acceptance_, std::min(positions_, remaining));
     after_acceptance_ = is_chain_ && steps == positions_;
-    return varying_iteration(shape_, steps, remaining);
+    return outcome_in_text(shape_, steps, remaining);
   }
 
  private:

@@ -230,6 +230,10 @@ class SequenceTexts {
 
 /// A draft may take a Beta variate, the most expensive draw.
 std::int64_t work_of(const VaryingIteration& iteration) { return 1 + 10 * iteration.gamma; }
+std::int64_t work_of(const Outcome& outcome) { return 1 + outcome.tested; }
+
+std::int64_t tokens_of(const VaryingIteration& iteration) { return iteration.outcome.tokens; }
+std::int64_t tokens_of(const Outcome& outcome) { return outcome.tokens; }
 
 /// Advances to a state that the source returns to often, and returns it: the most frequent one of the second half of
 /// its settling. Cycles from there on are independent of the past, whichever state is chosen.
@@ -272,10 +276,10 @@ Tally run_sequences(Source source, const IterationShape& longest, const Sequence
   texts.each(key, block, sequences, [&](std::int64_t remaining, bool after_acceptance) {
     source.restart(after_acceptance);
     while (remaining > 0) {
-      const VaryingIteration result = source.next(iteration++, remaining);
+      const auto result = source.next(iteration++, remaining);
       stop.spend(work_of(result));
       counts.add(result);
-      remaining -= result.outcome.tokens;
+      remaining -= tokens_of(result);
     }
     counts.end_unit();
   });

@@ -294,8 +294,7 @@ class ServedReplica {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Row& row = rows_[i];
       if (row.remaining == 0) continue;
-      Outcome outcome = row.remaining >= shape.max_tokens() ? iteration_outcome(shape, steps_[i])
-                                                            : last_outcome(shape, steps_[i], row.remaining);
+      Outcome outcome = outcome_in_text(shape, steps_[i], row.remaining);
       outcome.tokens = std::min(outcome.tokens, max_tokens);
       if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
       emit(row, outcome.tokens);

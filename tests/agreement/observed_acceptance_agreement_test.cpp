@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "analytic/observed/acceptance_fit.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/model.hpp"
 #include "sim/simulate.hpp"

@@ -18,7 +18,6 @@
 #include "scenario/policies.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/simulate.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "tests/experiments/compare_points.hpp"
