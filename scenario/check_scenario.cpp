@@ -311,6 +311,7 @@ void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma) {
   const auto* trace = std::get_if<Trace>(&acceptance);
   if (trace == nullptr || trace->recorded_gamma != 0) check_ranges(processes(), acceptance);
   if (const auto* positional = std::get_if<Positional>(&acceptance)) {
+    check_probabilities("conditional", positional->conditional);
     check_vector("conditional", positional->conditional, gamma);
     if (!positional->marginal.empty()) check_marginal(*positional, gamma);
   }
