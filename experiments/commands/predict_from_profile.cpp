@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/answer/prediction.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"

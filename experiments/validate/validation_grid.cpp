@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
