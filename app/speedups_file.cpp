@@ -17,7 +17,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 
 namespace foredraft::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/processes.hpp"
 
 namespace foredraft {

@@ -9,7 +9,7 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/check.hpp"
 #include "foredraft/predict.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/processes.hpp"
