@@ -470,6 +470,12 @@ class ScenarioCheck {
     check_number("models.vocabulary", models.vocabulary);
     check_number("models.pool", models.pool);
     check_number("models.parameter", models.parameter);
+    // Beyond these, weights leave the range of a float.
+    if (models.target == TargetDistribution::zipf && models.parameter > 100.0) {
+      invalid("models.parameter", models.parameter, "must be at most 100 for zipf", {}, "models.target");
+    } else if (models.target == TargetDistribution::dirichlet && models.parameter < 1e-6) {
+      invalid("models.parameter", models.parameter, "must be at least 1e-6 for dirichlet", {}, "models.target");
+    }
     check_number("models.alpha", models.alpha);
     check_rule(token.rule, models.vocabulary);
   }
