@@ -7,12 +7,14 @@
 
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"
-#include "scenario/check.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::app {
 

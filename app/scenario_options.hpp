@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "inputs/devices.hpp"
 #include "scenario/parameters.hpp"
 

@@ -9,7 +9,8 @@
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::app {
 namespace {

@@ -14,7 +14,8 @@
 #include "experiments/results/manifest.hpp"
 #include "inputs/observed_acceptance.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::app {
 namespace {

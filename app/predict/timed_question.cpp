@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "analytic/answer/prediction.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "answers/observed.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"

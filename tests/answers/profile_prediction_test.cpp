@@ -214,7 +214,8 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
     CHECK(length.speedup * factor == Approx(1.0).epsilon(tests::solved_root));
     // The same with an operations ratio for all drafts alike: attention over a few keys is what differs.
     const double ratio = flop("sheared-llama-1.3b", 1, 0) / flop("llama-2-7b", 1, 0);
-    CHECK(length.speedup * analytic::operations_factor(length.tokens, length.gamma, ratio, Convention::bonus) ==
+    CHECK(length.speedup *
+              analytic::operations_factor(length.tokens, static_cast<double>(length.gamma), ratio, Convention::bonus) ==
           Approx(1.0).epsilon(1e-3));
     CHECK(length.speedup < 1.0);
   }

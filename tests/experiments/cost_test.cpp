@@ -14,7 +14,7 @@
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
 #include "scenario/parameters.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"

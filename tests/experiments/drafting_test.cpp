@@ -9,20 +9,21 @@
 #include "answers/prediction.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
+#include "app/texts/texts.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "inputs/table_reader.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/simulate.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::experiments {
 
@@ -102,9 +103,9 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
       tests::problem_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
       Catch::Contains("fixed.alpha: not used"));
   CHECK_THAT(tests::problem_of(base + "\"drafter.decay\" = 0.9\n"),
-             Catch::Contains("choose the drafter it belongs to"));
+             Catch::Contains("set drafter = \"block\" or \"heads\""));
   CHECK_THAT(tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
-             Catch::Contains("choose the policy it belongs to"));
+             Catch::Contains("set policy = \"confidence_threshold\""));
   CHECK_THAT(
       tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),

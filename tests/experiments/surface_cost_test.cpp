@@ -7,6 +7,7 @@
 #include "answers/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"

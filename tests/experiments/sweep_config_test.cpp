@@ -220,7 +220,7 @@ TEST_CASE("parameters of a rule are refused where the file is read, with what th
   CHECK_THAT(problem("rule = \"lenient\"\n\"rule.lenience\" = 0.0"),
              Catch::Contains("invalid rule.lenience=0 (must lie in (0, 1])"));
   CHECK_THAT(problem("rule = \"typical_acceptance\"\n\"rule.epsilon\" = 1.0"),
-             Catch::Contains("invalid rule.epsilon=1 (must be in (0, 1))"));
+             Catch::Contains("invalid rule.epsilon=1 (must lie in (0, 1))"));
   CHECK_THAT(problem("rule = \"multi_candidate\"\n\"rule.candidates\" = 2.5"),
              Catch::Contains("must be a whole number in [1, 1024]"));
   CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.top_beta\" = 51"),

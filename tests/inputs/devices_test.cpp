@@ -9,6 +9,7 @@
 #include "core/digest.hpp"
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 #include "tests/support/temporary_folder.hpp"
 
