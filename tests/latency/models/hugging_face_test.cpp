@@ -200,6 +200,19 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(shape.d_ff == 12);
   CHECK(shape.further_parameters == 8);  // the gate of one shared expert
 
+  // Every second of four layers has a mixture, but for the named ones of these two: named once, and within the model.
+  const auto dense_layers = [&](const std::string& named) {
+    return parsed(qwen2, R"("model_type": "qwen2_moe", "num_experts": 6, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 3, "shared_expert_intermediate_size": 5, "decoder_sparse_step": 2,
+        "mlp_only_layers": )" +
+                             named)
+        .shape.experts.dense_layers;
+  };
+  CHECK(dense_layers("[]") == 2);
+  CHECK(dense_layers("[0, 2]") == 2);
+  CHECK(dense_layers("[1, 1, 5]") == 3);
+  CHECK(dense_layers("[1, 3]") == 4);
+
   shape = parsed(qwen2, R"("model_type": "gemma2", "num_hidden_layers": 5, "hidden_activation": "gelu_pytorch_tanh",
       "sliding_window": 16)")
               .shape;
