@@ -35,7 +35,7 @@ TEST_CASE("the loads of a log share all of its tokens") {
 TEST_CASE("a schedule that gains a tenth is worth it where it keeps the graphs, and not in vLLM") {
   const std::vector<logs::Observation> windows{speculative(7, 1, 12.0, 0.9),
                                                speculative(1, 1, 11.0, 0.9),
-                                               speculative(7, 64, 75.0, 0.9),
+                                               speculative(7, 64, 100.0, 0.9),
                                                speculative(1, 64, 22.0, 0.9),
                                                plain(1, 10.0),
                                                plain(64, 20.0)};
