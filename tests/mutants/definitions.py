@@ -67,7 +67,7 @@ def definitions_of_cpp(text):
             elif code[at] == "{":
                 head, after = code[start:at], end_of_group(code, at)
                 flat = outside_of_groups(head)
-                kind = kind_of(head, flat)
+                kind = kind_of(flat)
                 if kind == "namespace":
                     walk(at + 1, after - 1, scope)
                     start = after
@@ -87,7 +87,7 @@ def definitions_of_cpp(text):
 
     def declared(start, end, head, scope):
         flat = re.sub(r"<[^<>]*>\s*$", "", outside_of_groups(head.partition("{")[0]))
-        if kind_of(head, flat) == "class":
+        if kind_of(flat) == "class":
             return
         if name := re.search(r"(\w+)\s*(?:\[\s*\]\s*)*(?:=(?!=)|$)", flat):
             if "=" in flat or "{" in head:
@@ -97,8 +97,8 @@ def definitions_of_cpp(text):
     return found
 
 
-def kind_of(head, flat):
-    words = flat.split()
+def kind_of(flat):
+    """What a declaration is that begins with `flat`, its groups blanked."""
     if re.search(r"\bnamespace\b", flat) or re.fullmatch(r"\s*extern\s*", flat):
         return "namespace"
     if re.search(r"(?<![=<>!])=(?!=)", flat) and "operator" not in flat:
@@ -107,7 +107,7 @@ def kind_of(head, flat):
         return "class" if {"class", "struct", "union", "enum"} & set(re.sub(r"<[^{;]*?>", " ", flat).split()) else "initializer"
     if re.search(r"\)[^:]*(?<!:):(?!:)", flat) and re.search(r"[\w>]\s*$", flat):
         return "initializer"  # of a member, before the body of a constructor
-    return "function" if words else "initializer"
+    return "function" if flat.strip() else "initializer"
 
 
 def definitions_of_python(text):
