@@ -14,6 +14,7 @@
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -75,7 +76,7 @@ std::string rejected_server(const std::string& text) {
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "accepted";
 }

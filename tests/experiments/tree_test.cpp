@@ -13,6 +13,7 @@
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "tests/experiments/temporary_folder.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -183,13 +184,10 @@ TEST_CASE("accuracies that rise with the rank are searched, and a rank that is n
 TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and refused by line all at once") {
   CHECK(parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
         std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
-  CHECK_THROWS_WITH(parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"),
-                    "f:1: invalid sum of accuracies[head 1]=1.1 (must be at most 1: at most one candidate of a head is "
-                    "accepted; top-k accuracies count earlier ranks again: give their differences)\n"
-                    "f:2: invalid accuracy \"x\" (must be a number)\n"
-                    "f:4: invalid sum of accuracies[head 3]=1.1 (must be at most 1: at most one candidate of a head is "
-                    "accepted; top-k accuracies count earlier ranks again: give their differences)");
-  CHECK_THROWS_WITH(parse_accuracies("# nothing\n", "f"), "f: holds no accuracies (must have a row for each head)");
+  CHECK_THROWS_MATCHES(parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"), InputError,
+                       Says("f:1: invalid sum of accuracies[head 1]=1.1\nf:2: invalid accuracy \"x\"\nf:4: invalid sum "
+                            "of accuracies[head 3]=1.1"));
+  CHECK_THROWS_MATCHES(parse_accuracies("# nothing\n", "f"), InputError, Says("f: holds no accuracies"));
   CHECK_THROWS_AS(parse_accuracies("nan\n", "f"), InputError);
 }
 
@@ -199,31 +197,27 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is 
   CHECK(parse_tree("mc = [[0], [0, 1], # two\n  [2]]\n", "f") == tree);
   CHECK(parse_tree("[]", "f") == analytic::TokenTree());
   CHECK(parse_tree(path_list(tree), "f") == tree);
-  CHECK_THROWS_WITH(parse_tree("0\n1,0\n", "f"),
-                    "f: invalid path=\"1,0\" (must have its parent in the tree: its parent \"1\" is missing)");
-  CHECK_THROWS_WITH(parse_tree("0\n0,a\n", "f"),
-                    "f:2: invalid rank \"a\" (must be a whole number from 0 to 2147483647)");
-  CHECK_THROWS_WITH(parse_tree("[[0], 1]", "f"), "f: no list of paths (must be one list such as [[0], [0, 1], [1]])");
+  CHECK_THROWS_MATCHES(parse_tree("0\n1,0\n", "f"), InputError, Says("f: invalid path=\"1,0\""));
+  CHECK_THROWS_MATCHES(parse_tree("0\n0,a\n", "f"), InputError, Says("f:2: invalid rank \"a\""));
+  CHECK_THROWS_MATCHES(parse_tree("[[0], 1]", "f"), InputError, Says("f: no list of paths"));
   CHECK_THROWS_AS(parse_tree("[[0], [1.5]]", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("[[0], ", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("[[99999999999999999999]]", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("0,99999999999\n", "f"), InputError);
   // 2^63 is 0 in 32 bits, and the absolute value of -2^63 has no 64.
   for (const char* rank : {"9223372036854775808", "-9223372036854775808", "4294967296", "2147483648", "-1"}) {
-    const std::string why = fmt::format("invalid rank \"{}\" (must be a whole number from 0 to 2147483647)", rank);
-    CHECK_THROWS_WITH(parse_tree(fmt::format("# a tree\n[[{}]]", rank), "f"), "f:2: " + why);
-    CHECK_THROWS_WITH(parse_tree(fmt::format("{}\n", rank), "f"), "f:1: " + why);
+    const std::string why = fmt::format("invalid rank \"{}\"", rank);
+    CHECK_THROWS_MATCHES(parse_tree(fmt::format("# a tree\n[[{}]]", rank), "f"), InputError, Says("f:2: " + why));
+    CHECK_THROWS_MATCHES(parse_tree(fmt::format("{}\n", rank), "f"), InputError, Says("f:1: " + why));
   }
 }
 
 TEST_CASE("times of verification are straight between their rows and refused where they do not rise from one node") {
   CHECK(parse_verification_times("1,4\n3,6\n4,10\n", "f") == std::vector<double>{4.0, 5.0, 6.0, 10.0});
-  CHECK_THROWS_WITH(parse_verification_times("2,4\n", "f"),
-                    "f:1: invalid nodes=2 (the first row must be for 1 node: autoregressive decoding)");
-  CHECK_THROWS_WITH(parse_verification_times("1,4\n3,6\n3,7\n", "f"), "f:3: invalid nodes=3 (rows must rise)");
-  CHECK_THROWS_WITH(parse_verification_times("1,4\n2,0\n", "f"),
-                    "f:2: damaged row (must be nodes,time with a time above 0)");
-  CHECK_THROWS_WITH(parse_verification_times("", "f"), "f: holds no times (must have rows nodes,time)");
+  CHECK_THROWS_MATCHES(parse_verification_times("2,4\n", "f"), InputError, Says("f:1: invalid nodes=2"));
+  CHECK_THROWS_MATCHES(parse_verification_times("1,4\n3,6\n3,7\n", "f"), InputError, Says("f:3: invalid nodes=3"));
+  CHECK_THROWS_MATCHES(parse_verification_times("1,4\n2,0\n", "f"), InputError, Says("f:2: damaged row"));
+  CHECK_THROWS_MATCHES(parse_verification_times("", "f"), InputError, Says("f: holds no times"));
 }
 
 TEST_CASE("the tree command prints one JSON document, writes its folder and refuses bad usage with code 2") {

@@ -10,6 +10,7 @@
 #include "latency/models/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -36,7 +37,7 @@ std::string rejected_with(auto&& run) {
   try {
     run();
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "accepted";
 }
