@@ -163,8 +163,8 @@ def red_tests(tree, directory, program):
     if program.startswith(PLOTS):
         return red_plots(tree, program)
     try:
-        run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, errors="replace", capture_output=True,
-                             timeout=200)
+        run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, errors="replace",
+                             capture_output=True, timeout=200)
     except subprocess.TimeoutExpired:
         return [f"{program} (did not end)"]
     if run.returncode == 0:
