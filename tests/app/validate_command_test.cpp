@@ -242,8 +242,7 @@ TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are re
              Catch::Contains("foredraft-gpu is neither beside this program"));
   CHECK_THAT(rejected(gpu.run("--out new --threads 2")), Catch::Contains("no --threads to choose"));
   gpu.write_profile("another");
-  CHECK_THAT(rejected(gpu.run("--out new")),
-             Catch::Contains("gpu.json: was measured on a GPU (another), and the GPU here is another"));
+  CHECK_THAT(rejected(gpu.run("--out new")), Catch::Contains("gpu.json: was measured on a GPU"));
 }
 
 }  // namespace foredraft::tests

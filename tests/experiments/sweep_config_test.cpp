@@ -146,10 +146,11 @@ TEST_CASE(
 
 TEST_CASE("what no point uses is refused, not ignored") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\ntemperature = 1.0\n") == "e.toml:5: fixed.temperature: not used");
-  CHECK_THAT(problems_of("[fixed]\nfidelity = \"token\"\nalpha = 0.5\ngamma = 5\nmodels.alpha = 0.8\n"
-                         "[simulation]\niterations = 10\nseed = 1\n"),
-             Catch::Equals("e.toml:4: fixed.alpha: not used (no point of this sweep reads it) - did you mean "
-                           "models.alpha?"));
+  const std::string other_alpha =
+      "[fixed]\nfidelity = \"token\"\nalpha = 0.5\ngamma = 5\nmodels.alpha = 0.8\n[simulation]\niterations = 10\n"
+      "seed = 1\n";
+  CHECK(problems_of(other_alpha) == "e.toml:4: fixed.alpha: not used");
+  CHECK_THROWS_WITH(read(other_alpha), Catch::Contains("models.alpha?"));
 }
 
 TEST_CASE("values that do not fit together are refused") {
