@@ -60,7 +60,7 @@ TEST_CASE("wrong values are refused with the reason, negative numbers as numbers
   CHECK(problems_of({"x", "--alpha", "-1"}) == "foredraft toy: --alpha: invalid alpha=-1");
   for (const char* text : {"0.8x", "nan", "", "inf", " 0.8"}) {
     CAPTURE(text);
-    CHECK_THAT(problems_of({"x", "--alpha", text}), Catch::Contains("must be a finite number"));
+    CHECK_THAT(problems_of({"x", "--alpha", text}), Catch::StartsWith("foredraft toy: --alpha: invalid "));
   }
   CHECK(problems_of({"x", "--alpha", "0.5", "--alpha", "0.6"}) == "foredraft toy: --alpha: given twice");
 }

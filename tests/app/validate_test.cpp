@@ -8,7 +8,6 @@
 #include "core/problems.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
-#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
@@ -37,7 +36,7 @@ std::string rejected_with(auto&& run) {
   try {
     run();
   } catch (const InputError& error) {
-    return brief(error.what());
+    return error.what();
   }
   return "accepted";
 }

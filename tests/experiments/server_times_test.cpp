@@ -13,7 +13,6 @@
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
-#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::experiments {
@@ -76,7 +75,7 @@ std::string rejected_server(const std::string& text) {
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {
-    return brief(error.what());
+    return error.what();
   }
   return "accepted";
 }

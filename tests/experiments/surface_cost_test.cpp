@@ -14,7 +14,6 @@
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
-#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -33,7 +32,7 @@ std::string rejected_by_inputs(const std::string& text) {
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {
-    return brief(error.what());
+    return error.what();
   }
   return "accepted";
 }

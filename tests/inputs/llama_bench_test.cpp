@@ -66,7 +66,7 @@ std::string problem(const std::vector<BenchFile>& files) {
   try {
     static_cast<void>(parse_llama_bench(files, {}));
   } catch (const InputError& error) {
-    return brief(error.what());
+    return error.what();
   }
   return "accepted";
 }
