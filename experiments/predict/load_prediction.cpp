@@ -48,7 +48,7 @@ class Servers {
   Servers(const LoadQuestion& question, const ProfileQuestion& pair, const latency::Profile& profile,
           const TimesError& error = {})
       : question_(question), pair_(pair), memory_(limit_of(question, pair, profile)) {
-    latency::TimedPair models = timed_pair(pair, profile);
+    latency::TimedPair models = timed_pair_of(pair, profile);
     auto& attainable = models.sheet.attainable;
     if (attainable && error.iteration_us) attainable->iteration_us.value = *error.iteration_us;
     models.prompts = question.prompts;
@@ -110,7 +110,7 @@ class Servers {
   static std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const ProfileQuestion& pair,
                                                       const latency::Profile& profile) {
     const auto limit_on = [&pair](const latency::Profile& device) {
-      return latency::memory_limit(device, timed_pair(pair, device), pair.drafting, pair.memory_utilization);
+      return latency::memory_limit(device, timed_pair_of(pair, device), pair.drafting, pair.memory_utilization);
     };
     if (auto limit = limit_on(profile)) return limit;
     // A table of steps has neither shapes nor memory; the device of its prompts does.

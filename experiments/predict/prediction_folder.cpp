@@ -185,7 +185,7 @@ nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overri
 }  // namespace
 
 std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question, const latency::Profile& profile) {
-  const latency::PairSurface pair(profile, timed_pair(question, profile), question.drafting);
+  const latency::PairSurface pair(profile, timed_pair_of(question, profile), question.drafting);
   std::vector<VerificationCurve> curves;
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));

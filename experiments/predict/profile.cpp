@@ -104,7 +104,7 @@ PairTimes Profile::times(const std::string& target, const std::string& draft, co
   const experiments::ProfileQuestion question{
       .target = target, .draft = drafting_model(drafter, target, draft), .drafting = latency::drafting_role(drafter)};
   return PairTimes(std::make_shared<const PairTimes::Implementation>(
-      PairTimes::Implementation{{profile, experiments::timed_pair(question, profile), question.drafting}}));
+      PairTimes::Implementation{{profile, experiments::timed_pair_of(question, profile), question.drafting}}));
 }
 
 SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {

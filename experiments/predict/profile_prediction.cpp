@@ -213,7 +213,7 @@ std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question
   return with(question.attained, *attainable);
 }
 
-latency::TimedPair timed_pair(const ProfileQuestion& question, const latency::Profile& profile) {
+latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile) {
   return {.target = question.target,
           .draft = question.draft,
           .models = question.models,
@@ -230,7 +230,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
     check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? max_drafts(asked) : entries);
   }
   ProfileQuestion question = asked;
-  const latency::TimedPair models = timed_pair(question, profile);
+  const latency::TimedPair models = timed_pair_of(question, profile);
   const std::optional<latency::Attainable>& attainable = models.sheet.attainable;
   const latency::PairSurface pair(profile, models, question.drafting);
   if (latency::holds_steps_alone(profile.source)) question.max_gamma = timed_drafts(question, pair);

@@ -117,7 +117,7 @@ enum class Payoff { pays, within_error, does_not_pay };
                                                                const latency::Profile& profile);
 
 /// What a question is answered from: its models, and of a data sheet how they run.
-[[nodiscard]] latency::TimedPair timed_pair(const ProfileQuestion& question, const latency::Profile& profile);
+[[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);
 
 /// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
 /// Throws DomainError where the profile cannot answer, for an unknown model, and for times that cannot be.

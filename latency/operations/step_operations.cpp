@@ -22,6 +22,15 @@ constexpr double state_flop = 7.0;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
+/// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
+struct StepPoint {
+  std::int64_t batch = 1;
+  std::int64_t tokens = 1;
+  std::int64_t context = 0;
+  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
+                                   ///< without the projection of several of them (EAGLE-3)
+};
+
 /// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
 double seen_positions(const StepPoint& point, std::int64_t window) {
   const double tokens = real(point.tokens);
@@ -420,22 +429,13 @@ std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const 
   return StepWriter(shape, deployment, one_token).decoder_pass();
 }
 
-/// Each of them `times` times; those that differ only in name and count are one, in the place of the first.
-std::vector<StepOperator> equal_together(const std::vector<WeightedOperator>& weighted, std::int64_t times) {
+/// Each of them `times` times.
+std::vector<StepOperator> without_weights(const std::vector<WeightedOperator>& weighted, std::int64_t times = 1) {
   std::vector<StepOperator> operators;
   operators.reserve(weighted.size());
   for (const WeightedOperator& one : weighted) {
-    StepOperator step = one.step;
-    step.count *= real(times);
-    const auto same = std::ranges::find_if(operators, [&step](const StepOperator& other) {
-      return other.kind == step.kind && other.compute == step.compute && other.bytes == step.bytes &&
-             other.flop == step.flop && other.inputs == step.inputs;
-    });
-    if (same == operators.end()) {
-      operators.push_back(step);
-    } else {
-      same->count += step.count;
-    }
+    operators.push_back(one.step);
+    operators.back().count *= real(times);
   }
   return operators;
 }
@@ -484,18 +484,6 @@ double state_bytes_of(const ModelShape& shape) {
 
 }  // namespace
 
-std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
-                                          const StepPoint& point) {
-  check_deployment(shape, deployment);
-  const ForwardPassPoint size{point.batch, point.tokens, point.context};
-  check_extents(size, 1);
-  check_positions(shape, size, shape.learned_positions);
-  check_positions(shape, size, shape.max_context);
-  std::vector<StepOperator> operators;
-  for (const WeightedOperator& one : StepWriter(shape, deployment, point).decoder_pass()) operators.push_back(one.step);
-  return operators;
-}
-
 ForwardPassOperations::ForwardPassOperations(ModelShape shape, Role role, const Deployment& deployment,
                                              std::int64_t source_length)
     : shape_(std::move(shape)), role_(role), deployment_(deployment) {
@@ -516,17 +504,34 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
   const auto writer = [this](const StepPoint& step) { return StepWriter(shape_, deployment_, step); };
   switch (role_) {
     case Role::decoder_pass:
-      return equal_together(writer({point.batch, point.tokens, point.context}).decoder_pass(), 1);
+      return without_weights(writer({point.batch, point.tokens, point.context}).decoder_pass());
     case Role::autoregressive_drafting:
-      return equal_together(writer({point.batch, 1, point.context + pass, pass > 0}).drafting(false), 1);
+      return without_weights(writer({point.batch, 1, point.context + pass, pass > 0}).drafting(false));
     case Role::block_drafting:
-      return equal_together(writer({point.batch, point.tokens, point.context}).drafting(true), 1);
+      return without_weights(writer({point.batch, point.tokens, point.context}).drafting(true));
     case Role::head_drafting:
-      return equal_together(writer({point.batch, 1, 0}).head_drafting(), point.tokens);
+      return without_weights(writer({point.batch, 1, 0}).head_drafting(), point.tokens);
     case Role::encoder_pass:
-      return equal_together(writer({point.batch, shape_.source_length, 0}).encoder_pass(), 1);
+      return without_weights(writer({point.batch, shape_.source_length, 0}).encoder_pass());
   }
   return {};
+}
+
+std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
+  auto end = operators.begin();
+  for (const StepOperator& one : operators) {
+    const auto same = std::find_if(operators.begin(), end, [&one](const StepOperator& other) {
+      return other.kind == one.kind && other.compute == one.compute && other.bytes == one.bytes &&
+             other.flop == one.flop && other.inputs == one.inputs;
+    });
+    if (same == end) {
+      *end++ = one;
+    } else {
+      same->count += one.count;
+    }
+  }
+  operators.erase(end, operators.end());
+  return operators;
 }
 
 double ForwardPassOperations::rows(const ForwardPassPoint& point) const {

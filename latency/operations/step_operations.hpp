@@ -41,22 +41,6 @@ struct StepOperator {
   double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
 };
 
-/// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
-struct StepPoint {
-  std::int64_t batch = 1;
-  std::int64_t tokens = 1;
-  std::int64_t context = 0;
-  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
-                                   ///< without the projection of several of them (EAGLE-3)
-};
-
-/// The operators of a forward pass of a decoder or a head, including logits of every new token. A window of w positions
-/// reads at most w + tokens - 1 entries of the KV cache. Linear attention reads its state and writes one for each new
-/// token, so that a verification can be rolled back. A decoder of an encoder-decoder attends over the shape's source
-/// length. Throws DomainError as ForwardPassOperations.
-[[nodiscard]] std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
-                                                        const StepPoint& point);
-
 /// Sequences, new tokens of each (of drafting: gamma; of an encoder: 0), context length.
 struct ForwardPassPoint {
   std::int64_t batch = 1;
@@ -74,10 +58,15 @@ class ForwardPassOperations {
   /// Consecutive forward passes: gamma of autoregressive drafting, else one.
   [[nodiscard]] std::int64_t passes(const ForwardPassPoint& point) const;
 
-  /// The operators of one of these passes, counted from 0; equal ones together, under the name of the first. Drafting
-  /// chooses its tokens from their logits. The draft of an autoregressive drafter reads the cache of those before it,
-  /// and from the second on a head reads its own hidden states. The tokens of a block see each other. [Xia2023] Heads
-  /// on a hidden state (Medusa) are gamma blocks with a vocabulary projection each. [Cai2024, Sec. 2.1.1]
+  /// The operators of one of these passes, counted from 0, with logits of every new token; drafting also chooses tokens
+  /// from them.
+  ///
+  /// The draft of an autoregressive drafter reads the cache of those before it, and from the second on a head reads its
+  /// own hidden states. The tokens of a block see each other. [Xia2023] Heads on a hidden state (Medusa) are gamma
+  /// blocks with a vocabulary projection each. [Cai2024, Sec. 2.1.1] A window of w positions reads at most w + tokens -
+  /// 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
+  /// verification can be rolled back.
+  ///
   /// Throws DomainError for no sequence, no token, a context below 0 and positions that the model does not have.
   [[nodiscard]] std::vector<StepOperator> operators(const ForwardPassPoint& point, std::int64_t pass = 0) const;
 
@@ -98,12 +87,15 @@ class ForwardPassOperations {
   Deployment deployment_;
 };
 
+/// The same operators, those that differ only in name and count as one, in the place of the first.
+[[nodiscard]] std::vector<StepOperator> equal_together(std::vector<StepOperator> operators);
+
 /// Sum over the operators of all passes at a point: each is `us` of it, in us, as often as there are of it.
 template <typename Us>
 [[nodiscard]] double sum_us(const ForwardPassOperations& operations, const ForwardPassPoint& point, const Us& us) {
   double sum = 0.0;
   for (std::int64_t pass = 0; pass < operations.passes(point); ++pass) {
-    for (const StepOperator& one : operations.operators(point, pass)) sum += one.count * us(one);
+    for (const StepOperator& one : equal_together(operations.operators(point, pass))) sum += one.count * us(one);
   }
   return sum;
 }

@@ -97,7 +97,7 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
     const ForwardPassPoint point{cell.batch, cell.tokens, cell.context};
     Observation observation{.shape = cell.model, .operators = {}, .time_us = row.timing.summary.median_us};
     for (std::int64_t pass = 0; pass < operations.passes(point); ++pass) {
-      std::ranges::copy(operations.operators(point, pass), std::back_inserter(observation.operators));
+      std::ranges::copy(equal_together(operations.operators(point, pass)), std::back_inserter(observation.operators));
     }
     observations.rows.push_back(std::move(observation));
     const double rows = operations.rows(point);

@@ -78,10 +78,7 @@ Attained central(const Attainable& attainable) {
 
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
 
-namespace {
-
-double sheet_operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks,
-                         const Attained& attained) {
+double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks, const Attained& attained) {
   constexpr double us_per_s = 1e6;
   if (one.kind == OperatorKind::all_reduce || one.kind == OperatorKind::all_gather) {
     const auto count = static_cast<double>(devices);
@@ -94,19 +91,10 @@ double sheet_operator_us(const StepOperator& one, std::int64_t devices, const De
   return attained.operator_us + smooth_maximum(moving_us, computing_us, attained.sharpness);
 }
 
-}  // namespace
-
-double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
-               const Attained& attained) {
-  double sum = 0.0;
-  for (const StepOperator& one : operators) sum += one.count * sheet_operator_us(one, devices, peaks, attained);
-  return attained.step_us + sum;
-}
-
 double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,
                const Attained& attained) {
   const double sum = sum_us(operations, point, [&](const StepOperator& one) {
-    return sheet_operator_us(one, operations.devices(), peaks, attained);
+    return operator_us(one, operations.devices(), peaks, attained);
   });
   return static_cast<double>(operations.passes(point)) * attained.step_us + sum;
 }

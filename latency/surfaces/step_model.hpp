@@ -84,12 +84,12 @@ struct AttainableFile {
 /// time.
 [[nodiscard]] Attained data_sheet_limits();
 
-/// Time of a forward pass over `devices` devices, in us. Throws DomainError, naming format and device, for operators
-/// that compute in a format without a peak, and for collectives without a link.
-[[nodiscard]] double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
-                             const Attained& attained);
+/// Time of one operator of a forward pass over `devices` devices, in us. Throws DomainError, naming format and device,
+/// if it computes in a format without a peak, and for a collective without a link.
+[[nodiscard]] double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks,
+                                 const Attained& attained);
 
-/// The same of all passes at a point. Throws DomainError as ForwardPassOperations::operators, too.
+/// Time of all passes at a point, in us. Throws DomainError as operator_us and ForwardPassOperations::operators.
 [[nodiscard]] double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                              const DevicePeaks& peaks, const Attained& attained);
 

@@ -119,7 +119,7 @@ TEST_CASE("memory bounds the batch, and without a draft model it holds more", "[
   const LoadPrediction prediction = predicted(question);
   CHECK(prediction.plain().limit == BatchLimit::memory);
   const latency::Profile h100 = read_device("h100").profile;
-  const auto limit = latency::memory_limit(h100, timed_pair(question.pair, h100), question.pair.drafting, 0.4);
+  const auto limit = latency::memory_limit(h100, timed_pair_of(question.pair, h100), question.pair.drafting, 0.4);
   CHECK(prediction.lengths[2].max_batch == limit->max_batch(3, 1200));
   CHECK(prediction.plain().max_batch > prediction.lengths[2].max_batch);
   question.pair.ignore_memory = true;

@@ -28,6 +28,19 @@ StepOperator reduce(double bytes) {
   return {.name = "all-reduce", .kind = OperatorKind::all_reduce, .count = 1.0, .bytes = bytes};
 }
 
+std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
+                                          const ForwardPassPoint& point) {
+  return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
+}
+
+/// Of one pass: the sum that pass_us() is to be, operator by operator.
+double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
+               const Attained& attained) {
+  double sum = attained.step_us;
+  for (const StepOperator& one : operators) sum += one.count * operator_us(one, devices, peaks, attained);
+  return sum;
+}
+
 const ModelShape& shape_of(std::string_view name) { return find_model(model_registry(), name); }
 
 }  // namespace
@@ -67,7 +80,8 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
   const LatencyModel model = roofline(limits, "fp16").value();
   for (const char* name : {"llama-3.1-8b", "llama-3.1-70b", "qwen1.5-7b", "gemma-2b", "eagle-llama-3.1-8b"}) {
     const auto passes = measured_operations(shape_of(name), Role::decoder_pass, "fp16", 0);
-    for (const StepPoint& point : {StepPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
+    for (const ForwardPassPoint& point :
+         {ForwardPassPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
       INFO(name << " batch " << point.batch << " tokens " << point.tokens);
       CHECK(step_us(step_operations(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
             Approx(pass_us(model, passes, {point.batch, point.tokens, point.context})).epsilon(second_route));
@@ -89,7 +103,7 @@ TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in
     const auto us = [&](Role role, const ForwardPassPoint& point) {
       return pass_us(ForwardPassOperations(shape, role, deployment), point, made_up_peaks(), attained);
     };
-    for (const StepPoint& point : {StepPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
+    for (const ForwardPassPoint& point : {ForwardPassPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
       CHECK(us(Role::decoder_pass, {point.batch, point.tokens, point.context}) ==
             Approx(step_us(step_operations(shape, deployment, point), deployment.tensor_parallel, made_up_peaks(),
                            attained))
