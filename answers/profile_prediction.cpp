@@ -29,7 +29,7 @@ std::span<const double> marginal_of(const ProfileQuestion& question) {
 }
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
-analytic::KnownTime charged(const std::optional<Latency>& latency) { return known(latency.value_or(Latency{})); }
+analytic::KnownTime charged_time(const std::optional<Latency>& latency) { return known(latency.value_or(Latency{})); }
 
 /// All passes of the drafter; they err together.
 analytic::KnownTime drafter_time(const latency::IterationTimes& times) {
@@ -48,8 +48,8 @@ AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurf
                   .drafting = drafter_time(times),
                   .verify = known(times.verify),
                   .overhead = question.overhead_us + times.overhead_us,
-                  .plain_sampling = charged(times.plain_sampling),
-                  .sampling = charged(times.sampling)};
+                  .plain_sampling = charged_time(times.plain_sampling),
+                  .sampling = charged_time(times.sampling)};
   at.tokens = acceptance_distribution(question, gamma).mean.value();
   at.speedup = analytic::speedup(at.tokens, at.iteration);
   if (times.plain.spread && times.drafting.spread && times.verify.spread) {

@@ -59,6 +59,8 @@ struct WeightedOperator {
   double weights_stored = 0.0;  ///< in memory: all experts, whole tables
 };
 
+constexpr std::size_t max_operators = 32;  ///< of any pass, so that a list is allocated once
+
 /// Writes the operators of a forward pass, in the order in which the programs of forward_passes.hpp first have them.
 /// Checks nothing.
 class StepWriter {
@@ -77,7 +79,9 @@ class StepWriter {
         unquantized_(unquantized_format(deployment.weights)),
         value_bytes_(bits_of(unquantized_) / 8.0),
         weight_bytes_(bits_of(deployment.weights) / 8.0),
-        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {
+    operators_.reserve(max_operators);
+  }
 
   /// Layers and logits of every row.
   [[nodiscard]] std::vector<WeightedOperator> decoder_pass() && {
@@ -117,7 +121,7 @@ class StepWriter {
     write_inputs();
     write_layers();
     product({"cross keys and values", 2.0 * real(shape_.layers), d_model_,
-             std::ceil(real(shape_.kv_heads) / devices_) * real(shape_.head_dim), shape_.attention_bias});
+             kv_heads(shape_.kv_heads) * real(shape_.head_dim), shape_.attention_bias});
     return std::move(operators_);
   }
 
@@ -161,6 +165,9 @@ class StepWriter {
     }
   }
 
+  /// On one device.
+  [[nodiscard]] double kv_heads(std::int64_t heads) const { return std::ceil(real(heads) / devices_); }
+
   [[nodiscard]] double blocks() const {
     return attention_layers_ + real(shape_.linear.layers) + cross_layers_ + feed_forward_layers_;
   }
@@ -172,7 +179,6 @@ class StepWriter {
       write_latent_attention();
     } else {
       const double windowed = real(shape_.window.layers);
-      const auto kv_heads = [this](std::int64_t heads) { return std::ceil(real(heads) / devices_); };
       write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
                        !shape_.values_are_keys});
       write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
@@ -244,7 +250,7 @@ class StepWriter {
 
   void write_cross_attention() {
     const double source = real(shape_.source_length), width = real(shape_.head_dim);
-    const double keys = std::ceil(real(shape_.kv_heads) / devices_) * width;
+    const double keys = kv_heads(shape_.kv_heads) * width;
     product({"cross query", cross_layers_, d_model_, heads_ * width, shape_.attention_bias});
     write_attend_to("cross attention", cross_layers_, source, real(point_.tokens) * source, width, width, 2.0 * keys);
     product({"cross output", cross_layers_, heads_ * width, d_model_, shape_.bias});
