@@ -51,18 +51,13 @@ class Servers {
   Servers(const LoadQuestion& question, const ProfileQuestion& pair, const latency::Profile& profile,
           const TimesError& error = {})
       : question_(question), pair_(pair), memory_(limit_of(question, pair, profile)) {
-    latency::SheetPair sheet{
-        .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = attainable_of(pair, profile)};
-    if (sheet.attainable && error.iteration_us) sheet.attainable->iteration_us.value = *error.iteration_us;
+    latency::TimedPair models = timed_pair_of(pair, profile);
+    auto& attainable = models.sheet.attainable;
+    if (attainable && error.iteration_us) attainable->iteration_us.value = *error.iteration_us;
+    models.prompts = question.prompts;
+    models.verification = error.verification;
     cost_.source = question.source;
-    cost_.times = latency::surface_times(profile, question.source,
-                                         {.target = pair.target,
-                                          .draft = pair.draft,
-                                          .models = pair.models,
-                                          .sheet = sheet,
-                                          .prompts = question.prompts,
-                                          .verification = error.verification},
-                                         drafter());
+    cost_.times = latency::surface_times(profile, question.source, models, drafter());
   }
 
   [[nodiscard]] Scenario scenario(std::int64_t gamma, std::int64_t max_batch, double requests_per_s) const {
@@ -83,7 +78,7 @@ class Servers {
     const std::int64_t tokens = std::max<std::int64_t>(1, max_tokens(at.gamma, convention_at(at.gamma)));
     if (memory_ && !pair_.ignore_memory) {
       latency::MemoryLimit limit = *memory_;
-      if (at.gamma == 0) limit.draft.reset();
+      if (at.gamma == 0) limit.models.draft.reset();
       const std::int64_t fitting = limit.max_batch(tokens, longest());
       if (fitting < at.max_batch) {
         at.max_batch = fitting;
@@ -117,9 +112,12 @@ class Servers {
  private:
   static std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const ProfileQuestion& pair,
                                                       const latency::Profile& profile) {
-    if (auto limit = memory_limit_of(pair, profile)) return limit;
+    const auto limit_on = [&pair](const latency::Profile& device) {
+      return latency::memory_limit(device, timed_pair_of(pair, device), pair.drafting, pair.memory_utilization);
+    };
+    if (auto limit = limit_on(profile)) return limit;
     // A table of steps has neither shapes nor memory; the device of its prompts does.
-    return question.prompts ? memory_limit_of(pair, question.prompts->profile) : std::nullopt;
+    return question.prompts ? limit_on(question.prompts->profile) : std::nullopt;
   }
 
   [[nodiscard]] Drafter drafter() const {

@@ -30,31 +30,32 @@ std::span<const double> marginal_of(const ProfileQuestion& question) {
 }
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
+analytic::KnownTime charged_time(const std::optional<Latency>& latency) { return known(latency.value_or(Latency{})); }
 
 /// All passes of the drafter; they err together.
-analytic::KnownTime drafter_time(const AtDraftLength& at) {
-  const double us = at.drafting.time_us + at.catch_up.time_us;
-  const double error_us =
-      at.drafting.time_us * at.drafting.spread.value_or(0.0) + at.catch_up.time_us * at.catch_up.spread.value_or(0.0);
+analytic::KnownTime drafter_time(const latency::IterationTimes& times) {
+  if (!times.catch_up) return known(times.drafting);
+  const double us = times.drafting.time_us + times.catch_up->time_us;
+  const double error_us = times.drafting.time_us * times.drafting.spread.value_or(0.0) +
+                          times.catch_up->time_us * times.catch_up->spread.value_or(0.0);
   return {us, error_us / us};
 }
 
-AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, double iteration_us,
-                        const AtBatch& cell, std::int64_t gamma) {
-  AtDraftLength at{.gamma = gamma,
-                   .verify = pair.target_pass(max_tokens(gamma, question.convention), cell.batch, cell.context),
-                   .drafting = pair.drafting(gamma, cell.batch, cell.context),
-                   .catch_up = pair.catch_up(gamma, cell.batch, cell.context).value_or(Latency{}),
-                   .sampling = pair.sampling(gamma, cell.batch).value_or(Latency{})};
-  at.iteration = {.plain = known(cell.plain),
-                  .drafting = at.catch_up.time_us > 0.0 ? drafter_time(at) : known(at.drafting),
-                  .verify = known(at.verify),
-                  .overhead = question.overhead_us + iteration_us,
-                  .plain_sampling = known(cell.plain_sampling),
-                  .sampling = known(at.sampling)};
+AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, const AtBatch& cell,
+                        std::int64_t gamma) {
+  AtDraftLength at{.gamma = gamma, .times = pair.iteration(gamma, cell.batch, cell.context, question.convention)};
+  const latency::IterationTimes& times = at.times;
+  at.iteration = {.plain = known(times.plain),
+                  .drafting = drafter_time(times),
+                  .verify = known(times.verify),
+                  .overhead = question.overhead_us + times.overhead_us,
+                  .plain_sampling = charged_time(times.plain_sampling),
+                  .sampling = charged_time(times.sampling)};
   at.tokens = acceptance_distribution(question, gamma).mean.value();
   at.speedup = analytic::speedup(at.tokens, at.iteration);
-  if (cell.plain.spread && at.drafting.spread && at.verify.spread) at.spread = analytic::speedup_spread(at.iteration);
+  if (times.plain.spread && times.drafting.spread && times.verify.spread) {
+    at.spread = analytic::speedup_spread(at.iteration);
+  }
   return at;
 }
 
@@ -63,15 +64,15 @@ AtBatch times_at(const latency::PairSurface& pair, std::int64_t batch, std::int6
           .context = context,
           .plain = pair.target_pass(1, batch, context),
           .one_draft = pair.drafting(1, batch, context),
-          .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
+          .plain_sampling = pair.plain_sampling(batch)};
 }
 
-AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, double iteration_us,
-                 std::int64_t batch, std::int64_t context) {
+AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
+                 std::int64_t context) {
   AtBatch at = times_at(pair, batch, context);
   std::vector<double> speedups{1.0};
   for (std::int64_t gamma = 1; gamma <= max_drafts(question); ++gamma) {
-    at.lengths.push_back(at_length(question, pair, iteration_us, at, gamma));
+    at.lengths.push_back(at_length(question, pair, at, gamma));
     if (question.gamma != 0) speedups.push_back(at.lengths.back().speedup);
   }
   at.use = static_cast<std::int64_t>(analytic::first_near_best(speedups, near_best));
@@ -106,7 +107,7 @@ void add_intervals(const std::optional<latency::Attainable>& attainable, AtBatch
 
 /// Of a data sheet that answers with attainable times: the lower bounds.
 void add_floor(const ProfileQuestion& question, const latency::PairSurface& limits, AtBatch& at) {
-  const AtBatch floor = at_batch(question, limits, 0.0, at.batch, at.context);
+  const AtBatch floor = at_batch(question, limits, at.batch, at.context);
   at.floor_plain_us = floor.plain.time_us;
   for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
@@ -119,9 +120,7 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
     for (const std::int64_t context : question.contexts) {
       for (const std::int64_t batch : question.batches) {
         try {
-          static_cast<void>(pair.target_pass(max_tokens(gamma, question.convention), batch, context));
-          static_cast<void>(pair.drafting(gamma, batch, context));
-          static_cast<void>(pair.catch_up(gamma, batch, context));
+          static_cast<void>(pair.iteration(gamma, batch, context, question.convention));
         } catch (const DomainError&) {
           return gamma - 1;
         }
@@ -133,78 +132,28 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
 
 // ---- Memory.
 
-const latency::ModelShape* shape_of(const ProfileQuestion& question, const std::string& name) {
-  const auto found = std::ranges::find(question.models, name, &latency::ModelShape::name);
-  const bool counted = found != question.models.end() && found->architecture != latency::Architecture::encoder_decoder;
-  return counted ? &*found : nullptr;
+ModelFacts facts_of(const latency::ModelShape& shape, const latency::Deployment& deployment) {
+  return {.parameters = latency::parameters(shape),
+          .weight_bytes = latency::weight_bytes(shape, deployment),
+          .step_bytes = latency::step_bytes(shape, deployment),
+          .kv_bytes_per_token = latency::kv_bytes_per_token(shape, deployment),
+          .deployment = deployment};
 }
 
-/// Of measured times the format that was measured, on one device.
-latency::Deployment deployment_of(const latency::Profile& profile, const latency::Setting& setting,
-                                  const latency::Deployment& asked) {
-  if (profile.source == latency::Source::datasheet) return asked;
-  const auto format = latency::number_format(setting.dtype).value_or(latency::NumberFormat::bf16);
-  return {.weights = format, .kv_cache = format};
-}
-
-struct DeployedModels {
-  latency::DeployedModel target, draft;
-};
-
-/// Of a profile that holds steps alone, as it says that they ran.
-std::optional<latency::DeployedModel> stated_model(const ProfileQuestion& question, const latency::Profile& profile,
-                                                   const std::string& name) {
-  const latency::ModelShape* shape = shape_of(question, name);
-  const auto stated = std::ranges::find(profile.deployments, name, &latency::ModelDeployment::model);
-  if (shape == nullptr || stated == profile.deployments.end()) return std::nullopt;
-  const auto weights = latency::number_format(stated->weights);
-  const auto cache = latency::number_format(stated->kv_cache);
-  if (!weights || !cache) return std::nullopt;
-  return latency::DeployedModel{shape,
-                                {.weights = *weights, .kv_cache = *cache, .tensor_parallel = stated->tensor_parallel}};
-}
-
-/// Nothing where a shape is not known, or of steps alone how they ran.
-std::optional<DeployedModels> deployed_pair(const ProfileQuestion& question, const latency::Profile& profile,
-                                            const latency::Setting& setting) {
-  if (latency::holds_steps_alone(profile.source)) {
-    const auto target = stated_model(question, profile, question.target);
-    const auto draft = stated_model(question, profile, question.draft);
-    return target && draft ? std::optional(DeployedModels{*target, *draft}) : std::nullopt;
-  }
-  const latency::ModelShape* target = shape_of(question, question.target);
-  if (target == nullptr) return std::nullopt;
-  DeployedModels pair{.target = {target, deployment_of(profile, setting, question.target_deployment)}, .draft = {}};
-  if (question.drafting == latency::Role::head_drafting) return pair;
-  const latency::ModelShape* draft = shape_of(question, question.draft);
-  if (draft == nullptr) return std::nullopt;
-  pair.draft = {draft, deployment_of(profile, setting, question.draft_deployment)};
-  return pair;
-}
-
-ModelFacts facts_of(const latency::DeployedModel& model) {
-  return {.parameters = latency::parameters(*model.shape),
-          .weight_bytes = latency::weight_bytes(*model.shape, model.deployment),
-          .step_bytes = latency::step_bytes(*model.shape, model.deployment),
-          .kv_bytes_per_token = latency::kv_bytes_per_token(*model.shape, model.deployment),
-          .deployment = model.deployment};
-}
-
-void add_memory(const ProfileQuestion& question, const DeployedModels& pair, double capacity_bytes, AtBatch& at) {
+void add_memory(const ProfileQuestion& question, const latency::MemoryLimit& memory, AtBatch& at) {
   const std::int64_t tokens = max_tokens(question.gamma.value_or(max_drafts(question)), question.convention);
-  at.need = latency::memory_need(pair.target, pair.draft, at.batch, tokens, at.context + tokens);
-  at.max_batch = latency::max_batch(pair.target, pair.draft, tokens, at.context + tokens, capacity_bytes);
+  at.need = memory.need(at.batch, tokens, at.context);
+  at.max_batch = memory.max_batch(tokens, at.context);
 }
 
 std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
-                                       double iteration_us, std::int64_t context,
-                                       std::optional<std::int64_t> max_batch) {
+                                       std::int64_t context, std::optional<std::int64_t> max_batch) {
   std::vector<ScheduleRange> ranges;
   const std::int64_t last = question.ignore_memory
                                 ? question.batches.back()
                                 : std::min(question.batches.back(), max_batch.value_or(question.batches.back()));
   for (std::int64_t batch = question.batches.front(); batch <= last; ++batch) {
-    const std::int64_t use = at_batch(question, pair, iteration_us, batch, context).use;
+    const std::int64_t use = at_batch(question, pair, batch, context).use;
     if (!ranges.empty() && ranges.back().gamma == use) {
       ranges.back().last = batch;
     } else {
@@ -229,17 +178,6 @@ AcceptanceProcess acceptance_of(const ProfileQuestion& question) {
     positional->conditional = conditional_from_marginal(positional->marginal);
   }
   return acceptance;
-}
-
-std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& question, const latency::Profile& profile) {
-  const std::optional<double> capacity = latency::capacity_bytes(profile.device);
-  const auto pair = deployed_pair(question, profile, latency::setting_for(profile, question.target));
-  if (!capacity || !pair) return std::nullopt;
-  return latency::MemoryLimit{.target = *pair->target.shape,
-                              .draft = pair->draft.shape == nullptr ? std::nullopt : std::optional(*pair->draft.shape),
-                              .target_deployment = pair->target.deployment,
-                              .draft_deployment = pair->draft.deployment,
-                              .capacity_bytes = *capacity * question.memory_utilization};
 }
 
 analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question, std::int64_t gamma) {
@@ -276,15 +214,13 @@ std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question
   return with(question.attained, *attainable);
 }
 
-latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile) {
-  return {profile,
-          question.models,
-          question.target,
-          question.draft,
-          question.drafting,
-          {.target = question.target_deployment,
-           .draft = question.draft_deployment,
-           .attainable = attainable_of(question, profile)}};
+latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile) {
+  return {.target = question.target,
+          .draft = question.draft,
+          .models = question.models,
+          .sheet = {.target = question.target_deployment,
+                    .draft = question.draft_deployment,
+                    .attainable = attainable_of(question, profile)}};
 }
 
 ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {
@@ -295,40 +231,39 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
     check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? max_drafts(asked) : entries);
   }
   ProfileQuestion question = asked;
-  const std::optional<latency::Attainable> attainable = attainable_of(question, profile);
-  const double iteration_us = attainable ? attainable->iteration_us.value : 0.0;
-  const latency::PairSurface pair = pair_surface_of(question, profile);
+  const latency::TimedPair models = timed_pair_of(question, profile);
+  const std::optional<latency::Attainable>& attainable = models.sheet.attainable;
+  const latency::PairSurface pair(profile, models, question.drafting);
   if (latency::holds_steps_alone(profile.source)) question.max_gamma = timed_drafts(question, pair);
   std::optional<latency::PairSurface> limits;
   if (attainable && profile.source == latency::Source::datasheet) {
-    ProfileQuestion of_floor = question;
-    of_floor.floor = true;
-    limits = pair_surface_of(of_floor, profile);
+    latency::TimedPair floor = models;
+    floor.sheet.attainable.reset();
+    limits.emplace(profile, floor, question.drafting);
   }
-  const std::optional<DeployedModels> deployed = deployed_pair(question, profile, pair.setting());
-  const std::optional<double> memory = latency::capacity_bytes(profile.device);
+  const auto deployed = latency::deployed_models(profile, models, question.drafting);
+  const auto memory = latency::memory_limit(profile, models, question.drafting, question.memory_utilization);
+  const std::optional<double> capacity = latency::capacity_bytes(profile.device);
   ProfilePrediction prediction{.question = question,
                                .device = profile.device.name,
                                .source = profile.source,
                                .setting = pair.setting(),
                                .valid = !profile.aa_test || profile.aa_test->valid(),
-                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
                                .attainable = attainable,
                                .step_error = profile.step_error};
-  if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
+  if (capacity) prediction.capacity_bytes = *capacity * question.memory_utilization;
   if (deployed) {
-    prediction.target = facts_of(deployed->target);
-    if (deployed->draft.shape != nullptr) prediction.draft = facts_of(deployed->draft);
+    prediction.target = facts_of(deployed->target, deployed->target_deployment);
+    if (deployed->draft) prediction.draft = facts_of(*deployed->draft, deployed->draft_deployment);
   }
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
-      AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, iteration_us, batch, context));
+      AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, batch, context));
       add_intervals(attainable, at);
       if (limits) add_floor(question, *limits, at);
-      if (deployed && prediction.capacity_bytes) add_memory(question, *deployed, *prediction.capacity_bytes, at);
+      if (memory) add_memory(question, *memory, at);
     }
-    prediction.schedules.push_back(
-        schedule_of(question, pair, iteration_us, context, prediction.cells.back().max_batch));
+    prediction.schedules.push_back(schedule_of(question, pair, context, prediction.cells.back().max_batch));
   }
   return prediction;
 }

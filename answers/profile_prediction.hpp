@@ -46,9 +46,7 @@ struct ProfileQuestion {
 /// One draft length at one batch and context.
 struct AtDraftLength {
   std::int64_t gamma = 0;
-  latency::Latency verify, drafting;
-  latency::Latency catch_up = {};           ///< what the drafter reads besides; 0 where no engine's loop says so
-  latency::Latency sampling = {};           ///< drawing the drafts and verifying them; 0 where it is not known
+  latency::IterationTimes times;
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
@@ -62,10 +60,10 @@ struct AtDraftLength {
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
   latency::Latency plain, one_draft;
-  latency::Latency plain_sampling = {};       ///< drawing the token after a decode step; 0: not known
-  std::vector<AtDraftLength> lengths = {};    ///< gamma 1, 2, ...
-  std::int64_t use = 0;                       ///< smallest gamma within 1 % of the best; 0: no speculation
-  std::optional<double> floor_plain_us = {};  ///< of a data sheet: the lower bound of a decode step
+  std::optional<latency::Latency> plain_sampling = {};  ///< of the token after a decode step; empty: not known
+  std::vector<AtDraftLength> lengths = {};              ///< gamma 1, 2, ...
+  std::int64_t use = 0;                                 ///< smallest gamma within 1 % of the best; 0: no speculation
+  std::optional<double> floor_plain_us = {};            ///< of a data sheet: the lower bound of a decode step
   /// What the fullest device needs, and the largest batch that fits; nothing where shapes or memory are not known.
   std::optional<latency::MemoryNeed> need = {};
   std::optional<std::int64_t> max_batch = {};
@@ -94,7 +92,6 @@ struct ProfilePrediction {
   latency::Source source = latency::Source::measured;
   latency::Setting setting = {};
   bool valid = true;                ///< false: the profile's A/A run says that it is not
-  bool sampling_known = false;      ///< false: nothing is charged for it
   std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
   /// One a context: every batch from the first to the last, or to the largest that fits.
   std::vector<std::vector<ScheduleRange>> schedules = {};
@@ -103,6 +100,8 @@ struct ProfilePrediction {
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
 
+  /// False: nothing is charged for sampling.
+  [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }
   [[nodiscard]] bool advises(const AtBatch& at) const { return at.fits() || question.ignore_memory; }
 };
 
@@ -117,8 +116,8 @@ enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
                                                                const latency::Profile& profile);
 
-/// The times that a question is answered from.
-[[nodiscard]] latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile);
+/// What a question is answered from: its models, and of a data sheet how they run.
+[[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);
 
 /// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
 /// Throws DomainError where the profile cannot answer, for an unknown model, and for times that cannot be.
@@ -129,10 +128,6 @@ enum class Payoff { pays, within_error, does_not_pay };
 
 /// Of acceptance by position with the conditionals that follow from the marginals.
 [[nodiscard]] AcceptanceProcess acceptance_of(const ProfileQuestion& question);
-
-/// What the pair has to fit into; nothing where shapes or memory are not known.
-[[nodiscard]] std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& question,
-                                                                  const latency::Profile& profile);
 
 /// Tokens of an iteration in the long run.
 [[nodiscard]] analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question,

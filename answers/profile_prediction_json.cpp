@@ -23,8 +23,8 @@ Json latency_json(const latency::Latency& latency) {
 }
 
 /// Null where it is not known.
-Json sampling_json(const latency::Latency& latency) {
-  return latency.time_us > 0.0 ? latency_json(latency) : Json(nullptr);
+Json sampling_json(const std::optional<latency::Latency>& latency) {
+  return latency ? latency_json(*latency) : Json(nullptr);
 }
 
 Drafting charged(latency::Role role) {
@@ -35,9 +35,9 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
   const double iteration_us = analytic::iteration_time(length.iteration);
   const std::int64_t passes = draft_passes(length.gamma, charged(question.drafting));
   Json json{{"gamma", length.gamma},
-            {"verify", latency_json(length.verify)},
-            {"drafting", latency_json(length.drafting)},
-            {"sampling", sampling_json(length.sampling)},
+            {"verify", latency_json(length.times.verify)},
+            {"drafting", latency_json(length.times.drafting)},
+            {"sampling", sampling_json(length.times.sampling)},
             {"iteration_ms", iteration_us / 1e3},
             {"verification_growth", analytic::verification_growth(length.iteration)},
             {"tokens_per_iteration", length.tokens},
@@ -48,7 +48,7 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
             {"break_even_alpha",
              value_or_null(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
             {"break_even_c", value_or_null(analytic::break_even_c(length.iteration, length.tokens, passes))}};
-  if (length.catch_up.time_us > 0.0) json["catch_up"] = latency_json(length.catch_up);
+  if (length.times.catch_up) json["catch_up"] = latency_json(*length.times.catch_up);
   return json;
 }
 
@@ -73,20 +73,20 @@ Json facts_json(const std::optional<ModelFacts>& facts) {
 
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
   const ProfileQuestion& question = prediction.question;
-  Json json{
-      {"batch", at.batch},
-      {"context", at.context},
-      {"plain", latency_json(at.plain)},
-      {"plain_sampling", sampling_json(at.plain_sampling)},
-      {"plain_tokens_per_s", 1e6 * static_cast<double>(at.batch) / (at.plain.time_us + at.plain_sampling.time_us)},
-      {"one_draft", latency_json(at.one_draft)},
-      {"best_gamma", at.use},
-      {"best_speedup", at.use == 0 ? 1.0 : at.at(at.use).speedup},
-      {"plain_floor_ms", at.floor_plain_us ? Json(*at.floor_plain_us / 1e3) : Json(nullptr)},
-      {"fits", at.max_batch ? Json(at.fits()) : Json(nullptr)},
-      {"max_batch", value_or_null(at.max_batch)},
-      {"memory", at.need ? need_json(*at.need, at.batch) : Json(nullptr)},
-      {"gammas", Json::array()}};
+  Json json{{"batch", at.batch},
+            {"context", at.context},
+            {"plain", latency_json(at.plain)},
+            {"plain_sampling", sampling_json(at.plain_sampling)},
+            {"plain_tokens_per_s",
+             1e6 * static_cast<double>(at.batch) / (at.plain.time_us + latency::charged_us(at.plain_sampling))},
+            {"one_draft", latency_json(at.one_draft)},
+            {"best_gamma", at.use},
+            {"best_speedup", at.use == 0 ? 1.0 : at.at(at.use).speedup},
+            {"plain_floor_ms", at.floor_plain_us ? Json(*at.floor_plain_us / 1e3) : Json(nullptr)},
+            {"fits", at.max_batch ? Json(at.fits()) : Json(nullptr)},
+            {"max_batch", value_or_null(at.max_batch)},
+            {"memory", at.need ? need_json(*at.need, at.batch) : Json(nullptr)},
+            {"gammas", Json::array()}};
   if (!prediction.advises(at)) json["best_gamma"] = json["best_speedup"] = nullptr;
   for (const AtDraftLength& length : at.lengths) json["gammas"].push_back(length_json(question, at, length));
   return json;

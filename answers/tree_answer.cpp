@@ -126,10 +126,11 @@ Json judged_json(const JudgedTree& judged) {
 TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
                              std::int64_t depth) {
   const latency::TimedPair& models = pair.models;
-  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
-    memory->check(pair.batch, nodes, pair.context);
+  if (models.memory_utilization) {
+    const auto memory = latency::memory_limit(profile, models, pair.drafting, *models.memory_utilization);
+    if (memory) memory->check(pair.batch, nodes, pair.context);
   }
-  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
+  const latency::PairSurface surface(profile, models, pair.drafting);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
     price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));

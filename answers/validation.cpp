@@ -22,20 +22,20 @@ CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profil
                                  .batches = {cell.batch},
                                  .contexts = {cell.context}};
   const ProfilePrediction prediction = predict(question, profile);
-  const AtBatch& at = prediction.cells.front();
-  const AtDraftLength& length = at.at(cell.gamma);
-  for (const latency::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
+  const AtDraftLength& length = prediction.cells.front().at(cell.gamma);
+  const latency::IterationTimes& times = length.times;
+  for (const latency::Latency* latency : {&times.plain, &times.drafting, &times.verify}) {
     if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
   }
   CellPrediction predicted{.cell = cell,
-                           .plain_us = at.plain.time_us + at.plain_sampling.time_us,
-                           .drafting_us = length.drafting.time_us + length.catch_up.time_us,
-                           .verify_us = length.verify.time_us,
-                           .sampling_us = length.sampling.time_us,
+                           .plain_us = times.plain.time_us + latency::charged_us(times.plain_sampling),
+                           .drafting_us = times.drafting.time_us + latency::charged_us(times.catch_up),
+                           .verify_us = times.verify.time_us,
+                           .sampling_us = latency::charged_us(times.sampling),
                            .tokens_per_iteration = length.tokens,
                            .speedup = length.speedup,
                            .speedup_ci95 = {},
-                           .origin = std::max({at.plain.origin, length.drafting.origin, length.verify.origin})};
+                           .origin = std::max({times.plain.origin, times.drafting.origin, times.verify.origin})};
   if (length.spread) {
     predicted.speedup_ci95 = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
   }

@@ -54,15 +54,23 @@ void count_cells(DataText& data, auto... counts) { (data.cell(static_cast<double
 
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
-bool all_inside(const answers::AtBatch& at, const answers::AtDraftLength& length) {
-  return at.plain.inside && at.plain_sampling.inside && length.drafting.inside && length.verify.inside &&
-         length.sampling.inside;
+/// Every time that a speedup rests on.
+std::vector<Latency> times_of(const latency::IterationTimes& times) {
+  std::vector<Latency> all{times.plain, times.drafting, times.verify};
+  for (const auto& charged : {times.plain_sampling, times.sampling}) {
+    if (charged) all.push_back(*charged);
+  }
+  return all;
+}
+
+bool all_inside(const answers::AtDraftLength& length) {
+  return std::ranges::all_of(times_of(length.times), &Latency::inside);
 }
 
 /// The least certain of the origins that a speedup rests on.
-latency::Origin origin_of(const answers::AtBatch& at, const answers::AtDraftLength& length) {
-  return std::max({at.plain.origin, at.plain_sampling.origin, length.drafting.origin, length.verify.origin,
-                   length.sampling.origin});
+latency::Origin origin_of(const answers::AtDraftLength& length) {
+  const std::vector<Latency> times = times_of(length.times);
+  return std::ranges::max_element(times, {}, &Latency::origin)->origin;
 }
 
 /// A row for each draft length at each batch and context that `shows` says: those three, what `add` appends, and what
@@ -98,15 +106,16 @@ std::string lengths_csv(const answers::ProfilePrediction& prediction) {
   return csv_by_length(
       prediction, columns,
       [&](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
-        const auto add = [&data](const Latency& time, bool known) {
-          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+        const auto add = [&data](const std::optional<Latency>& time) {
+          data.cell(latency::charged_us(time)).cell(time ? time->spread : std::nullopt);
+          data.cell(time ? to_string(time->origin) : "");
         };
-        add(at.plain, true);
-        add(at.plain_sampling, prediction.sampling_known);
-        add(length.drafting, true);
-        add(length.verify, true);
-        add(length.sampling, prediction.sampling_known);
-        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        const latency::IterationTimes& times = length.times;
+        for (const auto& time : {std::optional(times.plain), times.plain_sampling, std::optional(times.drafting),
+                                 std::optional(times.verify), times.sampling}) {
+          add(time);
+        }
+        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(length)));
         data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
       },
       every_cell);
@@ -117,11 +126,12 @@ std::string step_time_csv(const answers::ProfilePrediction& prediction) {
       prediction,
       {"plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
        "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"},
-      [&](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
-        data.cell(at.plain.time_us).cell(at.plain_sampling.time_us);
-        data.cell(length.drafting.time_us).cell(length.verify.time_us).cell(length.sampling.time_us);
+      [&](DataText& data, const answers::AtBatch& /*at*/, const answers::AtDraftLength& length) {
+        const latency::IterationTimes& times = length.times;
+        data.cell(times.plain.time_us).cell(latency::charged_us(times.plain_sampling));
+        data.cell(times.drafting.time_us).cell(times.verify.time_us).cell(latency::charged_us(times.sampling));
         data.cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
-        data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
+        data.cell(to_string(origin_of(length))).cell(inside_text(all_inside(length)));
       },
       every_cell);
 }
@@ -129,9 +139,9 @@ std::string step_time_csv(const answers::ProfilePrediction& prediction) {
 std::string batch_speedup_csv(const answers::ProfilePrediction& prediction) {
   return csv_by_length(
       prediction, {"speedup", "speedup_spread", "origin", "inside_domain"},
-      [](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
-        data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(at, length)));
-        data.cell(inside_text(all_inside(at, length)));
+      [](DataText& data, const answers::AtBatch& /*at*/, const answers::AtDraftLength& length) {
+        data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(length)));
+        data.cell(inside_text(all_inside(length)));
       },
       [&](const answers::AtBatch& at) { return prediction.advises(at); });
 }
@@ -178,7 +188,7 @@ nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overri
 
 std::vector<VerificationCurve> verification_curves(const answers::ProfileQuestion& question,
                                                    const latency::Profile& profile) {
-  const latency::PairSurface pair = answers::pair_surface_of(question, profile);
+  const latency::PairSurface pair(profile, answers::timed_pair_of(question, profile), question.drafting);
   std::vector<VerificationCurve> curves;
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));

@@ -102,27 +102,24 @@ bool Profile::valid() const {
 }
 
 PairTimes Profile::times(const std::string& target, const std::string& draft, const Drafter& drafter) const {
+  const latency::Profile& profile = implementation_->read.profile;
   const answers::ProfileQuestion question{
       .target = target, .draft = drafting_model(drafter, target, draft), .drafting = latency::drafting_role(drafter)};
   return PairTimes(std::make_shared<const PairTimes::Implementation>(
-      PairTimes::Implementation{answers::pair_surface_of(question, implementation_->read.profile)}));
+      PairTimes::Implementation{{profile, answers::timed_pair_of(question, profile), question.drafting}}));
 }
 
 SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {
   const answers::ProfilePrediction prediction =
       answers::predict(profile_question(question), implementation_->read.profile);
   const answers::AtBatch& at = prediction.cells.front();
-  const auto if_known = [&](const ForwardPassTime& time) {
-    return prediction.sampling_known ? std::optional(time) : std::nullopt;
-  };
-  SpeedupTable table{
-      .plain = at.plain, .plain_sampling = if_known(at.plain_sampling), .lengths = {}, .best_gamma = at.use};
+  SpeedupTable table{.plain = at.plain, .plain_sampling = at.plain_sampling, .lengths = {}, .best_gamma = at.use};
   for (const answers::AtDraftLength& length : at.lengths) {
     table.lengths.push_back({.gamma = length.gamma,
                              .tokens_per_iteration = length.tokens,
-                             .verify = length.verify,
-                             .drafting = length.drafting,
-                             .sampling = if_known(length.sampling),
+                             .verify = length.times.verify,
+                             .drafting = length.times.drafting,
+                             .sampling = length.times.sampling,
                              .speedup = length.speedup,
                              .spread = length.spread});
   }

@@ -51,8 +51,8 @@ answers::PredictedTimes predicted_times(const answers::ProfilePrediction& predic
       predicted.times.push_back({.batch = static_cast<double>(at.batch),
                                  .gamma = length.gamma,
                                  .plain = ms_per_us * analytic::plain_time(length.iteration),
-                                 .drafting = ms_per_us * length.drafting.time_us,
-                                 .verification = ms_per_us * length.verify.time_us,
+                                 .drafting = ms_per_us * length.times.drafting.time_us,
+                                 .verification = ms_per_us * length.times.verify.time_us,
                                  .iteration = ms_per_us * analytic::iteration_time(length.iteration)});
     }
   }

@@ -135,7 +135,7 @@ Table table_of(const answers::ProfilePrediction& prediction, std::int64_t contex
     row = {fmt::format("{}", at.batch), ms_text(at.plain.time_us), ms_text(at.one_draft.time_us), ""};
     for (const std::int64_t gamma : shown) {
       const answers::AtDraftLength& length = at.at(gamma);
-      row[3] += fmt::format("{:>6} ", ms_text(length.verify.time_us));
+      row[3] += fmt::format("{:>6} ", ms_text(length.times.verify.time_us));
       row.push_back(prediction.advises(at) ? speedup_text(prediction, length) : "");
     }
     row.push_back(!prediction.advises(at) ? "no fit" : at.use == 0 ? "plain" : fmt::format("{}", at.use));
@@ -162,9 +162,9 @@ std::string step_lines(const answers::ProfilePrediction& prediction) {
   const answers::AtDraftLength& length = shown_or_first(question, at);
   const double whole_us = analytic::iteration_time(length.iteration);
   std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length.gamma,
-                                 ms_text(length.drafting.time_us), ms_text(length.verify.time_us));
-  if (length.catch_up.time_us > 0.0) text += fmt::format(" + catch-up {}", ms_text(length.catch_up.time_us));
-  if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length.sampling.time_us));
+                                 ms_text(length.times.drafting.time_us), ms_text(length.times.verify.time_us));
+  if (length.times.catch_up) text += fmt::format(" + catch-up {}", ms_text(length.times.catch_up->time_us));
+  if (length.times.sampling) text += fmt::format(" + sampling {}", ms_text(length.times.sampling->time_us));
   if (length.iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length.iteration.overhead));
   text += fmt::format(" = {} ms for {:.2f} tokens; {:.2f} tokens of autoregressive decoding take {} ms\n",
                       ms_text(whole_us), length.tokens, length.tokens,
@@ -193,9 +193,9 @@ std::string origin_line(const answers::ProfilePrediction& prediction) {
     };
     note(at.plain);
     for (const answers::AtDraftLength& length : at.lengths) {
-      note(length.verify);
-      note(length.drafting);
-      sampling_inside = sampling_inside && length.sampling.inside;
+      note(length.times.verify);
+      note(length.times.drafting);
+      sampling_inside = sampling_inside && length.times.sampling.value_or(latency::Latency{}).inside;
     }
   }
   const latency::Setting& setting = prediction.setting;
@@ -320,7 +320,7 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
                                        prediction.cells.front().lengths.front().iteration.overhead > 0.0
                                            ? ""
                                            : "the engine's own overhead per iteration (--overhead-us), ",
-                                       prediction.sampling_known ? "" : "accepting and sampling tokens, ",
+                                       prediction.sampling_known() ? "" : "accepting and sampling tokens, ",
                                        prediction.cells.front().need ? "" : ", whether it fits into memory");
   return text + wrapped(rest, columns_of_label);
 }

@@ -25,7 +25,6 @@
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -7,6 +7,7 @@
 #include "foredraft/errors.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/operations/counts.hpp"
+#include "latency/operations/forward_passes.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/operations/forward_passes.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -8,7 +8,6 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/operations/program.hpp"
 #include "latency/profile/cell.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 
 /// The verifications to time, the most important first.
 namespace foredraft::gpu_bench {

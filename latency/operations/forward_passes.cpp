@@ -341,4 +341,24 @@ Program head_drafting(const ModelShape& shape, const ForwardPassRequest& request
   return builder.finish(drafts);
 }
 
+Program program_of(const ModelShape& shape, const Cell& cell) {
+  const ForwardPassRequest pass{
+      .tokens = cell.tokens, .batch = cell.batch, .context = cell.context, .source_length = cell.source_length};
+  ForwardPassRequest start = pass;  // drafting begins with one token
+  start.tokens = 1;
+  switch (cell.role) {
+    case Role::decoder_pass:
+      return decoder_pass(shape, pass);
+    case Role::autoregressive_drafting:
+      return autoregressive_drafting(shape, start, cell.tokens);
+    case Role::block_drafting:
+      return block_drafting(shape, start, cell.tokens);
+    case Role::head_drafting:
+      return head_drafting(shape, start, cell.tokens);
+    case Role::encoder_pass:
+      return encoder_pass(shape, start);
+  }
+  throw DomainError(fmt::format("no pass for {}", to_text(cell)));
+}
+
 }  // namespace foredraft::latency

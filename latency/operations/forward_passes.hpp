@@ -5,6 +5,7 @@
 
 #include "latency/models/model_shape.hpp"
 #include "latency/operations/program.hpp"
+#include "latency/profile/cell.hpp"
 
 /// The forward passes whose times the cost models need. All throw DomainError for an impossible shape or request:
 /// counts below their minimum, positions beyond a learned table or a sliding window, a source without an encoder, and
@@ -41,5 +42,8 @@ struct ForwardPassRequest {
 /// The encoder over source_length positions, and the cross-attention keys and values of every decoder layer. Its input
 /// is embedded from token ids; for Whisper the embedded rows replace the output of its convolutions.
 [[nodiscard]] Program encoder_pass(const ModelShape& shape, const ForwardPassRequest& request);
+
+/// The pass that a cell names, of a model of this shape.
+[[nodiscard]] Program program_of(const ModelShape& shape, const Cell& cell);
 
 }  // namespace foredraft::latency

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/operations/counts.hpp"
 
 namespace foredraft::latency {
@@ -73,6 +74,11 @@ void check_operation(const Program& program, const Operation& operation) {
 }  // namespace
 
 std::int64_t bytes_of(DataType type) { return type == DataType::fp32 ? 4 : 2; }
+
+DataType data_type_of(std::string_view name) {
+  if (const auto type = value_of<DataType>(name)) return *type;
+  throw DomainError(fmt::format("unknown dtype {} (not supported here) - known: fp16, bf16, fp32", name));
+}
 
 std::string_view name_of(const Operation& operation) {
   struct Names {

@@ -21,6 +21,9 @@ struct WordsOf<DataType> {
 };
 [[nodiscard]] std::int64_t bytes_of(DataType type);
 
+/// "fp16", "bf16", "fp32"; throws DomainError for other words.
+[[nodiscard]] DataType data_type_of(std::string_view name);
+
 /// Position of a buffer in Program::buffers.
 using BufferId = std::int32_t;
 inline constexpr BufferId no_buffer = -1;

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -18,6 +21,15 @@ constexpr std::int64_t largest_extent = 100'000'000;
 constexpr double state_flop = 7.0;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
+
+/// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
+struct StepPoint {
+  std::int64_t batch = 1;
+  std::int64_t tokens = 1;
+  std::int64_t context = 0;
+  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
+                                   ///< without the projection of several of them (EAGLE-3)
+};
 
 /// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
 double seen_positions(const StepPoint& point, std::int64_t window) {
@@ -47,8 +59,10 @@ struct WeightedOperator {
   double weights_stored = 0.0;  ///< in memory: all experts, whole tables
 };
 
-/// Writes the operators of a forward pass, the same ones in the same order as the programs of forward_passes.hpp if
-/// there is one. Checks nothing.
+constexpr std::size_t max_operators = 32;  ///< of any pass, so that a list is allocated once
+
+/// Writes the operators of a forward pass, in the order in which the programs of forward_passes.hpp first have them.
+/// Checks nothing.
 class StepWriter {
  public:
   StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
@@ -60,28 +74,54 @@ class StepWriter {
         d_model_(real(shape.d_model)),
         attention_layers_(real(attention_layers(shape))),
         feed_forward_layers_(real(feed_forward_layers(shape))),
+        cross_layers_(shape.architecture == Architecture::encoder_decoder ? real(shape.layers) : 0.0),
         heads_(real(shape.heads) / devices_),
         unquantized_(unquantized_format(deployment.weights)),
         value_bytes_(bits_of(unquantized_) / 8.0),
         weight_bytes_(bits_of(deployment.weights) / 8.0),
-        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {
+    operators_.reserve(max_operators);
+  }
 
-  [[nodiscard]] std::vector<WeightedOperator> write() && {
+  /// Layers and logits of every row.
+  [[nodiscard]] std::vector<WeightedOperator> decoder_pass() && {
     write_inputs();
-    write_norms();
-    if (shape_.latent.kv_rank > 0) {
-      write_latent_attention();
-    } else {
-      const double windowed = real(shape_.window.layers);
-      const auto kv_heads = [this](std::int64_t heads) { return std::ceil(real(heads) / devices_); };
-      write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
-                       !shape_.values_are_keys});
-      write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
-                       real(window_head_dim(shape_)), true});
-    }
-    write_linear_attention();
-    write_feed_forward();
-    write_outputs();
+    write_layers();
+    write_logits();
+    return std::move(operators_);
+  }
+
+  /// A decoder pass whose logits each choose a token; `block`: its tokens see each other.
+  [[nodiscard]] std::vector<WeightedOperator> drafting(bool block) && {
+    causal_ = !block;
+    write_inputs();
+    write_layers();
+    write_logits();
+    choose_token();
+    return std::move(operators_);
+  }
+
+  /// One head on a hidden state: a residual block and a vocabulary projection.
+  [[nodiscard]] std::vector<WeightedOperator> head_drafting() && {
+    other("hidden state", 1.0, rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_), 0.0);
+    product({"head", 1.0, d_model_, d_model_, true});
+    other("head activation", 1.0, 2.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
+    norm("residual sum", 1.0, d_model_, true);
+    write_logits();
+    choose_token();
+    return std::move(operators_);
+  }
+
+  /// The encoder over the point's tokens, whose keys and values are in no cache, and those of the cross-attention.
+  [[nodiscard]] std::vector<WeightedOperator> encoder_pass() && {
+    attention_layers_ = feed_forward_layers_ = real(shape_.encoder_layers);
+    cross_layers_ = 0.0;
+    causal_ = false;
+    cache_bytes_ = value_bytes_;
+    write_inputs();
+    write_layers();
+    product({"cross keys and values", 2.0 * real(shape_.layers), d_model_,
+             kv_heads(shape_.kv_heads) * real(shape_.head_dim), shape_.attention_bias});
     return std::move(operators_);
   }
 
@@ -125,14 +165,38 @@ class StepWriter {
     }
   }
 
-  void write_norms() {
+  /// On one device.
+  [[nodiscard]] double kv_heads(std::int64_t heads) const { return std::ceil(real(heads) / devices_); }
+
+  [[nodiscard]] double blocks() const {
+    return attention_layers_ + real(shape_.linear.layers) + cross_layers_ + feed_forward_layers_;
+  }
+
+  void write_layers() {
     // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
-    const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
     norm("first norm", 1.0, d_model_, false);
-    norm("norm", blocks - 1.0, d_model_, true);
-    if (shape_.norms_per_layer > 2) norm("norm after block", blocks, d_model_, false);
+    if (shape_.latent.kv_rank > 0) {
+      write_latent_attention();
+    } else {
+      const double windowed = real(shape_.window.layers);
+      write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
+                       !shape_.values_are_keys});
+      write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
+                       real(window_head_dim(shape_)), true});
+    }
+    write_linear_attention();
+    norm("norm", blocks() - 1.0, d_model_, true);
+    if (shape_.norms_per_layer > 2) norm("norm after block", blocks(), d_model_, false);
     // The hidden states that attention reads beside the embedding have their own norm.
     if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
+    write_cross_attention();
+    write_feed_forward();
+    if (devices_ > 1.0) {
+      add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks(), rows_ * d_model_ * value_bytes_, 0.0},
+           0.0,
+           0.0});
+    }
+    norm("final norm", 1.0, d_model_, true);
   }
 
   void write_attention(const AttentionLayers& group) {
@@ -164,15 +228,32 @@ class StepWriter {
 
   void write_attend(std::string_view name, double layers, std::int64_t window, double key_width, double value_width,
                     double cached_values) {
-    const double length = real(point_.context + point_.tokens);
+    const double tokens = real(point_.tokens);
+    const double length = real(point_.context) + tokens;
     // The windows of all queries together.
-    const double read = window == 0 ? length : std::min(length, real(window + point_.tokens - 1));
+    const double read = window == 0 ? length : std::min(length, real(window) + tokens - 1.0);
+    // In a block each query also sees the tokens after its own.
+    const double seen = seen_positions(point_, window) + (causal_ ? 0.0 : 0.5 * tokens * (tokens - 1.0));
+    write_attend_to(name, layers, read, seen, key_width, value_width, cached_values);
+  }
+
+  /// Of each sequence `read` entries of the cache, and `seen` of them summed over the queries.
+  void write_attend_to(std::string_view name, double layers, double read, double seen, double key_width,
+                       double value_width, double cached_values) {
     add({{name, OperatorKind::attention, unquantized_, layers,
           rows_ * heads_ * (key_width + value_width) * value_bytes_ +
               real(point_.batch) * read * cached_values * cache_bytes_,
-          2.0 * real(point_.batch) * seen_positions(point_, window) * heads_ * (key_width + value_width)},
+          2.0 * real(point_.batch) * seen * heads_ * (key_width + value_width)},
          0.0,
          0.0});
+  }
+
+  void write_cross_attention() {
+    const double source = real(shape_.source_length), width = real(shape_.head_dim);
+    const double keys = kv_heads(shape_.kv_heads) * width;
+    product({"cross query", cross_layers_, d_model_, heads_ * width, shape_.attention_bias});
+    write_attend_to("cross attention", cross_layers_, source, real(point_.tokens) * source, width, width, 2.0 * keys);
+    product({"cross output", cross_layers_, heads_ * width, d_model_, shape_.bias});
   }
 
   void write_latent_attention() {
@@ -197,7 +278,8 @@ class StepWriter {
     const auto by_head = [&](std::string_view name, double inputs, double outputs) {
       const double weights = heads_ * inputs * outputs * weight_bytes_;
       add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
-            weights + rows_ * heads_ * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads_ * inputs * outputs},
+            weights + rows_ * heads_ * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads_ * inputs * outputs,
+            inputs},
            weights,
            weights});
     };
@@ -213,7 +295,7 @@ class StepWriter {
     const double parameters = real(linear.layer_parameters) / devices_;
     const double weights = parameters * weight_bytes_;
     add({{"linear attention projections", OperatorKind::product, compute_format(deployment_.weights), layers,
-          weights + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * parameters},
+          weights + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * parameters, d_model_},
          weights,
          weights});
     const double elements = real(linear.state_elements) / devices_;
@@ -254,7 +336,7 @@ class StepWriter {
       const double one = inputs * outputs * weight_bytes_ + bias * outputs * value_bytes_;
       add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
             read * one + rows_ * (in_values + used * outputs) * value_bytes_,
-            rows_ * used * outputs * (2.0 * inputs + bias)},
+            rows_ * used * outputs * (2.0 * inputs + bias), inputs},
            read * one,
            count * one});
     };
@@ -268,14 +350,7 @@ class StepWriter {
     }
   }
 
-  void write_outputs() {
-    if (devices_ > 1.0) {
-      const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
-      add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks, rows_ * d_model_ * value_bytes_, 0.0},
-           0.0,
-           0.0});
-    }
-    norm("final norm", 1.0, d_model_, true);
+  void write_logits() {
     const bool head = shape_.architecture == Architecture::head;
     const double vocabulary = real(drafted_vocabulary(shape_));
     product_in(unquantized_, {"vocabulary", 1.0, d_model_, vocabulary / devices_});
@@ -288,13 +363,17 @@ class StepWriter {
     }
   }
 
+  void choose_token() {
+    other("choose token", 1.0, rows_ * (real(drafted_vocabulary(shape_)) * value_bytes_ + id_bytes), 0.0);
+  }
+
   void product_in(NumberFormat format, const Product& product) {
     const double bias = product.bias ? 1.0 : 0.0;
     const double weights =
         product.inputs * product.outputs * bits_of(format) / 8.0 + bias * product.outputs * value_bytes_;
     const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
     add({{product.name, OperatorKind::product, compute_format(format), product.count, weights + moved,
-          rows_ * product.outputs * (2.0 * product.inputs + bias)},
+          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs},
          weights,
          weights});
   }
@@ -321,21 +400,18 @@ class StepWriter {
 
   const ModelShape& shape_;
   const Deployment& deployment_;
-  const StepPoint& point_;
+  StepPoint point_;
   double devices_, rows_, d_model_;
-  double attention_layers_, feed_forward_layers_;
+  double attention_layers_, feed_forward_layers_, cross_layers_;
   double heads_;  ///< on one device
   NumberFormat unquantized_;
   double value_bytes_, weight_bytes_, cache_bytes_;  ///< of one activation, one weight of a matrix, one cached value
+  bool causal_ = true;
   std::vector<WeightedOperator> operators_;
 };
 
 void check_deployment(const ModelShape& shape, const Deployment& deployment) {
   check_shape(shape);
-  if (shape.architecture == Architecture::encoder_decoder) {
-    throw DomainError(fmt::format(
-        "invalid architecture=encoder_decoder (must be decoder or head: {} is counted from its programs)", shape.name));
-  }
   check_at_least("tensor_parallel", deployment.tensor_parallel, 1);
   if (shape.heads % deployment.tensor_parallel != 0) {
     throw DomainError(fmt::format("invalid tensor_parallel={} (must divide the {} heads of {})",
@@ -344,23 +420,43 @@ void check_deployment(const ModelShape& shape, const Deployment& deployment) {
   check_probability("expert_skew", deployment.expert_skew);
 }
 
-void check_point(const ModelShape& shape, const StepPoint& point) {
-  check_range("batch", point.batch, 1, largest_extent);
-  check_range("tokens", point.tokens, 1, largest_extent);
-  check_range("context", point.context, 0, largest_extent);
-  const std::int64_t length = point.context + point.tokens;
-  const std::int64_t last = shape.positions == Positions::learned ? shape.learned_positions : shape.max_context;
-  if (last > 0 && length > last) {
-    throw DomainError(
-        fmt::format("invalid context={} (must leave room for the pass: {} positions are needed, {} has {})",
-                    point.context, length, shape.name, last));
+/// Throws DomainError for an encoder-decoder, whose weights and caches are not counted.
+void check_counted(const ModelShape& shape, const Deployment& deployment) {
+  check_deployment(shape, deployment);
+  if (shape.architecture == Architecture::encoder_decoder) {
+    throw DomainError(fmt::format(
+        "invalid architecture=encoder_decoder (must be decoder or head: the memory of {} is not counted)", shape.name));
   }
 }
 
 std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
-  check_deployment(shape, deployment);
+  check_counted(shape, deployment);
   const StepPoint one_token;
-  return StepWriter(shape, deployment, one_token).write();
+  return StepWriter(shape, deployment, one_token).decoder_pass();
+}
+
+/// Each of them `times` times.
+std::vector<StepOperator> without_weights(const std::vector<WeightedOperator>& weighted, std::int64_t times = 1) {
+  std::vector<StepOperator> operators;
+  operators.reserve(weighted.size());
+  for (const WeightedOperator& one : weighted) {
+    operators.push_back(one.step);
+    operators.back().count *= real(times);
+  }
+  return operators;
+}
+
+void check_extents(const ForwardPassPoint& point, std::int64_t min_tokens) {
+  check_range("batch", point.batch, 1, largest_extent);
+  check_range("tokens", point.tokens, min_tokens, largest_extent);
+  check_range("context", point.context, 0, largest_extent);
+}
+
+/// `positions`: those that the model has; 0: no limit.
+void check_positions(const ModelShape& shape, const ForwardPassPoint& point, std::int64_t positions) {
+  if (positions == 0 || point.context + point.tokens <= positions) return;
+  throw DomainError(fmt::format("{}: context {} and {} new tokens exceed the {} positions of the model - ask for less",
+                                shape.name, point.context, point.tokens, positions));
 }
 
 Deployment on_one_device(Deployment deployment) {
@@ -394,30 +490,76 @@ double state_bytes_of(const ModelShape& shape) {
 
 }  // namespace
 
-std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
-                                          const StepPoint& point) {
-  check_deployment(shape, deployment);
-  check_point(shape, point);
-  const std::vector<WeightedOperator> weighted = StepWriter(shape, deployment, point).write();
-  std::vector<StepOperator> operators;
-  operators.reserve(weighted.size());
-  for (const WeightedOperator& one : weighted) operators.push_back(one.step);
+ForwardPassOperations::ForwardPassOperations(ModelShape shape, Role role, const Deployment& deployment,
+                                             std::int64_t source_length)
+    : shape_(std::move(shape)), role_(role), deployment_(deployment) {
+  check_deployment(shape_, deployment_);
+  const bool encoder = shape_.architecture == Architecture::encoder_decoder;
+  if (role_ == Role::encoder_pass && !encoder) throw DomainError("encoder_pass: " + shape_.name + " has no encoder");
+  check_range("source_length", source_length, 0, encoder ? largest_extent : 0);
+  if (source_length > 0) shape_.source_length = source_length;
+}
+
+std::int64_t ForwardPassOperations::passes(const ForwardPassPoint& point) const {
+  return role_ == Role::autoregressive_drafting ? point.tokens : 1;
+}
+
+std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoint& point, std::int64_t pass) const {
+  check(point);
+  check_range("pass", pass, 0, passes(point) - 1);
+  const auto writer = [this](const StepPoint& step) { return StepWriter(shape_, deployment_, step); };
+  switch (role_) {
+    case Role::decoder_pass:
+      return without_weights(writer({point.batch, point.tokens, point.context}).decoder_pass());
+    case Role::autoregressive_drafting:
+      return without_weights(writer({point.batch, 1, point.context + pass, pass > 0}).drafting(false));
+    case Role::block_drafting:
+      return without_weights(writer({point.batch, point.tokens, point.context}).drafting(true));
+    case Role::head_drafting:
+      return without_weights(writer({point.batch, 1, 0}).head_drafting(), point.tokens);
+    case Role::encoder_pass:
+      return without_weights(writer({point.batch, shape_.source_length, 0}).encoder_pass());
+  }
+  return {};
+}
+
+std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
+  auto end = operators.begin();
+  for (const StepOperator& one : operators) {
+    const auto same = std::find_if(operators.begin(), end, [&one](const StepOperator& other) {
+      return other.kind == one.kind && other.compute == one.compute && other.bytes == one.bytes &&
+             other.flop == one.flop && other.inputs == one.inputs;
+    });
+    if (same == end) {
+      *end++ = one;
+    } else {
+      same->count += one.count;
+    }
+  }
+  operators.erase(end, operators.end());
   return operators;
 }
 
-std::vector<StepOperator> draft_step_operations(const ModelShape& shape, const Deployment& deployment,
-                                                std::int64_t batch, std::int64_t context, std::int64_t draft) {
-  check_at_least("draft", draft, 0);
-  std::vector<StepOperator> operators = step_operations(
-      shape, deployment, {.batch = batch, .tokens = 1, .context = context + draft, .own_hidden_states = draft > 0});
-  const NumberFormat format = unquantized_format(deployment.weights);
-  const double logit_bytes = static_cast<double>(drafted_vocabulary(shape)) * bits_of(format) / 8.0;
-  operators.push_back({.name = "choose token",
-                       .kind = OperatorKind::other,
-                       .compute = format,
-                       .count = 1.0,
-                       .bytes = static_cast<double>(batch) * (logit_bytes + id_bytes)});
-  return operators;
+double ForwardPassOperations::rows(const ForwardPassPoint& point) const {
+  const bool all_at_once = role_ != Role::autoregressive_drafting && role_ != Role::head_drafting;
+  return real(point.batch) * (all_at_once ? real(point.tokens) : 1.0);
+}
+
+Interval ForwardPassOperations::product_bytes() const {
+  Interval range{std::numeric_limits<double>::max(), 0.0};
+  for (const StepOperator& one : operators({.batch = 1, .tokens = 1, .context = 0})) {
+    if (one.kind != OperatorKind::product) continue;
+    range = {std::min(range.low, one.bytes), std::max(range.high, one.bytes)};
+  }
+  return range;
+}
+
+void ForwardPassOperations::check(const ForwardPassPoint& point) const {
+  check_extents(point, role_ == Role::encoder_pass ? 0 : 1);
+  if (role_ != Role::head_drafting && role_ != Role::encoder_pass) {
+    check_positions(shape_, point, shape_.learned_positions);
+  }
+  check_positions(shape_, point, shape_.max_context);
 }
 
 double experts_read(const Experts& experts, double rows, double skew) {
@@ -456,7 +598,7 @@ double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment)
 }
 
 double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment, std::int64_t context) {
-  check_deployment(shape, deployment);
+  check_counted(shape, deployment);
   check_range("context", context, 0, largest_extent);
   const CacheOfToken one = cache_of_token(shape, deployment, deployment.tensor_parallel);
   return static_cast<double>(context) * one.full +

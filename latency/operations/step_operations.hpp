@@ -5,10 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/intervals.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/profile/cell.hpp"
 
-/// Bytes and flop of one forward pass of any model on one device, operator by operator, in closed form. For models that
-/// can also run (why_not_runnable) the counts equal those of their programs (counts.hpp).
+/// Bytes and flop of one forward pass of any model on one device, operator by operator, in closed form: every predicted
+/// time follows from them. For models that can also run (why_not_runnable) the counts equal those of their programs
+/// (counts.hpp).
 ///
 /// Bytes: weights that the operator reads, the part of the KV cache that it reads or writes, activations as they pass
 /// between operators. Latent attention is counted in its absorbed form, which engines use to decode: queries are
@@ -16,7 +19,7 @@
 ///
 /// Tensor parallelism divides heads, feed-forward widths, each expert, states of linear attention and the vocabulary.
 /// Every device has a copy of norms, the router, the projections of latent attention that all heads share, the latent
-/// cache and, if there are fewer than devices, key-value heads.
+/// cache, the blocks of heads on a hidden state (Medusa) and, if there are fewer than devices, key-value heads.
 namespace foredraft::latency {
 
 enum class OperatorKind { product, attention, other, all_reduce, all_gather };
@@ -34,32 +37,68 @@ struct StepOperator {
   double count = 1.0;
   double bytes =
       0.0;  ///< read and written by one operator on one device; all-reduce and all-gather: of the whole tensor
-  double flop = 0.0;  ///< of one operator on one device
+  double flop = 0.0;    ///< of one operator on one device
+  double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
 };
 
-/// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
-struct StepPoint {
+/// Sequences, new tokens of each (of drafting: gamma; of an encoder: 0), context length.
+struct ForwardPassPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
-  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
-                                   ///< without the projection of several of them (EAGLE-3)
 };
 
-/// The operators of a forward pass of a decoder or a head, including logits of every new token. A window of w positions
-/// reads at most w + tokens - 1 entries of the KV cache. Linear attention reads its state and writes one for each new
-/// token, so that a verification can be rolled back. Throws DomainError for an encoder-decoder, a degree of tensor
-/// parallelism that does not divide the heads and a point out of range: no token or sequence, positions beyond
-/// max_context or a learned table.
-[[nodiscard]] std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
-                                                        const StepPoint& point);
+/// What one kind of forward pass of a model, stored and split in one way, costs at any size. A value.
+class ForwardPassOperations {
+ public:
+  /// `source_length`: positions of the encoder's output; 0: the shape's. Throws DomainError for an impossible shape, a
+  /// role that it does not have and a degree of tensor parallelism that does not divide the heads.
+  ForwardPassOperations(ModelShape shape, Role role, const Deployment& deployment, std::int64_t source_length = 0);
 
-/// The operators of one step of autoregressive drafting: the pass over one token of each of `batch` sequences, and the
-/// choice of the next from its logits. `draft` counts from 0: the KV cache holds context + draft tokens, and from 1 on
-/// a head reads its own hidden states. Throws DomainError as step_operations and for a draft below 0.
-[[nodiscard]] std::vector<StepOperator> draft_step_operations(const ModelShape& shape, const Deployment& deployment,
-                                                              std::int64_t batch, std::int64_t context,
-                                                              std::int64_t draft);
+  /// Consecutive forward passes: gamma of autoregressive drafting, else one.
+  [[nodiscard]] std::int64_t passes(const ForwardPassPoint& point) const;
+
+  /// The operators of one of these passes, counted from 0, with logits of every new token; drafting also chooses tokens
+  /// from them.
+  ///
+  /// The draft of an autoregressive drafter reads the cache of those before it, and from the second on a head reads its
+  /// own hidden states. The tokens of a block see each other. [Xia2023] Heads on a hidden state (Medusa) are gamma
+  /// blocks with a vocabulary projection each. [Cai2024, Sec. 2.1.1] A window of w positions reads at most w + tokens -
+  /// 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
+  /// verification can be rolled back.
+  ///
+  /// Throws DomainError for no sequence, no token, a context below 0 and positions that the model does not have.
+  [[nodiscard]] std::vector<StepOperator> operators(const ForwardPassPoint& point, std::int64_t pass = 0) const;
+
+  /// Rows of its matrix products: batch times tokens; batch if tokens are drafted autoregressively or by heads.
+  [[nodiscard]] double rows(const ForwardPassPoint& point) const;
+
+  /// That share each layer.
+  [[nodiscard]] std::int64_t devices() const { return deployment_.tensor_parallel; }
+
+  /// Smallest and largest bytes of a matrix product over one token.
+  [[nodiscard]] Interval product_bytes() const;
+
+ private:
+  void check(const ForwardPassPoint& point) const;
+
+  ModelShape shape_;
+  Role role_;
+  Deployment deployment_;
+};
+
+/// The same operators, those that differ only in name and count as one, in the place of the first.
+[[nodiscard]] std::vector<StepOperator> equal_together(std::vector<StepOperator> operators);
+
+/// Sum over the operators of all passes at a point: each is `us` of it, in us, as often as there are of it.
+template <typename Us>
+[[nodiscard]] double sum_us(const ForwardPassOperations& operations, const ForwardPassPoint& point, const Us& us) {
+  double sum = 0.0;
+  for (std::int64_t pass = 0; pass < operations.passes(point); ++pass) {
+    for (const StepOperator& one : equal_together(operations.operators(point, pass))) sum += one.count * us(one);
+  }
+  return sum;
+}
 
 /// Number of experts of `count` that `rows` tokens read, `per_token` each. skew 0: count (1 - (1 -
 /// per_token/count)^rows), independent uniform routing, an upper bound; 1: per_token, all tokens share their experts;

@@ -11,7 +11,6 @@
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/fit_latency.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -73,12 +72,6 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
                   profile.device.name, suggestion_for(name, known)));
 }
 
-Deployment deployment_in(std::string_view dtype) {
-  const std::optional<NumberFormat> format = number_format(dtype);
-  if (!format) throw DomainError(fmt::format("unknown dtype {}", dtype));
-  return {.weights = *format, .kv_cache = *format};
-}
-
 /// Its limits, and a launch per operator if the sheet states its cost.
 Attained floor_of(const Limits& limits) {
   Attained floor = data_sheet_limits();
@@ -125,13 +118,13 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   }
   if (holds_steps_alone(profile.source)) return;
   if (profile.source == Source::datasheet) {
-    sheet_.emplace(*shape, kind_.role, kind_.source_length,
-                   sheet_pass_.deployment.value_or(deployment_in(kind_.setting.dtype)),
-                   peaks_of(profile.device, profile.limits));
+    operations_.emplace(*shape, kind_.role, sheet_pass_.deployment.value_or(deployment_in(kind_.setting.dtype)),
+                        kind_.source_length);
+    peaks_ = peaks_of(profile.device, profile.limits);
     if (!sheet_pass_.attained) sheet_pass_.attained = floor_of(profile.limits);
     return;
   }
-  work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
+  operations_ = measured_operations(*shape, kind_.role, kind_.setting.dtype, kind_.source_length);
   const auto fit = std::find_if(profile.fits.begin(), profile.fits.end(), [&](const LatencyFit& one) {
     return Setting{one.dtype, one.cache, one.launch} == kind_.setting;
   });
@@ -143,23 +136,23 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   if (!table_) return;
   shape_ = fit_ ? fit_->model : roofline(profile.limits, kind_.setting.dtype);
   if (!shape_) return;
-  for (StepTable::Row& row : rows) row.time_us /= pass_us(*shape_, *work_, row.point);
+  for (StepTable::Row& row : rows) row.time_us /= pass_us(*shape_, *operations_, row.point);
   table_.emplace(std::move(rows));
 }
 
 bool CostSurface::inside(const ForwardPassPoint& point) const {
   const auto within = [](const Interval& range, double value) { return range.low <= value && value <= range.high; };
   const FitDomain& domain = fit_->domain;
-  return within(domain.rows, work_->rows(point)) && within(domain.context, static_cast<double>(point.context)) &&
-         within(domain.product_bytes, work_->min_product_bytes()) &&
-         within(domain.product_bytes, work_->max_product_bytes());
+  const Interval product_bytes = operations_->product_bytes();
+  return within(domain.rows, operations_->rows(point)) && within(domain.context, static_cast<double>(point.context)) &&
+         within(domain.product_bytes, product_bytes.low) && within(domain.product_bytes, product_bytes.high);
 }
 
 std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) const {
   if (!table_) return std::nullopt;
   const std::optional<StepTable::Answer> found = table_->at(point);
   if (!found) return std::nullopt;
-  return Latency{.time_us = found->time_us * (shape_ ? pass_us(*shape_, *work_, point) : 1.0),
+  return Latency{.time_us = found->time_us * (shape_ ? pass_us(*shape_, *operations_, point) : 1.0),
                  .spread = spread_known_ ? std::optional(found->spread) : std::nullopt,
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
 }
@@ -167,14 +160,15 @@ std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) c
 Latency CostSurface::at(const ForwardPassPoint& point) const {
   if (const std::optional<Latency> found = measured_at(point)) return *found;
   if (fit_) {
-    return {.time_us = pass_us(fit_->model, *work_, point),
+    return {.time_us = pass_us(fit_->model, *operations_, point),
             .spread = fit_->held_out.p95,
             .origin = Origin::fitted,
             .inside = inside(point)};
   }
-  if (sheet_) {
-    return {
-        .time_us = sheet_->us(point, *sheet_pass_.attained), .spread = sheet_pass_.spread, .origin = Origin::roofline};
+  if (peaks_) {
+    return {.time_us = pass_us(*operations_, point, *peaks_, *sheet_pass_.attained),
+            .spread = sheet_pass_.spread,
+            .origin = Origin::roofline};
   }
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
@@ -193,56 +187,3 @@ std::string_view to_string(TimeOrigin origin) {
 }
 
 }  // namespace foredraft
-
-namespace foredraft::latency {
-namespace {
-
-/// Whether a program can compute passes of this model, stored and split in this way.
-bool has_program(const ModelShape& shape, const Deployment& deployment) {
-  const bool plain = deployment.weights == NumberFormat::fp32 || deployment.weights == NumberFormat::bf16 ||
-                     deployment.weights == NumberFormat::fp16;
-  return plain && deployment.kv_cache == deployment.weights && deployment.tensor_parallel == 1 &&
-         shape.window.layers == 0 && !why_not_runnable(shape);
-}
-
-}  // namespace
-
-SheetSurface::SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
-                           DevicePeaks peaks)
-    : shape_(shape), role_(role), deployment_(deployment), peaks_(std::move(peaks)) {
-  if (has_program(shape, deployment)) {
-    work_.emplace(shape, role, data_type_of(to_string(deployment.weights)), source_length);
-    return;
-  }
-  const bool one_by_one = role == Role::decoder_pass || role == Role::autoregressive_drafting;
-  if (one_by_one && shape.architecture != Architecture::encoder_decoder) return;
-  throw DomainError(
-      fmt::format("{} {}: not known for this model and format (only dense models in fp32, bf16 or fp16 on one device)",
-                  shape.name, to_string(role)));
-}
-
-double SheetSurface::us(const ForwardPassPoint& point, const Attained& attained) const {
-  const bool drafts = role_ == Role::autoregressive_drafting;
-  if (shape_.max_context > 0 && point.context + point.tokens > shape_.max_context) {
-    throw DomainError(
-        fmt::format("{}: context {} and {} new tokens exceed the {} positions of the model - ask for less", shape_.name,
-                    point.context, point.tokens, shape_.max_context));
-  }
-  if (work_) {
-    const double passes = drafts ? static_cast<double>(point.tokens) : 1.0;
-    return passes * attained.step_us + pass_us(latency_model(peaks_, deployment_.weights, attained), *work_, point);
-  }
-  const std::int64_t devices = deployment_.tensor_parallel;
-  if (!drafts) {
-    const StepPoint step{.batch = point.batch, .tokens = point.tokens, .context = point.context};
-    return step_us(step_operations(shape_, deployment_, step), devices, peaks_, attained);
-  }
-  double sum_us = 0.0;
-  for (std::int64_t draft = 0; draft < point.tokens; ++draft) {
-    sum_us += step_us(draft_step_operations(shape_, deployment_, point.batch, point.context, draft), devices, peaks_,
-                      attained);
-  }
-  return sum_us;
-}
-
-}  // namespace foredraft::latency

@@ -8,34 +8,16 @@
 
 #include "foredraft/forward_pass_time.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/fit_latency.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/step_table.hpp"
 
 namespace foredraft::latency {
 
-/// t(batch, tokens, context) of one kind of forward pass by step_us(). A value.
-class SheetSurface {
- public:
-  /// Passes that a program computes (fp32, bf16 or fp16 on one device, no mixtures and the like) are counted from it,
-  /// other decoder passes and autoregressive drafting by step_operations(). Throws DomainError for the rest.
-  SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
-               DevicePeaks peaks);
-
-  [[nodiscard]] double us(const ForwardPassPoint& point, const Attained& attained) const;
-
- private:
-  ModelShape shape_;
-  Role role_;
-  Deployment deployment_;
-  DevicePeaks peaks_;
-  std::optional<ForwardPassWork> work_;  ///< for passes with a program
-};
-
-// ---- t(batch, tokens, context) of a forward pass on a device, from its profile.
+/// t(batch, tokens, context) of a forward pass on a device, from its profile.
 
 using Origin = TimeOrigin;
 /// The spread of a measured time is that of spread_of().
@@ -57,7 +39,7 @@ struct SheetPass {
 };
 
 /// The cost surface of one kind of pass: a time is looked up in the table of the profile, else computed by the fit; for
-/// a data sheet it is the sum over its operators (SheetSurface).
+/// a data sheet it is the sum over its operators (pass_us).
 ///
 /// Between its points the table follows the shape of a model, the profile's fit or the roofline of its limits; the
 /// ratio of measured times to it is interpolated. A pass hardly takes longer for more rows until computing takes as
@@ -85,9 +67,9 @@ class CostSurface {
   bool spread_known_ = true;
   std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
-  std::optional<ForwardPassWork> work_;
+  std::optional<ForwardPassOperations> operations_;
   std::optional<LatencyFit> fit_;
-  std::optional<SheetSurface> sheet_;
+  std::optional<DevicePeaks> peaks_;  ///< of a data sheet
   SheetPass sheet_pass_;
 };
 

@@ -6,22 +6,33 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <unsupported/Eigen/NonLinearOptimization>
 #include <unsupported/Eigen/NumericalDiff>
 
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/measurement.hpp"
 #include "latency/profile/profile_fields.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 
 namespace foredraft::latency {
 
-double pass_us(const LatencyModel& model, const ForwardPassWork& work, const ForwardPassPoint& point) {
-  double sum_us = 0.0;
-  work.visit(point, [&](const OperationWork& one) { sum_us += one.count * operation_us(model, one); });
-  return sum_us;
+double pass_us(const LatencyModel& model, const ForwardPassOperations& operations, const ForwardPassPoint& point) {
+  return sum_us(operations, point, [&model](const StepOperator& one) { return operator_us(model, one); });
+}
+
+Deployment deployment_in(std::string_view dtype) {
+  const std::optional<NumberFormat> format = number_format(dtype);
+  if (!format) throw DomainError(fmt::format("unknown dtype {}", dtype));
+  return {.weights = *format, .kv_cache = *format};
+}
+
+ForwardPassOperations measured_operations(ModelShape shape, Role role, std::string_view dtype,
+                                          std::int64_t source_length) {
+  shape.max_context = 0;
+  return {std::move(shape), role, deployment_in(dtype), source_length};
 }
 
 std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtype) {
@@ -47,7 +58,7 @@ constexpr int parameter_count = 7;
 
 struct Observation {
   std::string shape;  ///< held out as a unit
-  std::vector<OperationWork> operations;
+  std::vector<StepOperator> operators;
   double time_us;
 };
 
@@ -70,23 +81,28 @@ struct Observations {
 
 void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, const Setting& setting,
                Observations& observations) {
-  std::map<std::tuple<std::string, Role, std::int64_t>, ForwardPassWork> works;
+  std::map<std::tuple<std::string, Role, std::int64_t>, ForwardPassOperations> passes;
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
     if (row.timing.summary.samples == 0 || Setting{cell.dtype, cell.cache, cell.launch} != setting) continue;
     const auto shape = std::find_if(shapes.begin(), shapes.end(),
                                     [&](const ModelShape& candidate) { return candidate.name == cell.model; });
     if (shape == shapes.end()) continue;
-    const auto [work, is_new] = works.try_emplace({cell.model, cell.role, cell.source_length}, *shape, cell.role,
-                                                  data_type_of(cell.dtype), cell.source_length);
+    const auto key = std::tuple(cell.model, cell.role, cell.source_length);
+    auto known = passes.find(key);
+    if (known == passes.end()) {
+      known = passes.emplace(key, measured_operations(*shape, cell.role, cell.dtype, cell.source_length)).first;
+    }
+    const ForwardPassOperations& operations = known->second;
     const ForwardPassPoint point{cell.batch, cell.tokens, cell.context};
-    Observation observation{.shape = cell.model, .operations = {}, .time_us = row.timing.summary.median_us};
-    work->second.visit(point, [&](const OperationWork& one) { observation.operations.push_back(one); });
+    Observation observation{.shape = cell.model, .operators = {}, .time_us = row.timing.summary.median_us};
+    for (std::int64_t pass = 0; pass < operations.passes(point); ++pass) {
+      std::ranges::copy(equal_together(operations.operators(point, pass)), std::back_inserter(observation.operators));
+    }
     observations.rows.push_back(std::move(observation));
-    const double rows = work->second.rows(point);
+    const double rows = operations.rows(point);
     const auto context = static_cast<double>(cell.context);
-    observations.cover({rows, rows}, {work->second.min_product_bytes(), work->second.max_product_bytes()},
-                       {context, context});
+    observations.cover({rows, rows}, operations.product_bytes(), {context, context});
   }
 }
 
@@ -110,11 +126,12 @@ void add_products(const Profile& profile, const Setting& setting, Observations& 
     if (!inputs || matrix == std::string::npos) continue;
     const Timing& timing = row.timing;
     observations.rows.push_back({.shape = row.shape.substr(matrix),
-                                 .operations = {{.kind = WorkKind::project,
-                                                 .inputs = *inputs,
-                                                 .count = 1.0,
-                                                 .bytes = timing.read_bytes + timing.written_bytes,
-                                                 .flop = timing.flop}},
+                                 .operators = {{.name = "project",
+                                                .kind = OperatorKind::product,
+                                                .count = 1.0,
+                                                .bytes = timing.read_bytes + timing.written_bytes,
+                                                .flop = timing.flop,
+                                                .inputs = *inputs}},
                                  .time_us = timing.summary.median_us});
   }
 }
@@ -135,7 +152,7 @@ LatencyModel model_of(const Eigen::VectorXd& logs) {
 
 double predicted_us(const LatencyModel& model, const Observation& observation) {
   double sum_us = 0.0;
-  for (const OperationWork& one : observation.operations) sum_us += one.count * operation_us(model, one);
+  for (const StepOperator& one : observation.operators) sum_us += one.count * operator_us(model, one);
   return sum_us;
 }
 
@@ -168,7 +185,7 @@ Eigen::VectorXd start_of(const std::vector<const Observation*>& observations) {
   for (const Observation* observation : observations) {
     double bytes = 0.0;
     double flop = 0.0;
-    for (const OperationWork& one : observation->operations) {
+    for (const StepOperator& one : observation->operators) {
       bytes += one.count * one.bytes;
       flop += one.count * one.flop;
     }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
 
 /// Latency model: times that follow from bytes and flop.
 namespace foredraft::latency {
@@ -23,17 +23,26 @@ namespace foredraft::latency {
   return longer * std::pow(1.0 + std::pow(shorter / longer, p), 1.0 / p);
 }
 
-/// Time of one of the operations, by the formula of LatencyModel.
-[[nodiscard]] inline double operation_us(const LatencyModel& model, const OperationWork& work) {
-  const bool attends = work.kind == WorkKind::attend;
-  const double moving_us = 1e6 * work.bytes / model.bandwidth_bytes_per_s;
-  const double computing_us = 1e6 * work.flop / (attends ? model.attend_peak_flop_per_s : model.peak_flop_per_s);
-  const double start_us = (attends ? model.attend_launch_us : model.launch_us) + model.input_us * work.inputs;
+/// Time of one operator of a pass on one device, by the formula of LatencyModel.
+[[nodiscard]] inline double operator_us(const LatencyModel& model, const StepOperator& one) {
+  const bool attends = one.kind == OperatorKind::attention;
+  const double moving_us = 1e6 * one.bytes / model.bandwidth_bytes_per_s;
+  const double computing_us = 1e6 * one.flop / (attends ? model.attend_peak_flop_per_s : model.peak_flop_per_s);
+  const double start_us = (attends ? model.attend_launch_us : model.launch_us) + model.input_us * one.inputs;
   return start_us + smooth_maximum(moving_us, computing_us, model.sharpness);
 }
 
-/// Time of a pass: the sum over its operations. Throws DomainError as ForwardPassWork::visit does.
-[[nodiscard]] double pass_us(const LatencyModel& model, const ForwardPassWork& work, const ForwardPassPoint& point);
+/// Time of a pass: the sum over its operators. Throws DomainError as ForwardPassOperations::operators.
+[[nodiscard]] double pass_us(const LatencyModel& model, const ForwardPassOperations& operations,
+                             const ForwardPassPoint& point);
+
+/// On one device, all in `dtype` ("fp16"); throws DomainError for another word.
+[[nodiscard]] Deployment deployment_in(std::string_view dtype);
+
+/// The operations of a pass that was measured, also beyond the context that the model was trained for. Throws
+/// DomainError as deployment_in and ForwardPassOperations.
+[[nodiscard]] ForwardPassOperations measured_operations(ModelShape shape, Role role, std::string_view dtype,
+                                                        std::int64_t source_length);
 
 /// The roofline of a device's limits: every operation takes the maximum of its bytes at the device's bandwidth and its
 /// flop at the matrix peak of `dtype`, plus one launch, free if its cost is not known. Nullopt if bandwidth or peak is

@@ -90,22 +90,24 @@ std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, 
 
 namespace {
 
-/// On one device, including drafted tokens.
-double need_bytes(const MemoryLimit& limit, std::int64_t batch, std::int64_t tokens, std::int64_t context) {
-  return memory_need({&limit.target, limit.target_deployment},
-                     {limit.draft ? &*limit.draft : nullptr, limit.draft_deployment}, batch, tokens, context + tokens)
-      .total(batch);
+DeployedModel target_of(const DeployedModels& models) { return {&models.target, models.target_deployment}; }
+
+DeployedModel draft_of(const DeployedModels& models) {
+  return {models.draft ? &*models.draft : nullptr, models.draft_deployment};
 }
 
 }  // namespace
 
+MemoryNeed MemoryLimit::need(std::int64_t batch, std::int64_t tokens, std::int64_t context) const {
+  return memory_need(target_of(models), draft_of(models), batch, tokens, context + tokens);
+}
+
 bool MemoryLimit::fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const {
-  return need_bytes(*this, batch, tokens, context) <= capacity_bytes;
+  return need(batch, tokens, context).total(batch) <= capacity_bytes;
 }
 
 std::int64_t MemoryLimit::max_batch(std::int64_t tokens, std::int64_t context) const {
-  return latency::max_batch({&target, target_deployment}, {draft ? &*draft : nullptr, draft_deployment}, tokens,
-                            context + tokens, capacity_bytes);
+  return latency::max_batch(target_of(models), draft_of(models), tokens, context + tokens, capacity_bytes);
 }
 
 void MemoryLimit::check(std::int64_t batch, std::int64_t tokens, std::int64_t context) const {
@@ -114,7 +116,7 @@ void MemoryLimit::check(std::int64_t batch, std::int64_t tokens, std::int64_t co
   throw DomainError(fmt::format(
       "does not fit: {:.1f} GB of {:.1f} GB per device at batch {}, context {}; the largest batch that fits is "
       "{} - use a smaller batch, more devices or narrower formats, or ignore memory",
-      need_bytes(*this, batch, tokens, context) / gb, capacity_bytes / gb, batch, context, max_batch(tokens, context)));
+      need(batch, tokens, context).total(batch) / gb, capacity_bytes / gb, batch, context, max_batch(tokens, context)));
 }
 
 }  // namespace foredraft::latency

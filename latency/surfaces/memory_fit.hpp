@@ -40,14 +40,21 @@ struct MemoryNeed {
 [[nodiscard]] std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                                      std::int64_t context, double capacity_bytes);
 
-/// Memory limit of a deployment.
-struct MemoryLimit {
+/// A target and its drafter as they are stored and split.
+struct DeployedModels {
   ModelShape target;
   std::optional<ModelShape> draft;  ///< empty: no drafter, or heads, whose weights are not known
   Deployment target_deployment, draft_deployment;
+};
+
+/// Memory limit of a deployment.
+struct MemoryLimit {
+  DeployedModels models;
   double capacity_bytes = 0.0;  ///< of one device, times the utilization
 
-  /// Whether `batch` sequences of `context` tokens fit when `tokens` of each are verified at once.
+  /// What `batch` sequences of `context` tokens need when `tokens` of each are verified at once.
+  [[nodiscard]] MemoryNeed need(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
+  /// Whether that fits.
   [[nodiscard]] bool fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
   /// Maximum batch size that fits; 0: none.
   [[nodiscard]] std::int64_t max_batch(std::int64_t tokens, std::int64_t context) const;

@@ -108,6 +108,7 @@ std::optional<Attainable> attainable_of(const Profile& profile) {
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
                          const std::string& drafter, Role drafting, const SheetPair& sheet)
     : one_by_one_(drafting == Role::autoregressive_drafting),
+      overhead_us_(sheet.attainable ? sheet.attainable->iteration_us.value : 0.0),
       target_(surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))),
       loop_(profile.engine_loop) {
   const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
@@ -120,6 +121,19 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
   if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
+}
+
+double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
+
+IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, std::int64_t context,
+                                      Convention convention) const {
+  return {.plain = target_pass(1, batch, context),
+          .verify = target_pass(max_tokens(gamma, convention), batch, context),
+          .drafting = drafting(gamma, batch, context),
+          .catch_up = catch_up(gamma, batch, context),
+          .sampling = sampling(gamma, batch),
+          .plain_sampling = plain_sampling(batch),
+          .overhead_us = overhead_us_};
 }
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
@@ -193,13 +207,29 @@ Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::
 
 namespace {
 
-/// Sampling is extrapolated linearly; nullopt if the profile does not have it.
-double known_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
-
+/// Nullptr for a shape that is not known, and for one whose memory is not counted.
 const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
   const auto found = std::ranges::find(pair.models, name, &ModelShape::name);
   const bool counted = found != pair.models.end() && found->architecture != Architecture::encoder_decoder;
   return counted ? &*found : nullptr;
+}
+
+/// How a model ran that a profile has steps of.
+std::optional<Deployment> stated_deployment(const Profile& profile, const std::string& name) {
+  const auto stated = std::ranges::find(profile.deployments, name, &ModelDeployment::model);
+  if (stated == profile.deployments.end()) return std::nullopt;
+  const auto weights = number_format(stated->weights);
+  const auto cache = number_format(stated->kv_cache);
+  if (!weights || !cache) return std::nullopt;
+  return Deployment{.weights = *weights, .kv_cache = *cache, .tensor_parallel = stated->tensor_parallel};
+}
+
+std::optional<Deployment> deployment_of(const Profile& profile, const TimedPair& pair, const std::string& name,
+                                        const Deployment& asked) {
+  if (profile.source == Source::datasheet) return asked;
+  if (holds_steps_alone(profile.source)) return stated_deployment(profile, name);
+  const auto format = number_format(setting_for(profile, pair.target).dtype).value_or(NumberFormat::bf16);
+  return Deployment{.weights = format, .kv_cache = format};
 }
 
 class SurfaceTimes final : public ForwardPassTimes {
@@ -208,25 +238,23 @@ class SurfaceTimes final : public ForwardPassTimes {
       : name_(std::move(name)),
         role_(drafting_role(drafter)),
         charge_(scenario::drafting(drafter)),
-        iteration_us_(pair.sheet.attainable ? pair.sheet.attainable->iteration_us.value : 0.0),
-        pair_(profile, pair.models, pair.target, pair.draft, role_, pair.sheet),
+        pair_(profile, pair, role_),
         prompts_(prompt_surface(pair, role_)),
         verification_(pair.verification),
-        memory_(memory_limit(profile, pair, role_)) {}
+        memory_(pair.memory_utilization ? memory_limit(profile, pair, role_, *pair.memory_utilization) : std::nullopt) {
+  }
 
   [[nodiscard]] std::optional<DecodingCost> cost(const LookedUpTimes& asked, std::int64_t gamma,
                                                  Convention convention) const override {
     const std::int64_t verified = std::max<std::int64_t>(1, max_tokens(gamma, convention));
     if (memory_ && !memory_->fits(asked.batch, verified, asked.context)) return std::nullopt;
     if (gamma == 0) return DecodingCost{};
-    const double plain_us =
-        inside_us(pair_.target_pass(1, asked.batch, asked.context)) + known_us(pair_.plain_sampling(asked.batch));
-    const double verify_us = inside_us(pair_.target_pass(max_tokens(gamma, convention), asked.batch, asked.context)) +
-                             known_us(pair_.sampling(gamma, asked.batch)) +
-                             known_us(pair_.catch_up(gamma, asked.batch, asked.context));
-    const double drafting_us = inside_us(pair_.drafting(gamma, asked.batch, asked.context));
+    const IterationTimes times = pair_.iteration(gamma, asked.batch, asked.context, convention);
+    const double plain_us = inside_us(times.plain) + charged_us(times.plain_sampling);
+    const double verify_us = inside_us(times.verify) + charged_us(times.sampling) + charged_us(times.catch_up);
+    const double drafting_us = inside_us(times.drafting);
     const auto passes = static_cast<double>(draft_passes(gamma, charge_));
-    return DecodingCost{.iteration = (verify_us + iteration_us_ + 1e3 * asked.overhead_ms) / plain_us,
+    return DecodingCost{.iteration = (verify_us + times.overhead_us + 1e3 * asked.overhead_ms) / plain_us,
                         .draft_pass = drafting_us / passes / plain_us};
   }
 
@@ -234,7 +262,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     const double us = pass_us(shape, shape.tokens) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
     const std::int64_t gamma = drafts_of(shape, convention);
-    return us + iteration_us_ + known_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
+    return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
            beyond_us(shape);
   }
 
@@ -291,14 +319,13 @@ class SurfaceTimes final : public ForwardPassTimes {
 
   /// Sampling and verifying in the iteration of a target pass; a prefill yields one token.
   [[nodiscard]] double sampling_us(const StepShape& shape, Convention convention) const {
-    return known_us(drafts(shape, convention) ? pair_.sampling(drafts_of(shape, convention), shape.batch)
-                                              : pair_.plain_sampling(shape.batch));
+    return charged_us(drafts(shape, convention) ? pair_.sampling(drafts_of(shape, convention), shape.batch)
+                                                : pair_.plain_sampling(shape.batch));
   }
 
   std::string name_;
   Role role_;
   Drafting charge_;
-  double iteration_us_;  ///< overhead of engines per iteration; 0 if times were measured
   PairSurface pair_;
   std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
   double verification_;
@@ -307,18 +334,27 @@ class SurfaceTimes final : public ForwardPassTimes {
 
 }  // namespace
 
-std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role role) {
-  if (!pair.memory_utilization) return std::nullopt;
-  const std::optional<double> capacity = capacity_bytes(profile.device);
-  const bool heads = role == Role::head_drafting;
+std::optional<DeployedModels> deployed_models(const Profile& profile, const TimedPair& pair, Role drafting) {
   const ModelShape* target = counted_shape(pair, pair.target);
-  const ModelShape* draft = heads ? target : counted_shape(pair, pair.draft);
-  if (!capacity || target == nullptr || draft == nullptr) return std::nullopt;
-  return MemoryLimit{.target = *target,
-                     .draft = heads ? std::nullopt : std::optional(*draft),
-                     .target_deployment = pair.sheet.target,
-                     .draft_deployment = pair.sheet.draft,
-                     .capacity_bytes = *capacity * *pair.memory_utilization};
+  const auto target_deployment = deployment_of(profile, pair, pair.target, pair.sheet.target);
+  if (target == nullptr || !target_deployment) return std::nullopt;
+  DeployedModels models{
+      .target = *target, .draft = {}, .target_deployment = *target_deployment, .draft_deployment = {}};
+  if (drafting == Role::head_drafting) return models;
+  const ModelShape* draft = counted_shape(pair, pair.draft);
+  const auto draft_deployment = deployment_of(profile, pair, pair.draft, pair.sheet.draft);
+  if (draft == nullptr || !draft_deployment) return std::nullopt;
+  models.draft = *draft;
+  models.draft_deployment = *draft_deployment;
+  return models;
+}
+
+std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role drafting,
+                                        double utilization) {
+  const std::optional<double> capacity = capacity_bytes(profile.device);
+  std::optional<DeployedModels> models = deployed_models(profile, pair, drafting);
+  if (!capacity || !models) return std::nullopt;
+  return MemoryLimit{.models = std::move(*models), .capacity_bytes = *capacity * utilization};
 }
 
 std::shared_ptr<const ForwardPassTimes> surface_times(const Profile& profile, const std::string& name,

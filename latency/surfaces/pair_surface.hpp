@@ -43,12 +43,49 @@ struct SheetPair {
 /// profile of operators; empty if whole steps were measured.
 [[nodiscard]] std::optional<Attainable> attainable_of(const Profile& profile);
 
+/// The data sheet used for prefill passes, for a profile whose steps do not include any.
+struct PromptSheet {
+  Profile profile;
+  SheetPair sheet;
+};
+
+/// Models, data-sheet settings and limits.
+struct TimedPair {
+  std::string target, draft;
+  std::vector<ModelShape> models;  ///< searched in addition to the profile's steps
+  SheetPair sheet = {};
+  /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
+  std::optional<double> memory_utilization = {};
+  std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
+  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
+  double verification = 1.0;
+};
+
+/// Times of one iteration of speculation, and of the decode step that it replaces, at one batch size and context.
+struct IterationTimes {
+  Latency plain;     ///< one decode step of the target
+  Latency verify;    ///< the target's forward pass over the drafts
+  Latency drafting;  ///< all drafts
+  /// Empty: not known, or not part of this iteration, and not charged.
+  std::optional<Latency> catch_up = {}, sampling = {}, plain_sampling = {};
+  double overhead_us = 0.0;  ///< of an engine beyond these; 0 if the times were measured
+};
+
+/// The time of what is charged; 0 for what is not known.
+[[nodiscard]] double charged_us(const std::optional<Latency>& latency);
+
 /// Times of a target and its drafter.
 class PairSurface {
  public:
   /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
               const std::string& drafter, Role drafting, const SheetPair& sheet = {});
+  PairSurface(const Profile& profile, const TimedPair& pair, Role drafting)
+      : PairSurface(profile, pair.models, pair.target, pair.draft, drafting, pair.sheet) {}
+
+  /// Every time of an iteration, gamma >= 1, by the functions below.
+  [[nodiscard]] IterationTimes iteration(std::int64_t gamma, std::int64_t batch, std::int64_t context,
+                                         Convention convention) const;
 
   /// One forward pass of the target over `tokens` new tokens of each sequence: 1 in a decode step, gamma + 1 to verify
   /// with a bonus token.
@@ -75,11 +112,15 @@ class PairSurface {
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
+  /// IterationTimes::overhead_us.
+  [[nodiscard]] double overhead_us() const { return overhead_us_; }
+
  private:
   /// On the host, one after the other; precondition: the engine's loop states the time of one.
   [[nodiscard]] Latency draws(std::int64_t positions, std::int64_t batch) const;
 
   bool one_by_one_;
+  double overhead_us_;  ///< of an iteration
   CostSurface target_;
   std::optional<CostSurface> drafting_;
   /// for an autoregressive drafter, unless only its drafting is known
@@ -88,28 +129,18 @@ class PairSurface {
   std::optional<EngineLoop> loop_;
 };
 
+/// The models of a pair as their forward passes run: of a data sheet as the pair asks for, of a profile that holds only
+/// steps as it states, else in the measured format on one device. Nullopt if that or a shape is not known, and for an
+/// encoder-decoder.
+[[nodiscard]] std::optional<DeployedModels> deployed_models(const Profile& profile, const TimedPair& pair,
+                                                            Role drafting);
+
+/// Memory limit of these models if weights, caches and activations may take this fraction of a device's memory. Nullopt
+/// as deployed_models, and if the device's memory is not known.
+[[nodiscard]] std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role drafting,
+                                                      double utilization);
+
 // ---- Times of the forward passes of a scenario.
-
-/// The data sheet used for prefill passes, for a profile whose steps do not include any.
-struct PromptSheet {
-  Profile profile;
-  SheetPair sheet;
-};
-
-/// Models, data-sheet settings and limits.
-struct TimedPair {
-  std::string target, draft;
-  std::vector<ModelShape> models;  ///< searched in addition to the profile's steps
-  SheetPair sheet = {};
-  /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
-  std::optional<double> memory_utilization = {};
-  std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
-  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
-  double verification = 1.0;
-};
-
-/// Nullopt if memory is not checked, and if shapes or the device's memory are not known.
-[[nodiscard]] std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role role);
 
 /// Times of the passes of a target and its drafter from a profile, called `name` in messages. Throws DomainError for
 /// models and drafters that the profile cannot time; its functions also throw it for what does not fit into memory.

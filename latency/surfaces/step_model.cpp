@@ -78,37 +78,25 @@ Attained central(const Attainable& attainable) {
 
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
 
-double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
-               const Attained& attained) {
+double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks, const Attained& attained) {
   constexpr double us_per_s = 1e6;
-  const auto count = static_cast<double>(devices);
-  const double bytes_per_us = attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s / us_per_s;
-  double sum_us = attained.step_us;
-  for (const StepOperator& one : operators) {
-    double one_us = 0.0;
-    if (one.kind == OperatorKind::all_reduce || one.kind == OperatorKind::all_gather) {
-      const double link_bytes_per_us = attained.link_efficiency * link_of(peaks) / us_per_s;
-      const double rounds = one.kind == OperatorKind::all_reduce ? 2.0 : 1.0;
-      one_us = attained.all_reduce_us + rounds * (count - 1.0) / count * one.bytes / link_bytes_per_us;
-    } else {
-      const double flop_per_us = attained.compute_efficiency * peak_of(peaks, one.compute) / us_per_s;
-      one_us =
-          attained.operator_us + smooth_maximum(one.bytes / bytes_per_us, one.flop / flop_per_us, attained.sharpness);
-    }
-    sum_us += one.count * one_us;
+  if (one.kind == OperatorKind::all_reduce || one.kind == OperatorKind::all_gather) {
+    const auto count = static_cast<double>(devices);
+    const double link_bytes_per_us = attained.link_efficiency * link_of(peaks) / us_per_s;
+    const double rounds = one.kind == OperatorKind::all_reduce ? 2.0 : 1.0;
+    return attained.all_reduce_us + rounds * (count - 1.0) / count * one.bytes / link_bytes_per_us;
   }
-  return sum_us;
+  const double moving_us = us_per_s * one.bytes / (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
+  const double computing_us = us_per_s * one.flop / (attained.compute_efficiency * peak_of(peaks, one.compute));
+  return attained.operator_us + smooth_maximum(moving_us, computing_us, attained.sharpness);
 }
 
-LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained) {
-  const double peak = attained.compute_efficiency * peak_of(peaks, format);
-  return {.launch_us = attained.operator_us,
-          .input_us = 0.0,
-          .bandwidth_bytes_per_s = attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s,
-          .peak_flop_per_s = peak,
-          .sharpness = attained.sharpness,
-          .attend_launch_us = attained.operator_us,
-          .attend_peak_flop_per_s = peak};
+double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,
+               const Attained& attained) {
+  const double sum = sum_us(operations, point, [&](const StepOperator& one) {
+    return operator_us(one, operations.devices(), peaks, attained);
+  });
+  return static_cast<double>(operations.passes(point)) * attained.step_us + sum;
 }
 
 namespace {

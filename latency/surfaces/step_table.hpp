@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "latency/surfaces/forward_pass_work.hpp"
+#include "latency/operations/step_operations.hpp"
 
 namespace foredraft::latency {
 

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/schema_check.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -121,7 +121,8 @@ TEST_CASE("memory bounds the batch, and without a draft model it holds more", "[
   question.pair.memory_utilization = 0.4;
   const LoadPrediction prediction = predicted(question);
   CHECK(prediction.plain().limit == BatchLimit::memory);
-  const auto limit = memory_limit_of(question.pair, inputs::read_device("h100").profile);
+  const latency::Profile h100 = inputs::read_device("h100").profile;
+  const auto limit = latency::memory_limit(h100, timed_pair_of(question.pair, h100), question.pair.drafting, 0.4);
   CHECK(prediction.lengths[2].max_batch == limit->max_batch(3, 1200));
   CHECK(prediction.plain().max_batch > prediction.lengths[2].max_batch);
   question.pair.ignore_memory = true;

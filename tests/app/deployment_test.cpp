@@ -5,10 +5,10 @@
 
 #include "answers/profile_prediction.hpp"
 #include "app/commands/commands.hpp"
+#include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -56,8 +56,8 @@ TEST_CASE("a data sheet answers with what engines reach, its interval and the fl
       CHECK(length.interval->high <= 1.8 * length.interval->low);
       const latency::Attainable& known = *attainable.attainable;
       CHECK(length.interval->low == Approx(length.tokens * at.plain.time_us /
-                                           (known.verification.high * length.verify.time_us + length.drafting.time_us +
-                                            known.iteration_us.high)));
+                                           (known.verification.high * length.times.verify.time_us +
+                                            length.times.drafting.time_us + known.iteration_us.high)));
       CHECK(length.iteration.overhead == known.iteration_us.value);
       CHECK(length.floor_speedup == floor.cells[i].lengths[k].speedup);
     }

@@ -40,18 +40,24 @@ answers::ProfilePrediction prediction_of_two_batches() {
   const latency::Latency verify{.time_us = 16.0, .spread = 0.5, .origin = latency::Origin::fitted};
   answers::ProfilePrediction prediction{.question = question_of_two_batches(), .device = "made up"};
   answers::AtBatch one{.batch = 1, .context = 100, .plain = plain, .one_draft = drafting};
-  one.plain_sampling = {.time_us = 0.5, .spread = 1.0};
+  one.plain_sampling = latency::Latency{.time_us = 0.5, .spread = 1.0};
   one.use = 1;
-  answers::AtDraftLength length{.gamma = 1, .verify = verify, .drafting = drafting, .tokens = 1.75, .speedup = 1.5};
+  answers::AtDraftLength length{
+      .gamma = 1, .times = {.plain = plain, .verify = verify, .drafting = drafting}, .tokens = 1.75, .speedup = 1.5};
   length.spread = 0.375;
-  length.sampling = {.time_us = 0.75, .spread = 0.0625, .origin = latency::Origin::interpolated};
+  length.times.plain_sampling = one.plain_sampling;
+  length.times.sampling = latency::Latency{.time_us = 0.75, .spread = 0.0625, .origin = latency::Origin::interpolated};
   one.lengths = {length};
   answers::AtBatch two{.batch = 2, .context = 100, .plain = {.time_us = 16.0}, .one_draft = {}};
-  length = {.gamma = 1, .verify = {.time_us = 32.0}, .drafting = {.time_us = 4.0}, .tokens = 1.75, .speedup = 0.5};
-  length.sampling.inside = false;
+  two.plain_sampling = latency::Latency{};
+  length = {.gamma = 1,
+            .times = {.plain = two.plain, .verify = {.time_us = 32.0}, .drafting = {.time_us = 4.0}},
+            .tokens = 1.75,
+            .speedup = 0.5};
+  length.times.plain_sampling = two.plain_sampling;
+  length.times.sampling = latency::Latency{.inside = false};
   two.lengths = {length};
   prediction.cells = {one, two};
-  prediction.sampling_known = true;
   return prediction;
 }
 

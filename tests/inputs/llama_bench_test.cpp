@@ -154,7 +154,7 @@ TEST_CASE("an engine's loop charges the drafter's catch-up pass and a draw at ea
   CHECK(iteration_us(parse_llama_bench(files, {})) == Approx(passes).epsilon(second_route));
   const latency::Profile whole = parse_llama_bench(files, llama_cpp);
   CHECK(iteration_us(whole) == Approx(passes + 6'000.0 + 3.0 * 50.0).epsilon(second_route));
-  CHECK(predict(question, whole).cells.front().plain_sampling.time_us == 50.0);
+  CHECK(predict(question, whole).cells.front().plain_sampling->time_us == 50.0);
   // The profile says it in its file as well.
   const std::string text = latency::to_json(whole);
   const latency::Profile read = latency::from_json(text, "p.json");

@@ -51,6 +51,11 @@ std::map<OperatorKind, Sum> sums_by_kind(const Program& program, DataType type) 
   return sums;
 }
 
+std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
+                                          const ForwardPassPoint& point) {
+  return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
+}
+
 /// The operator of that name; all zeros where there is none.
 StepOperator named(const std::vector<StepOperator>& operators, std::string_view name) {
   for (const StepOperator& one : operators) {
@@ -87,7 +92,8 @@ TEST_CASE("the operators of every shipped decoder and head add up to the counts 
     ++models;
     for (const auto& [type, format] :
          {std::pair{DataType::fp16, NumberFormat::fp16}, {DataType::fp32, NumberFormat::fp32}}) {
-      for (const StepPoint& point : {StepPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {8, 5, 0}, {8, 5, 513}}) {
+      for (const ForwardPassPoint& point :
+           {ForwardPassPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {8, 5, 0}, {8, 5, 513}}) {
         const Program program =
             decoder_pass(shape, {.tokens = point.tokens, .batch = point.batch, .context = point.context});
         const Deployment deployment{.weights = format, .kv_cache = format};
@@ -99,19 +105,92 @@ TEST_CASE("the operators of every shipped decoder and head add up to the counts 
   CHECK(models >= 14);
 }
 
-TEST_CASE("steps of drafting one by one add up to the counts of the program that drafts") {
-  for (const char* name : {"tiny-drafter", "qwen1.5-0.5b", "eagle-llama-3.1-8b"}) {
-    const ModelShape& shape = find_model(model_registry(), name);
-    std::vector<StepOperator> steps;
-    for (std::int64_t draft = 0; draft < 4; ++draft) {
-      const auto one = draft_step_operations(shape, {}, 8, 513, draft);
-      steps.insert(steps.end(), one.begin(), one.end());
+TEST_CASE("the operators of every kind of pass add up to the counts of its program") {
+  const auto check = [](const ModelShape& shape, Role role, const ForwardPassPoint& point) {
+    CAPTURE(shape.name, to_string(role), point.batch, point.tokens, point.context);
+    const Program program = program_of(shape, {.model = shape.name,
+                                               .role = role,
+                                               .dtype = "bf16",
+                                               .batch = point.batch,
+                                               .tokens = point.tokens,
+                                               .context = point.context});
+    const ForwardPassOperations operations(shape, role, {});
+    std::vector<StepOperator> operators;
+    for (std::int64_t pass = 0; pass < operations.passes(point); ++pass) {
+      const auto one = operations.operators(point, pass);
+      operators.insert(operators.end(), one.begin(), one.end());
     }
-    INFO(name);
-    CHECK(sums_by_kind(steps) ==
-          sums_by_kind(autoregressive_drafting(shape, {.tokens = 1, .batch = 8, .context = 513}, 4), DataType::bf16));
+    // Whole numbers below 2^53: exactly equal.
+    CHECK(sums_by_kind(operators) == sums_by_kind(program, DataType::bf16));
+    double inputs = 0.0, expected_inputs = 0.0;
+    for (const StepOperator& one : operators) inputs += one.count * one.inputs;
+    for (const Operation& operation : program.operations) {
+      if (const auto* product = std::get_if<Project>(&operation)) {
+        expected_inputs += static_cast<double>(product->inputs);
+      }
+    }
+    CHECK(inputs == expected_inputs);
+  };
+  for (const ForwardPassPoint& point :
+       {ForwardPassPoint{1, 1, 0}, ForwardPassPoint{3, 5, 7}, ForwardPassPoint{2, 4, 1}, ForwardPassPoint{64, 2, 9}}) {
+    for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting}) {
+      check(tests::tiny_decoder(), role, point);
+      check(tests::tiny_encoder_decoder(), role, point);
+      check(tests::tiny_head(), role, point);
+    }
+    check(tests::tiny_decoder(), Role::head_drafting, point);
+    check(tests::tiny_encoder_decoder(), Role::head_drafting, point);
+    check(tests::tiny_encoder_decoder(), Role::encoder_pass, point);
   }
-  CHECK_THROWS_AS(draft_step_operations(tests::tiny_decoder(), {}, 1, 5, -1), DomainError);
+  int shapes = 0;
+  for (const ModelShape& shape : model_registry()) {
+    if (why_not_runnable(shape)) continue;
+    ++shapes;
+    for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting}) {
+      check(shape, role, {8, 4, 100});
+    }
+    if (shape.architecture == Architecture::encoder_decoder) check(shape, Role::encoder_pass, {8, 0, 0});
+    if (shape.architecture == Architecture::decoder) check(shape, Role::head_drafting, {8, 4, 100});
+  }
+  CHECK(shapes >= 20);
+}
+
+TEST_CASE("rows of products are new tokens, or sequences where tokens are drafted one by one") {
+  const ForwardPassPoint point{4, 6, 10};
+  const auto operations = [](Role role) { return ForwardPassOperations(tests::tiny_decoder(), role, {}); };
+  CHECK(operations(Role::decoder_pass).rows(point) == 24.0);
+  CHECK(operations(Role::block_drafting).rows(point) == 24.0);
+  CHECK(operations(Role::autoregressive_drafting).rows(point) == 4.0);
+  CHECK(operations(Role::autoregressive_drafting).passes(point) == 6);
+  CHECK(operations(Role::block_drafting).passes(point) == 1);
+  // Attention's output: 8 x 8 weights, 8 in, 8 out; gate and input: 24 x 8, 8 in, 24 out. Two bytes each.
+  CHECK(operations(Role::decoder_pass).product_bytes().low == 2.0 * (64 + 8 + 8));
+  CHECK(operations(Role::decoder_pass).product_bytes().high == 2.0 * (192 + 8 + 24));
+}
+
+TEST_CASE("block and head drafting have operators in every format, with windows, mixtures and on several devices") {
+  const ForwardPassPoint point{2, 4, 7};
+  const auto of = [&](const ModelShape& shape, Role role, const Deployment& deployment) {
+    return ForwardPassOperations(shape, role, deployment).operators(point);
+  };
+  const auto block = of(tiny_mixture(), Role::block_drafting, {.weights = NumberFormat::int4});
+  // Four queries see all 11 positions, in a pass of a decoder 8 to 11 of them.
+  CHECK(named(block, "attention").flop == 4.0 * 2 * 4 * 11 * 4 * 2);
+  CHECK(named(of(tiny_mixture(), Role::decoder_pass, {.weights = NumberFormat::int4}), "attention").flop ==
+        4.0 * 2 * (8 + 9 + 10 + 11) * 4 * 2);
+  CHECK(named(block, "choose token").bytes == 2 * 4 * (2.0 * 10 + 4));
+  CHECK(named(block, "experts down").count == 1.0);
+  ModelShape windowed = tests::tiny_decoder();
+  windowed.window = {.tokens = 3, .layers = 1};
+  // A query sees the last 3 positions up to its own and the tokens of the block after it.
+  CHECK(named(of(windowed, Role::block_drafting, {}), "attention in window").flop ==
+        4.0 * 2 * (4 * 3 + 3 + 2 + 1) * 4 * 2);
+  const auto split = of(tests::tiny_decoder(), Role::head_drafting, {.tensor_parallel = 2});
+  const auto whole = of(tests::tiny_decoder(), Role::head_drafting, {});
+  CHECK(named(whole, "head").count == 4.0);
+  CHECK(named(split, "head").bytes == named(whole, "head").bytes);
+  CHECK(named(split, "vocabulary").flop == named(whole, "vocabulary").flop / 2);
+  CHECK(named(split, "gather logits").bytes == 2.0 * 2 * 10);
 }
 
 TEST_CASE("learned positions, layer norms and biases count as in the program") {
@@ -187,7 +266,7 @@ TEST_CASE("a mixture of experts, counted by hand") {
 
 TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
   const ModelShape shape = tiny_mixture();
-  const StepPoint point{.batch = 3, .tokens = 2, .context = 9};
+  const ForwardPassPoint point{.batch = 3, .tokens = 2, .context = 9};
   const Deployment one_device{}, two_devices{.tensor_parallel = 2};
   const auto whole = step_operations(shape, one_device, point), half = step_operations(shape, two_devices, point);
   for (const std::string_view name : {"qkv", "attention", "attention output", "gate and up", "down",
@@ -217,7 +296,7 @@ TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
 
 TEST_CASE("a key-value head is at least one a device") {
   ModelShape shape = tests::tiny_decoder();  // 4 heads, 2 of keys and values, of width 2
-  const StepPoint point{.batch = 3, .tokens = 1, .context = 9};
+  const ForwardPassPoint point{.batch = 3, .tokens = 1, .context = 9};
   const auto cache_read = [&](std::int64_t devices) {
     const Deployment deployment{.tensor_parallel = devices};
     const double queries_and_results = 2.0 * 3 * 2 * (4.0 / static_cast<double>(devices)) * 2;
@@ -342,12 +421,12 @@ TEST_CASE("an EAGLE-3 head reads what its checkpoint holds") {
   // The matrices of its layer, 3 x 4096 x 4096, the projection of 32,000 tokens, four norms.
   const double matrices = 3.0 * 4096 * 4096 + 8192.0 * 6144 + 4096.0 * 4096 + 3.0 * 4096 * 14336 + 32000.0 * 4096;
   CHECK(weight_bytes(head, {}) == 2.0 * (matrices + 4 * 4096));
-  const auto later = step_operations(head, {}, {.own_hidden_states = true});
-  CHECK(named(later, "input from hidden states").count == 0.0);
-  CHECK(later.size() + 1 == operators.size());
-  CHECK(draft_step_operations(head, {}, 1, 0, 0).size() == operators.size() + 1);
-  const auto second = draft_step_operations(head, {}, 1, 0, 1);
+  const ForwardPassOperations drafting(head, Role::autoregressive_drafting, {});
+  const auto first = drafting.operators({.tokens = 2}, 0), second = drafting.operators({.tokens = 2}, 1);
+  CHECK(first.size() == operators.size() + 1);
   CHECK(second.size() == operators.size());
+  CHECK(named(first, "input from hidden states").count == 1.0);
+  CHECK(named(second, "input from hidden states").count == 0.0);
   CHECK(named(second, "choose token").bytes == 2.0 * 32000 + 4);
 }
 
@@ -380,17 +459,32 @@ TEST_CASE("passes that there are not are errors that say why") {
   const ModelShape shape = tests::tiny_decoder();
   CHECK_THROWS_MATCHES(step_operations(shape, {.tensor_parallel = 3}, {}), DomainError,
                        Says("invalid tensor_parallel=3"));
-  CHECK_THROWS_AS(step_operations(tests::tiny_encoder_decoder(), {}, {}), DomainError);
   CHECK_THROWS_AS(weight_bytes(tests::tiny_encoder_decoder(), {}), DomainError);
   CHECK_THROWS_AS(step_operations(shape, {.tensor_parallel = 0}, {}), DomainError);
   CHECK_THROWS_AS(step_operations(shape, {.expert_skew = 1.5}, {}), DomainError);
-  for (const StepPoint& point : {StepPoint{0, 1, 0}, {1, 0, 0}, {1, 1, -1}}) {
+  for (const ForwardPassPoint& point : {ForwardPassPoint{0, 1, 0}, {1, 0, 0}, {1, 1, -1}}) {
     CHECK_THROWS_AS(step_operations(shape, {}, point), DomainError);
   }
   ModelShape short_context = shape;
   short_context.max_context = 10;
   CHECK(step_operations(short_context, {}, {1, 3, 7}).size() == step_operations(shape, {}, {1, 3, 7}).size());
-  CHECK_THROWS_MATCHES(step_operations(short_context, {}, {1, 3, 8}), DomainError, Says("invalid context=8"));
+  CHECK_THROWS_MATCHES(step_operations(short_context, {}, {1, 3, 8}), DomainError, Says("context 8"));
+  const auto operators = [](const ModelShape& of, Role role, const ForwardPassPoint& point, std::int64_t pass = 0) {
+    return ForwardPassOperations(of, role, {}).operators(point, pass);
+  };
+  const ModelShape learned = tests::tiny_encoder_decoder();
+  CHECK_NOTHROW(operators(learned, Role::decoder_pass, {1, 4, 12}));
+  CHECK_THROWS_AS(operators(learned, Role::decoder_pass, {1, 5, 12}), DomainError);
+  CHECK_NOTHROW(operators(learned, Role::encoder_pass, {1, 0, 99}));
+  for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting}) {
+    CHECK_THROWS_AS(operators(short_context, role, {1, 3, 8}), DomainError);
+    CHECK_THROWS_AS(operators(shape, role, {0, 1, 0}), DomainError);
+    CHECK_THROWS_AS(operators(shape, role, {1, 0, 0}), DomainError);
+    CHECK_THROWS_AS(operators(shape, role, {1, 1, -1}), DomainError);
+    CHECK_THROWS_AS(operators(shape, role, {1, 3, 1}, 3), DomainError);
+  }
+  CHECK_THROWS_AS(operators(shape, Role::encoder_pass, {}), DomainError);
+  CHECK_THROWS_AS(ForwardPassOperations(shape, Role::decoder_pass, {}, 5), DomainError);
 }
 
 }  // namespace foredraft::latency

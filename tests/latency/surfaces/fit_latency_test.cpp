@@ -57,9 +57,9 @@ TEST_CASE("from noisy times whole models that were left out are predicted to 5 %
   CHECK(fit->ci95.bandwidth_bytes_per_s.low < 1.02 * tests::known_model.bandwidth_bytes_per_s);
   CHECK(fit->ci95.bandwidth_bytes_per_s.high > 0.98 * tests::known_model.bandwidth_bytes_per_s);
   // A model that no fit has seen, against the truth.
-  const ForwardPassWork work(find_model(model_registry(), "qwen1.5-7b"), Role::decoder_pass, DataType::fp16, 0);
+  const auto passes = measured_operations(find_model(model_registry(), "qwen1.5-7b"), Role::decoder_pass, "fp16", 0);
   const Cell cell{.model = "qwen1.5-7b", .dtype = "fp16", .batch = 8, .tokens = 6, .context = 700};
-  CHECK(pass_us(fit->model, work, {8, 6, 700}) ==
+  CHECK(pass_us(fit->model, passes, {8, 6, 700}) ==
         Approx(tests::modelled_us(tests::known_model, cell)).epsilon(held_out_target));
 }
 
@@ -96,17 +96,20 @@ TEST_CASE("products timed alone stand beside the passes, and other settings do n
     const auto m = static_cast<double>(rows);
     const auto n = static_cast<double>(outputs);
     const auto k = static_cast<double>(inputs);
-    const OperationWork work{
-        .kind = WorkKind::project, .inputs = k, .bytes = 2.0 * (n * k + m * n + m * k), .flop = 2.0 * m * n * k};
-    const double us = operation_us(tests::known_model, work);
+    const StepOperator product{.name = "project",
+                               .kind = OperatorKind::product,
+                               .bytes = 2.0 * (n * k + m * n + m * k),
+                               .flop = 2.0 * m * n * k,
+                               .inputs = k};
+    const double us = operator_us(tests::known_model, product);
     KernelRow row;
     row.operation = "project";
     row.shape = fmt::format("rows {} outputs {} inputs {} bias", rows, outputs, inputs);
     row.dtype = "fp16";
     row.cache = cache;
     row.timing.summary = {.samples = 9, .median_us = us, .median_ci95_us = {us, us}};
-    row.timing.read_bytes = work.bytes;
-    row.timing.flop = work.flop;
+    row.timing.read_bytes = product.bytes;
+    row.timing.flop = product.flop;
     profile.kernels.push_back(std::move(row));
   };
   for (const std::int64_t rows : {1, 16, 256, 2048}) {

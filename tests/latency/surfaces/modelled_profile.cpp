@@ -7,7 +7,7 @@
 #include "core/random_stream.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/surfaces/forward_pass_work.hpp"
+#include "latency/operations/forward_passes.hpp"
 
 namespace foredraft::latency::tests {
 namespace {

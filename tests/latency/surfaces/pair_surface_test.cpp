@@ -65,6 +65,64 @@ TEST_CASE("drafts that are made one by one are drawn one by one, those of a bloc
   CHECK_THROWS_AS(heads.sampling(0, 2), DomainError);
 }
 
+TEST_CASE("an iteration has the times of its passes, and nothing for what is not known") {
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  const TimedPair models{.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .models = model_registry()};
+  const auto iteration = [&](Convention convention) {
+    return PairSurface(profile, models, Role::autoregressive_drafting).iteration(3, 8, 128, convention);
+  };
+  const IterationTimes without = iteration(Convention::no_bonus);
+  CHECK_FALSE(without.sampling);
+  CHECK_FALSE(without.plain_sampling);
+  CHECK_FALSE(without.catch_up);
+  CHECK(charged_us(without.sampling) == 0.0);
+  CHECK(without.overhead_us == 0.0);
+  tests::add_sampling(profile, 32'000);
+  profile.engine_loop = EngineLoop{.draft_catch_up = CatchUp::verified};
+  const PairSurface pair(profile, models, Role::autoregressive_drafting);
+  const IterationTimes times = iteration(Convention::bonus);
+  CHECK(times.plain.time_us == pair.target_pass(1, 8, 128).time_us);
+  CHECK(times.verify.time_us == pair.target_pass(4, 8, 128).time_us);
+  CHECK(without.verify.time_us == pair.target_pass(3, 8, 128).time_us);
+  CHECK(times.drafting.time_us == pair.drafting(3, 8, 128).time_us);
+  CHECK(charged_us(times.catch_up) == pair.catch_up(3, 8, 128)->time_us);
+  CHECK(charged_us(times.sampling) == pair.sampling(3, 8)->time_us);
+  CHECK(charged_us(times.plain_sampling) == pair.plain_sampling(8)->time_us);
+  TimedPair engine = models;
+  engine.sheet.attainable = attainable_of(DevicePeaks{});
+  engine.sheet.attainable->iteration_us = {100.0, 200.0, 300.0};
+  CHECK(
+      PairSurface(profile, engine, Role::autoregressive_drafting).iteration(3, 8, 128, Convention::bonus).overhead_us ==
+      200.0);
+}
+
+TEST_CASE("memory holds the models as their passes ran") {
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  profile.device.memory_bytes.value = 80e9;
+  const TimedPair models{.target = "llama-2-7b",
+                         .draft = "sheared-llama-1.3b",
+                         .models = model_registry(),
+                         .sheet = {.target = {.weights = NumberFormat::int4}, .draft = {.tensor_parallel = 4}}};
+  const auto limit = [&](Role drafting) { return memory_limit(profile, models, drafting, 0.5); };
+  const Deployment fp16{.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
+  CHECK(limit(Role::autoregressive_drafting)->capacity_bytes == 40e9);
+  CHECK(limit(Role::autoregressive_drafting)->models.draft->name == "sheared-llama-1.3b");
+  CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == fp16);
+  CHECK_FALSE(limit(Role::head_drafting)->models.draft);  // heads whose weights are not known
+  profile.source = Source::datasheet;
+  CHECK(limit(Role::autoregressive_drafting)->models.target_deployment == models.sheet.target);
+  CHECK(limit(Role::autoregressive_drafting)->models.draft_deployment == models.sheet.draft);
+  profile.source = Source::engine;  // which does not say how its models ran
+  CHECK_FALSE(limit(Role::autoregressive_drafting));
+  profile.deployments = {{.model = "llama-2-7b", .weights = "fp8", .kv_cache = "bf16", .tensor_parallel = 2},
+                         {.model = "sheared-llama-1.3b", .weights = "bf16", .kv_cache = "bf16", .tensor_parallel = 1}};
+  CHECK(limit(Role::autoregressive_drafting)->models.target_deployment ==
+        Deployment{.weights = NumberFormat::fp8, .kv_cache = NumberFormat::bf16, .tensor_parallel = 2});
+  profile.device.memory_bytes.value.reset();
+  CHECK_FALSE(limit(Role::autoregressive_drafting));
+  CHECK(deployed_models(profile, models, Role::autoregressive_drafting));
+}
+
 TEST_CASE("sampling comes from where the worse known of its draws and its verification comes from") {
   constexpr std::int64_t vocabulary = 32'000;
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);

@@ -28,6 +28,19 @@ StepOperator reduce(double bytes) {
   return {.name = "all-reduce", .kind = OperatorKind::all_reduce, .count = 1.0, .bytes = bytes};
 }
 
+std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
+                                          const ForwardPassPoint& point) {
+  return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
+}
+
+/// Of one pass: the sum that pass_us() is to be, operator by operator.
+double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
+               const Attained& attained) {
+  double sum = attained.step_us;
+  for (const StepOperator& one : operators) sum += one.count * operator_us(one, devices, peaks, attained);
+  return sum;
+}
+
 const ModelShape& shape_of(std::string_view name) { return find_model(model_registry(), name); }
 
 }  // namespace
@@ -66,26 +79,44 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
   const Deployment fp16{.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
   const LatencyModel model = roofline(limits, "fp16").value();
   for (const char* name : {"llama-3.1-8b", "llama-3.1-70b", "qwen1.5-7b", "gemma-2b", "eagle-llama-3.1-8b"}) {
-    const ForwardPassWork work(shape_of(name), Role::decoder_pass, DataType::fp16, 0);
-    for (const StepPoint& point : {StepPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
+    const auto passes = measured_operations(shape_of(name), Role::decoder_pass, "fp16", 0);
+    for (const ForwardPassPoint& point :
+         {ForwardPassPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
       INFO(name << " batch " << point.batch << " tokens " << point.tokens);
       CHECK(step_us(step_operations(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
-            Approx(pass_us(model, work, {point.batch, point.tokens, point.context})).epsilon(second_route));
+            Approx(pass_us(model, passes, {point.batch, point.tokens, point.context})).epsilon(second_route));
     }
   }
 }
 
-TEST_CASE("a pass counted from its program takes the time of its step operations") {
-  const Attained attained{
-      .bandwidth_efficiency = 0.8, .compute_efficiency = 0.6, .operator_us = 3.0, .step_us = 50.0, .sharpness = 4.0};
+TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in every format and on several devices") {
+  const Attained attained{.bandwidth_efficiency = 0.8,
+                          .compute_efficiency = 0.6,
+                          .operator_us = 3.0,
+                          .step_us = 50.0,
+                          .link_efficiency = 0.5,
+                          .all_reduce_us = 4.0,
+                          .sharpness = 4.0};
   const ModelShape& shape = shape_of("qwen1.5-7b");
-  const ForwardPassWork work(shape, Role::decoder_pass, DataType::bf16, 0);
-  const LatencyModel model = latency_model(made_up_peaks(), NumberFormat::bf16, attained);
-  for (const StepPoint& point : {StepPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
-    CHECK(step_us(step_operations(shape, {}, point), 1, made_up_peaks(), attained) ==
-          Approx(50 + pass_us(model, work, {point.batch, point.tokens, point.context})).epsilon(second_route));
+  for (const Deployment& deployment :
+       {Deployment{}, Deployment{.weights = NumberFormat::int4}, Deployment{.tensor_parallel = 2}}) {
+    const auto us = [&](Role role, const ForwardPassPoint& point) {
+      return pass_us(ForwardPassOperations(shape, role, deployment), point, made_up_peaks(), attained);
+    };
+    for (const ForwardPassPoint& point : {ForwardPassPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
+      CHECK(us(Role::decoder_pass, {point.batch, point.tokens, point.context}) ==
+            Approx(step_us(step_operations(shape, deployment, point), deployment.tensor_parallel, made_up_peaks(),
+                           attained))
+                .epsilon(second_route));
+    }
+    const double drafts = us(Role::autoregressive_drafting, {8, 3, 100});
+    double one_by_one = 0.0;
+    for (const std::int64_t context : {100, 101, 102}) {
+      one_by_one += us(Role::autoregressive_drafting, {8, 1, context});
+    }
+    CHECK(drafts == Approx(one_by_one).epsilon(second_route));
+    CHECK(drafts > us(Role::decoder_pass, {8, 1, 100}) + 2.0 * attained.step_us);
   }
-  CHECK_THROWS_AS(latency_model(made_up_peaks(), NumberFormat::int8, attained), DomainError);
 }
 
 TEST_CASE("what engines reach is read with a range and a source each, and refused all at once") {
