@@ -12,13 +12,13 @@
 
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
+#include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "scenario/cost.hpp"
 #include "sim/estimates.hpp"
@@ -130,7 +130,7 @@ void iclr_figure2(FigureAccount& figure, const ExperimentSettings& /*settings*/)
 }
 
 latency::CostSurface pass_surface(const std::string& device, const std::string& model, latency::Role role) {
-  return {read_profile(device).profile,
+  return {inputs::read_profile(device).profile,
           latency::model_registry(),
           {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
 }
