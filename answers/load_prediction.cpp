@@ -15,6 +15,7 @@
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 #include "scenario/server.hpp"
 #include "sim/simulate.hpp"
 #include "sim/tally.hpp"

@@ -12,9 +12,9 @@
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"
-#include "scenario/check.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::app {
 

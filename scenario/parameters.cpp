@@ -9,7 +9,7 @@
 
 #include "core/numbers.hpp"
 #include "foredraft/scenario.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"

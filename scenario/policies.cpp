@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
@@ -52,7 +52,7 @@ const std::vector<PolicyMember>& policies() {
         .summary = "drafts while the next token's chance exceeds c times the best speedup",
         .source = "ours; fixed point as Dinkelbach1967",
         .value = OptimalStopping{}},
-       forgets},
+       has_independent_iterations},
       {{.name = "plus2_minus1",
         .summary = "gamma + 2 after a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
         .source = "Wagner2024, Sec. 4.1; Wolf2020",

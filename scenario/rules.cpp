@@ -7,7 +7,7 @@
 
 #include "core/check.hpp"
 #include "foredraft/models.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {

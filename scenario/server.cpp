@@ -7,7 +7,7 @@
 
 #include "core/check.hpp"
 #include "foredraft/cost.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/family.hpp"
 #include "scenario/processes.hpp"

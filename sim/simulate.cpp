@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulator.hpp"

@@ -9,7 +9,7 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/check.hpp"
 #include "foredraft/predict.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/processes.hpp"
@@ -35,7 +35,7 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const Dr
   // A cost that was looked up for this gamma is unknown for others; predict() searches where verifications grow.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
   if (scenario::verify_growth(scenario.cost) > 0.0) return;
-  const auto best = best_by_rule(drafted, cost, scenario.convention, scenario::drafting(scenario.drafter));
+  const auto best = best_gamma(drafted, cost, scenario.convention, scenario::drafting(scenario.drafter));
   if (!best) return;
   answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
   answer.best_speedup = best->speedup;
@@ -54,9 +54,9 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
   const double tokens = length == nullptr ? *iteration.mean : length->tokens / *iteration.iterations;
   const bool varies = scenario::gamma_varies(scenario);
   const std::optional<double> gamma = varies ? iteration.mean_gamma : static_cast<double>(scenario.gamma);
+  const std::optional<double> passes = draft_passes_of(scenario, iteration.mean_gamma);
   answer.tokens_per_iteration = tokens;
   answer.memory_access_factor = memory_access_factor(tokens);
-  const std::optional<double> passes = draft_passes_of(scenario, iteration.mean_gamma);
   if (cost && passes) {
     answer.speedup = length == nullptr ? speedup(tokens, *passes, *cost)
                                        : sequence_speedup(length->tokens, length->tokens / tokens, *passes, *cost);

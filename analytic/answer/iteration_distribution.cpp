@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/answer/iteration_distribution.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 
 #include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
@@ -26,21 +26,6 @@ std::vector<double> pmf_of(const BetaMixture& mixture, std::int64_t maximum, Sto
     pmf.push_back(accepted_at_least(mixture, k - 1) - (k < maximum ? accepted_at_least(mixture, k) : 0.0));
   }
   return pmf;
-}
-
-/// The factor by which acceptance falls from each position to the next; 1 for drafters whose acceptance does not fall.
-double acceptance_decay(const Drafter& drafter) {
-  if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
-  if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
-  if (const auto* stages = std::get_if<MlpSpeculator>(&drafter)) {
-    return recovered_decay(stages->decay, stages->recovery);
-  }
-  return 1.0;
-}
-
-Positional with_marginal(std::vector<double> conditional) {
-  std::vector<double> marginal = marginal_from_conditional(conditional);
-  return {.conditional = std::move(conditional), .marginal = std::move(marginal)};
 }
 
 IterationDistribution varying(const VaryingYield& yield, std::optional<double> alpha = std::nullopt) {
@@ -111,15 +96,6 @@ IterationDistribution copy_distribution(const InputCopy& copy, const ProcessFide
                                                           static_cast<std::int64_t>(length))};
 }
 
-/// Conditional acceptance of each draft up to gamma, for processes of independent iterations; empty for others.
-std::vector<double> conditional_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
-  if (const auto* positional = std::get_if<Positional>(&acceptance)) {
-    return {positional->conditional.begin(), positional->conditional.begin() + static_cast<std::ptrdiff_t>(gamma)};
-  }
-  if (const auto* iid = std::get_if<Iid>(&acceptance)) return decaying_acceptance(iid->alpha, 1.0, gamma);
-  return {};
-}
-
 /// Closed forms for each policy.
 struct UnderPolicy {
   const Scenario& scenario;
@@ -179,37 +155,8 @@ struct UnderPolicy {
 
 }  // namespace
 
-DraftedAcceptance drafted_acceptance(const Scenario& scenario, std::int64_t drafts) {
-  if (const auto* heads = std::get_if<Heads>(&scenario.drafter); heads != nullptr && !heads->accuracies.empty()) {
-    return {with_marginal(heads->accuracies)};
-  }
-  const AcceptanceProcess& process = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
-  if (const auto* iid = std::get_if<Iid>(&process)) {
-    const double decay = acceptance_decay(scenario.drafter);
-    if (decay == 1.0) return {*iid};
-    const std::int64_t useful = last_useful_draft(iid->alpha, decay);
-    return {with_marginal(decaying_acceptance(iid->alpha, decay, std::max(drafts, useful))), useful};
-  }
-  const auto* positional = std::get_if<Positional>(&process);
-  if (positional == nullptr || !positional->marginal.empty()) return {process};
-  return {with_marginal(positional->conditional)};
-}
-
 IterationDistribution constant_length(const AcceptanceProcess& drafted, std::int64_t gamma, Convention convention) {
   return std::visit(ConstantLength{.gamma = gamma, .convention = convention}, drafted);
-}
-
-std::vector<double> marginal_of(const Positional& acceptance) {
-  return acceptance.marginal.empty() ? marginal_from_conditional(acceptance.conditional) : acceptance.marginal;
-}
-
-std::optional<std::vector<double>> marginal_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
-  if (const auto* beta = std::get_if<BetaMixture>(&acceptance)) {
-    return marginal_of(*beta, gamma);
-  }
-  const std::vector<double> conditional = conditional_of(acceptance, gamma);
-  if (!conditional.empty()) return marginal_from_conditional(conditional);
-  return gamma == 0 ? std::optional<std::vector<double>>(std::in_place) : std::nullopt;
 }
 
 IterationDistribution iteration_distribution(const Scenario& scenario, double pool_acceptance, StopToken stop) {
@@ -224,7 +171,7 @@ IterationDistribution iteration_distribution(const Scenario& scenario, double po
   if (const auto* copy = std::get_if<InputCopy>(&scenario.drafter)) {
     return copy_distribution(*copy, *process, scenario);
   }
-  DraftedAcceptance drafted = drafted_acceptance(scenario, scenario.gamma);
+  DraftedAcceptance drafted = drafted_acceptance(process->acceptance, scenario.drafter, scenario.gamma);
   const ConstantLength constant{.gamma = scenario.gamma,
                                 .convention = scenario.convention,
                                 .length = process->sequence_length ? &*process->sequence_length : nullptr,

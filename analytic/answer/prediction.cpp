@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <span>
 
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/numerics/stable_forms.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
@@ -192,7 +192,7 @@ std::optional<double> break_even_c(const DraftLengths& lengths, const AtGamma& a
 std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
   if (lengths.cost_grows()) return std::nullopt;
   const std::optional<BestGamma> best =
-      best_by_rule(lengths.drafted, lengths.shortest_cost(), lengths.scenario.convention, lengths.drafting);
+      best_gamma(lengths.drafted, lengths.shortest_cost(), lengths.scenario.convention, lengths.drafting);
   if (!best) return std::nullopt;
   if (best->gamma) return at_gamma(lengths, *best->gamma);
   if (lengths.positional() == nullptr) return at_infinity(lengths, best->speedup);
@@ -216,29 +216,10 @@ std::optional<GammaRange> near_best(const DraftLengths& lengths, const AtGamma& 
 
 }  // namespace
 
-std::optional<BestGamma> best_by_rule(const DraftedAcceptance& drafted, const DecodingCost& cost, Convention convention,
-                                      Drafting drafting) {
-  BestGamma best;
-  if (const auto* iid = std::get_if<Iid>(&drafted.process)) {
-    best = best_gamma(IidSetting{iid->alpha, draft_ratio(cost), convention, drafting});
-  } else if (const auto* positional = std::get_if<Positional>(&drafted.process)) {
-    const std::span<const double> marginal = positional->marginal;
-    const auto entries = static_cast<std::size_t>(drafted.useful.value_or(std::ssize(marginal)));
-    best = best_gamma(marginal.first(entries), draft_ratio(cost), convention, drafting);
-    // If another draft costs nothing, the speedup rises without end: the vector holds all of it but 1e-20.
-    if (drafted.useful && drafting != Drafting::autoregressive && best.gamma > min_gamma(convention)) {
-      best.gamma.reset();
-    }
-  } else {
-    return std::nullopt;
-  }
-  best.speedup /= cost.iteration;
-  return best;
-}
-
 Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) {
   const DraftLengths lengths{.scenario = scenario,
-                             .drafted = drafted_acceptance(scenario, gamma.value_or(0)),
+                             .drafted = drafted_acceptance(std::get<ProcessFidelity>(scenario.fidelity).acceptance,
+                                                           scenario.drafter, gamma.value_or(0)),
                              .drafting = scenario::drafting(scenario.drafter)};
   const std::optional<AtGamma> ruled = ruled_best(lengths);
   Prediction prediction{

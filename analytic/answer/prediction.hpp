@@ -5,12 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "core/decoding_cost.hpp"
 #include "foredraft/scenario_fwd.hpp"
-#include "foredraft/words.hpp"
 
 /// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {
@@ -39,11 +36,6 @@ struct Prediction {
   std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma
   std::optional<TokenBounds> any_process{};  ///< at the given gamma; i.i.d. only
 };
-
-/// The best constant draft length by the closed rules for verifications whose cost does not depend on gamma; nullopt
-/// unless acceptance is i.i.d. or depends only on the position.
-[[nodiscard]] std::optional<BestGamma> best_by_rule(const DraftedAcceptance& drafted, const DecodingCost& cost,
-                                                    Convention convention, Drafting drafting);
 
 /// Predicts a scenario of process fidelity with a cost and a constant gamma. `gamma` replaces the scenario's; nullopt:
 /// the best one. Costs paid once per sequence do not count. Throws DomainError, also for a gamma beyond a vector and

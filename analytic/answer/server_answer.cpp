@@ -7,11 +7,12 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/load_equilibrium.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
@@ -71,7 +72,7 @@ class ServerForms {
 
   [[nodiscard]] ClosedForm answer() const {
     ClosedForm answer;
-    if (!scenario::forgets(server_.acceptance)) return answer;
+    if (!scenario::has_independent_iterations(server_.acceptance)) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
     // Sequences in lockstep that start together and have one length behave as one that accepts what all accept.
@@ -218,7 +219,7 @@ double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Conv
 }  // namespace
 
 AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
-  if (scenario::forgets(acceptance)) return acceptance;
+  if (scenario::has_independent_iterations(acceptance)) return acceptance;
   // The expected gain of one more draft is the probability that it and all before it are accepted.
   const std::int64_t first = min_gamma(convention);
   double tokens = mean_tokens(acceptance, first, convention);

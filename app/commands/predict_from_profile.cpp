@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/answer/prediction.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "answers/load_prediction.hpp"
 #include "answers/observed.hpp"
 #include "answers/prediction.hpp"

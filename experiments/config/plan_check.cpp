@@ -9,9 +9,9 @@
 
 #include "core/table.hpp"
 #include "foredraft/server.hpp"
-#include "scenario/check.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {

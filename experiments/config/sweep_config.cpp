@@ -14,7 +14,7 @@
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "inputs/table_reader.hpp"
-#include "scenario/check.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::experiments {
 namespace {

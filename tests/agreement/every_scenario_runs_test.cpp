@@ -8,7 +8,7 @@
 #include "foredraft/errors.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/simulate.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/generated_text.hpp"

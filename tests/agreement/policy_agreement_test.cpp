@@ -7,6 +7,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/draft_length_rules.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "scenario/drafters.hpp"

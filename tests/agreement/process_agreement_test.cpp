@@ -8,6 +8,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"

@@ -7,6 +7,7 @@
 
 #include "analytic/cost/load_equilibrium.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"

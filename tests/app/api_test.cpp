@@ -72,7 +72,8 @@ TEST_CASE("where draft lengths cannot be compared, the best one is refused and n
   process_of(scenario).sequence_length = SequenceLength{.tokens = 100.0};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("finite sequences"));
   scenario = iid_scenario(0.8, 5, 0.05);
-  process_of(scenario).acceptance = Trace{.recording = std::make_shared<const Recording>()};
+  process_of(scenario).acceptance =
+      Trace{.recording = std::make_shared<const Recording>(Recording{.sequences = {{1, 0}}})};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("acceptance trace"));
   scenario.fidelity = TokenFidelity{.models = SyntheticModels{.alpha = 0.8}};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));

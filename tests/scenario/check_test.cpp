@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fits with what: the one check of a scenario, over all pairs of members of the registries.
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
-#include "scenario/check.hpp"
+#include "scenario/resolve.hpp"
 #include "tests/support/every_scenario.hpp"
 
 namespace foredraft::scenario {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "foredraft/scenario.hpp"
-#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::scenario {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 
 namespace foredraft::scenario {
 

@@ -10,6 +10,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"

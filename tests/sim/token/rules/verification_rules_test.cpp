@@ -421,11 +421,11 @@ TEST_CASE("unknown rules and parameters are refused by name") {
   CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
   CHECK_THROWS_WITH(tests::make_named_rule("lenient", {{"lenience", 0.0}}),
-                    "invalid rule.lenience=0 (must be in (0, 1])");
+                    "invalid rule.lenience=0 (must lie in (0, 1])");
   CHECK_THROWS_WITH(tests::make_named_rule("typical_acceptance", {{"epsilon", 1.0}}),
-                    "invalid rule.epsilon=1 (must be in (0, 1))");
+                    "invalid rule.epsilon=1 (must lie in (0, 1))");
   CHECK_THROWS_WITH(tests::make_named_rule("top_beta", {{"tolerance", -0.5}}),
-                    "invalid rule.tolerance=-0.5 (must be in [0, 1000])");
+                    "invalid rule.tolerance=-0.5 (must lie in [0, 1000])");
   CHECK_THROWS_WITH(tests::make_named_rule("multi_candidate", {{"candidates", 2.5}}),
                     "invalid rule.candidates=2.5 (must be a whole number in [1, 1024])");
 }
