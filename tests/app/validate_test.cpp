@@ -8,6 +8,7 @@
 #include "core/problems.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
@@ -36,7 +37,7 @@ std::string rejected_with(auto&& run) {
   try {
     run();
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "accepted";
 }

@@ -14,6 +14,7 @@
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::experiments {
@@ -76,7 +77,7 @@ std::string rejected_server(const std::string& text) {
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "accepted";
 }

@@ -7,6 +7,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -73,8 +74,7 @@ TEST_CASE("points that are no pass of the model are refused") {
   const ForwardPassWork work(tests::tiny_encoder_decoder(), Role::decoder_pass, DataType::fp16, 0);
   const auto visit = [&](const ForwardPassPoint& point) { work.visit(point, [](const OperationWork&) {}); };
   CHECK_NOTHROW(visit({1, 4, 12}));
-  CHECK_THROWS_WITH(visit({1, 5, 12}),
-                    "invalid context=12 (with 5 tokens more than the 16 positions that the model has)");
+  CHECK_THROWS_MATCHES(visit({1, 5, 12}), DomainError, Says("invalid context=12"));
   CHECK_THROWS_AS(visit({0, 1, 0}), DomainError);
   CHECK_THROWS_AS(visit({1, 0, 0}), DomainError);
   CHECK_THROWS_AS(visit({1, 1, -1}), DomainError);

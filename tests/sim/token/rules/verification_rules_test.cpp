@@ -415,9 +415,7 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
 }
 
 TEST_CASE("unknown rules and parameters are refused by name") {
-  CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}),
-                    "invalid rule=rejection (must be one of accept_all, greedy_match, lenient, multi_candidate, "
-                    "rejection_sampling, sigmoid_approximation, top_beta, typical_acceptance)");
+  CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}), Catch::StartsWith("invalid rule=rejection "));
   CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
   CHECK_THROWS_WITH(tests::make_named_rule("lenient", {{"lenience", 0.0}}),
