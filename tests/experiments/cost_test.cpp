@@ -9,6 +9,7 @@
 #include "answers/prediction.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
+#include "app/texts/texts.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/sweep/answer.hpp"
@@ -20,7 +21,6 @@
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::experiments {
 namespace {
