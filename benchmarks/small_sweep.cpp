@@ -6,12 +6,16 @@
 #include <string>
 
 #include "core/files.hpp"
-#include "experiments/config/table_reader.hpp"
 #include "experiments/sweep/point.hpp"
+#include "inputs/table_reader.hpp"
 
 /// Sweep points per second of one core in total: expansion, simulation of five sequences of 1,000 tokens, closed form
 /// by the renewal sum, estimates, row, file. Budget: 5e4.
 namespace foredraft::experiments {
+
+using namespace answers;
+using namespace inputs;
+using namespace app;
 namespace {
 
 constexpr const char* config_text = R"(
@@ -28,8 +32,9 @@ seed = 1
 )";
 
 void BM_small_sweep(benchmark::State& state) {
-  const SweepConfig config = read_sweep_config(parse_toml(config_text, "small_sweep"), "small_sweep");
-  const PointRange all{0, point_count(config)};
+  const experiments::SweepConfig config =
+      experiments::read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
+  const experiments::PointRange all{0, experiments::point_count(config)};
   std::string path = "/tmp/foredraft_small_sweep_XXXXXX";
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) {
@@ -39,11 +44,11 @@ void BM_small_sweep(benchmark::State& state) {
   for (auto _ : state) {
     AppendFile file(path);
     file.truncate(0);
-    Inputs inputs;
-    run_points(config, all, 1, inputs,
-               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
-                .progress = [](double /*points*/) {},
-                .stop = nullptr});
+    inputs::Inputs inputs;
+    experiments::run_points(config, all, 1, inputs,
+                            {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                             .progress = [](double /*points*/) {},
+                             .stop = nullptr});
   }
   std::remove(path.c_str());
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(all.last));

@@ -31,4 +31,7 @@ inline constexpr std::size_t max_quoted_characters = 200;
 /// A whole message: each line as in readable_part(), but quotes have no meaning.
 [[nodiscard]] std::string readable_message(std::string_view text);
 
+/// "3 s", "5 min", "2 h", "40 days", "3000 years".
+[[nodiscard]] std::string duration_text(double seconds);
+
 }  // namespace foredraft

@@ -8,20 +8,20 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/commands.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
-#include "experiments/commands/commands.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/config/table_reader.hpp"
-#include "experiments/devices/devices.hpp"
-#include "experiments/inputs/inputs.hpp"
-#include "experiments/inputs/observed_acceptance.hpp"
-#include "experiments/models/read_model.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/inputs.hpp"
+#include "inputs/observed_acceptance.hpp"
+#include "inputs/read_model.hpp"
+#include "inputs/table_reader.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
@@ -181,7 +181,7 @@ latency::NumberFormat format_of(const std::string& stated, std::optional<latency
 }
 
 experiments::SweepConfig config_of(const std::string& json, const std::string& source) {
-  return experiments::read_sweep_config(experiments::parse_json_document(json, source), source);
+  return experiments::read_sweep_config(inputs::parse_json_document(json, source), source);
 }
 
 /// What resolved_config() reads again. A string of JSON, so that a worker of an executor can be sent it.
@@ -238,7 +238,7 @@ Question::Question(std::vector<Input> inputs, Replacement replacement) : inputs_
     names_files_ = names_files_ || type == scenario::ValueType::text || type == scenario::ValueType::texts;
   }
   try {
-    experiments::Inputs().attach(scenario_);
+    inputs::Inputs().attach(scenario_);
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }
@@ -271,7 +271,7 @@ Columns predict_points(const Question& base, const std::vector<Varying>& varying
                        unsigned threads, const std::atomic<bool>* stop) {
   const std::vector<VaryingNumber> numbers = checked_numbers(varying);
   ColumnWriter writer(points, best);
-  experiments::Inputs inputs;  // reads every file once
+  inputs::Inputs inputs;  // reads every file once
   const auto run_block = [&](std::uint64_t block) {
     if (stop != nullptr && *stop) throw Interrupted();
     const std::size_t first = static_cast<std::size_t>(block) * block_points;
@@ -310,7 +310,7 @@ std::uint64_t config_points(const std::string& resolved) { return experiments::p
 
 bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
   const experiments::SweepConfig config = resolved_config(resolved);
-  experiments::Inputs inputs(config.folder);
+  inputs::Inputs inputs(config.folder);
   experiments::read_inputs(config, inputs);
   if (!std::filesystem::exists(folder)) return false;
   const WriteLock lock = WriteLock::of_folder(folder);
@@ -333,16 +333,16 @@ SweepResult run_config(const std::string& resolved, const std::string& folder, c
 
 std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                   const std::atomic<bool>* stop) {
-  return logs::observations_text(experiments::read_logs(paths, format, stop));
+  return logs::observations_text(inputs::read_logs(paths, format, stop));
 }
 
 AdviceTexts advice(const std::vector<std::string>& arguments, const std::atomic<bool>* stop) {
-  experiments::AdviceDocuments documents = experiments::advice_documents(arguments, stop);
+  app::AdviceDocuments documents = app::advice_documents(arguments, stop);
   return {std::move(documents.json), std::move(documents.text)};
 }
 
 std::string device_document(const std::string& name) {
-  const experiments::ReadProfile read = experiments::read_device(name);
+  const inputs::ReadProfile read = inputs::read_device(name);
   return Json{{"name", read.profile.device.name},
               {"sha256", read.digest.sha256},
               {"figures", figure_json(latency::sheet_figures(read.profile))}}
@@ -351,7 +351,7 @@ std::string device_document(const std::string& name) {
 
 std::string model_document(const std::string& name, const std::string& format, const std::string& kv_format,
                            std::int64_t tensor_parallel) {
-  const experiments::ReadModel read = experiments::read_model(name);
+  const inputs::ReadModel read = inputs::read_model(name);
   const latency::NumberFormat weights = format_of(format, read.weights, latency::NumberFormat::fp16, "format");
   const latency::Deployment deployment{
       .weights = weights,
@@ -388,7 +388,7 @@ std::vector<std::string> shipped_models() {
 
 int run_program(const std::vector<std::string>& arguments) {
   open_standard_streams();
-  return experiments::run_program(arguments);
+  return app::run_program(arguments);
 }
 
 }  // namespace foredraft::python

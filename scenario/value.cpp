@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
 #include "core/numbers.hpp"
@@ -64,6 +65,10 @@ std::string_view kind_of(const Node& node) {
                                                   "a string",      "a list",         "a table"};
   if (const auto* unsupported = std::get_if<Unsupported>(&node.value)) return unsupported->kind;
   return kinds[node.value.index()];
+}
+
+nlohmann::ordered_json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return nlohmann::ordered_json(held); }, value);
 }
 
 }  // namespace foredraft::scenario

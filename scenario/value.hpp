@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,5 +75,7 @@ struct Entry {
 
 /// "a number", "a string", ...: for messages.
 [[nodiscard]] std::string_view kind_of(const Node& node);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const Value& value);
 
 }  // namespace foredraft::scenario

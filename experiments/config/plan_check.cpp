@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "experiments/text/table.hpp"
+#include "core/table.hpp"
 #include "foredraft/server.hpp"
 #include "scenario/check.hpp"
 #include "scenario/metrics.hpp"
@@ -102,22 +102,6 @@ double seconds_per_point(const SweepConfig& config) {
   }
   if (config.simulation->path == Path::reference) return row_seconds + iterations * gamma / reference_tests_per_s;
   return row_seconds + iterations / fast_iterations_per_s;
-}
-
-std::string duration_text(double seconds) {
-  constexpr double minute = 60.0;
-  constexpr double hour = 3600.0;
-  constexpr double day = 86400.0;
-  constexpr double year = 365.25 * day;
-  const auto rounded = [](double value) {
-    return value < 1e6 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
-  };
-  if (seconds < 1.0) return "1 s";
-  if (seconds < 2 * minute) return rounded(seconds) + " s";
-  if (seconds < 2 * hour) return rounded(seconds / minute) + " min";
-  if (seconds < 2 * day) return rounded(seconds / hour) + " h";
-  if (seconds < 2 * year) return rounded(seconds / day) + " days";
-  return rounded(seconds / year) + " years";
 }
 
 namespace {

@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/digest.hpp"
 #include "core/files.hpp"
 #include "core/numbers.hpp"
-#include "experiments/config/table_reader.hpp"
-#include "experiments/text/digest.hpp"
-#include "experiments/text/table.hpp"
+#include "core/table.hpp"
+#include "inputs/table_reader.hpp"
 #include "scenario/check.hpp"
 
 namespace foredraft::experiments {
@@ -31,12 +31,8 @@ using scenario::ValueType;
 
 }  // namespace
 
-Json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
-}
-
 SweepConfig load_sweep_config(const std::string& path) {
-  SweepConfig config = read_sweep_config(parse_toml(read_file(path), path), path);
+  SweepConfig config = read_sweep_config(inputs::parse_toml(read_file(path), path), path);
   config.folder = std::filesystem::path(path).parent_path().lexically_normal().string();
   if (config.folder == ".") config.folder.clear();
   return config;
@@ -57,11 +53,12 @@ Json to_json(const SweepConfig& config) {
   json["axes"] = Json::object();
   for (const Axis& axis : config.axes) {
     Json values = Json::array();
-    for (const Value& value : axis.values) values.push_back(to_json(value));
+    for (const Value& value : axis.values) values.push_back(scenario::to_json(value));
     json["axes"][axis.parameter->name] = std::move(values);
   }
   json["fixed"] = Json::object();
-  for (const scenario::FixedInput& input : config.fixed) json["fixed"][input.parameter->name] = to_json(input.value);
+  for (const scenario::FixedInput& input : config.fixed)
+    json["fixed"][input.parameter->name] = scenario::to_json(input.value);
   if (config.simulation) {
     const SimulationPlan& plan = *config.simulation;
     Json& simulation = json["simulation"] = Json::object();
@@ -188,7 +185,7 @@ class ConfigReader {
   explicit ConfigReader(const std::string& source) : problems_(source) { config_.source = source; }
 
   SweepConfig read(const Mapping& document) {
-    TableReader reader(document, "", problems_);
+    inputs::TableReader reader(document, "", problems_);
     const std::string* schema = reader.take_text("schema");
     if (schema == nullptr || *schema != sweep_schema) {
       reject(document.empty() ? 1 : document.front().node.line, "schema",
@@ -204,7 +201,7 @@ class ConfigReader {
     const Node* figures = reader.take("figure");
     reader.reject_unread(std::vector<std::string>{"schema", "axes", "fixed", "simulation", "figure"});
     const auto& found = problems_.problems();
-    const bool misspelled_key = std::ranges::find(found, unknown_key, &Problem::text) != found.end();
+    const bool misspelled_key = std::ranges::find(found, inputs::unknown_key, &Problem::text) != found.end();
     const std::size_t before_plan = found.size();
     if (plan != nullptr) read_simulation(simulation->line, *plan);
     const bool sound_plan = found.size() == before_plan;
@@ -245,7 +242,7 @@ class ConfigReader {
     const std::string key = table + "." + entry.key;
     const Parameter* parameter = scenario::find_parameter(entry.key);
     if (parameter == nullptr) {
-      reject(entry.node.line, key, std::string(unknown_key), "", instead_of_key(entry.key, table));
+      reject(entry.node.line, key, std::string(inputs::unknown_key), "", instead_of_key(entry.key, table));
       return nullptr;
     }
     const bool axis = find_axis(config_, entry.key) != nullptr;
@@ -259,7 +256,7 @@ class ConfigReader {
   /// The number of points, which may exceed any integer; the axes go into the configuration.
   double read_axes(const Mapping& table) {
     double points = 1.0;
-    for (const Entry& entry : flatten(table)) {
+    for (const Entry& entry : inputs::flatten(table)) {
       const Parameter* parameter = new_parameter(entry, "axes");
       if (parameter == nullptr) continue;
       Axis axis{parameter, {}, entry.node.line};
@@ -272,7 +269,7 @@ class ConfigReader {
   }
 
   void read_fixed(const Mapping& table) {
-    for (const Entry& entry : flatten(table)) {
+    for (const Entry& entry : inputs::flatten(table)) {
       const Parameter* parameter = new_parameter(entry, "fixed");
       if (parameter == nullptr) continue;
       if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems_)) {
@@ -321,7 +318,7 @@ class ConfigReader {
       reject(node.line, key, "wrong type", "only numbers have ranges");
       return std::nullopt;
     }
-    TableReader reader(table, key, problems_);
+    inputs::TableReader reader(table, key, problems_);
     const auto bound = [&](const Node* entry, std::string_view name) -> std::optional<double> {
       if (entry == nullptr) return std::nullopt;
       if (const auto* real = std::get_if<double>(&entry->value)) return *real;
@@ -367,7 +364,7 @@ class ConfigReader {
   }
 
   void read_simulation(std::int64_t line, const Mapping& table) {
-    TableReader reader(table, "simulation", problems_);
+    inputs::TableReader reader(table, "simulation", problems_);
     const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
       const auto number = reader.take_integer(key);
       if (!number) return 0;
@@ -405,7 +402,7 @@ class ConfigReader {
   void read_figure(const Node& node) {
     const Mapping* table = table_of(&node, "figure");
     if (table == nullptr) return;
-    TableReader reader(*table, "figure", problems_);
+    inputs::TableReader reader(*table, "figure", problems_);
     const auto text = [&](std::string_view key, bool required) {
       const std::string* value = reader.take_text(key);
       if (required && !states(*table, key)) reject(node.line, reader.full_key(key), "missing");

@@ -53,7 +53,6 @@ struct SweepConfig : scenario::Space {
 
 /// The resolved configuration in the shape of the file, without figures: what determines the points.
 [[nodiscard]] nlohmann::ordered_json to_json(const SweepConfig& config);
-[[nodiscard]] nlohmann::ordered_json to_json(const scenario::Value& value);
 [[nodiscard]] nlohmann::ordered_json figures_json(const SweepConfig& config);
 
 /// SHA-256 of to_json in its canonical text, in hexadecimal digits.
@@ -87,9 +86,6 @@ struct RangeProblem {
 
 /// The longest draft of any point, 1 without any.
 [[nodiscard]] double largest_gamma(const SweepConfig& config);
-
-/// "3 s", "5 min", "2 h", "40 days", "3000 years".
-[[nodiscard]] std::string duration_text(double seconds);
 
 // ---- Checks beyond the scenarios of a configuration, which scenario/check.hpp checks (plan_check.cpp).
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "experiments/config/table_reader.hpp"
+#include "inputs/table_reader.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -131,7 +131,7 @@ const std::vector<Declaration>& declarations() {
     for (const std::string_view paper : declared_papers) {
       for (const PublishedFile& file : declaration_files()) {
         if (file.name != paper) continue;
-        for (const auto& [id, node] : parse_toml(file.content, fmt::format("{}.toml", paper))) {
+        for (const auto& [id, node] : inputs::parse_toml(file.content, fmt::format("{}.toml", paper))) {
           declared.push_back({id, std::get<scenario::Mapping>(node.value), declared});
         }
       }

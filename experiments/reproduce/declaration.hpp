@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/digest.hpp"
+#include "core/table.hpp"
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/scorecard.hpp"
-#include "experiments/text/digest.hpp"
-#include "experiments/text/table.hpp"
 #include "scenario/value.hpp"
 
 /// Declarations of experiments, which need no code: experiments/published/*.toml, compiled into the program.

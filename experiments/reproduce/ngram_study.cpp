@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "experiments/inputs/corpus.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "inputs/corpus.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/token/token_simulation.hpp"
@@ -30,10 +30,10 @@ struct NgramStudyModels {
   std::vector<FileDigest> inputs;
 };
 
-NgramStudyModels train(std::string name, DefaultCorpus kind, const ExperimentSettings& settings) {
+NgramStudyModels train(std::string name, inputs::DefaultCorpus kind, const ExperimentSettings& settings) {
   constexpr std::int64_t vocabulary_limit = 16'384;
   constexpr int target_order = 5;
-  const Corpus corpus = default_corpus(kind);
+  const inputs::Corpus corpus = inputs::default_corpus(kind);
   const auto vocabulary = ngram::Vocabulary::build(corpus.texts, vocabulary_limit);
   std::vector<std::vector<ngram::Token>> documents;
   std::int64_t tokens = 0;
@@ -57,8 +57,8 @@ NgramStudyModels train(std::string name, DefaultCorpus kind, const ExperimentSet
 
 /// Trained on the default corpora in some seconds; kept for the rest of the process, because two experiments use them.
 const std::vector<NgramStudyModels>& ngram_study_models(const ExperimentSettings& settings) {
-  static const std::vector<NgramStudyModels> models{train("prose", DefaultCorpus::prose, settings),
-                                                    train("code", DefaultCorpus::code, settings)};
+  static const std::vector<NgramStudyModels> models{train("prose", inputs::DefaultCorpus::prose, settings),
+                                                    train("code", inputs::DefaultCorpus::code, settings)};
   return models;
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "experiments/text/csv.hpp"
+#include "core/csv.hpp"
 
 namespace foredraft::experiments {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/text/table.hpp"
+#include "core/table.hpp"
 
 /// The papers' tables as printed, compiled into the program from experiments/published/*.csv.
 namespace foredraft::experiments {

@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "core/digest.hpp"
 #include "core/parallel.hpp"
+#include "core/table.hpp"
 #include "experiments/reproduce/scorecard.hpp"
-#include "experiments/text/digest.hpp"
-#include "experiments/text/table.hpp"
 
 /// An experiment turns settings into texts and scorecard rows. It writes no file and prints nothing: the command does.
 /// What it says is declared in experiments/published/*.toml; code is only where something is computed.

@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "experiments/text/digest.hpp"
+#include "core/digest.hpp"
 
 namespace foredraft::experiments {
 

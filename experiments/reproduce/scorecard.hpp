@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
-#include "experiments/text/table.hpp"
+#include "core/table.hpp"
 
 /// A value computed from printed ones, with the range that their rounding leaves.
 namespace foredraft::experiments {

@@ -13,9 +13,9 @@
 #include "core/files.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "experiments/config/table_reader.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/run/host_facts.hpp"
+#include "inputs/table_reader.hpp"
 #include "sim/process/kernels.hpp"
 
 namespace foredraft::experiments {
@@ -207,7 +207,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     Manifest manifest{.version = json.at("version"),
                       .state = json.at("state"),
                       .hash = json.at("config_hash"),
-                      .config = read_sweep_config(parse_json_document(json.at("config").dump(), file), file),
+                      .config = read_sweep_config(inputs::parse_json_document(json.at("config").dump(), file), file),
                       .shard = std::nullopt,
                       .inputs = parse_files(json.at("inputs")),
                       .outputs = parse_files(json.at("outputs")),

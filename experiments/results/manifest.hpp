@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/digest.hpp"
 #include "core/files.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/text/digest.hpp"
 #include "foredraft/sweep.hpp"
 
 namespace foredraft::experiments {

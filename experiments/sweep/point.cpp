@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/csv.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
-#include "experiments/text/csv.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 
@@ -110,7 +110,7 @@ std::optional<std::string_view> key_of_cost(const SweepConfig& config, std::stri
 
 }  // namespace
 
-void read_inputs(const SweepConfig& config, Inputs& inputs) {
+void read_inputs(const SweepConfig& config, inputs::Inputs& inputs) {
   if (!has_input(config, "process.file") && !has_input(config, "models.corpus") && !has_input(config, "cost.target")) {
     return;
   }
@@ -122,7 +122,7 @@ void read_inputs(const SweepConfig& config, Inputs& inputs) {
       inputs.attach(scenario);
       const bool timed = scenario::looked_up(scenario.cost) != nullptr && !has_server(config);
       if (timed && !scenario::decoding_cost(scenario)) ++too_large;
-      if (const auto* server = std::get_if<Server>(&scenario.fidelity)) ask_extreme_passes(*server, scenario);
+      if (const auto* server = std::get_if<Server>(&scenario.fidelity)) inputs::ask_extreme_passes(*server, scenario);
     } catch (const DomainError& error) {
       if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(error.what());
       reject_at(config, key_of_cost(config, error.what()).value_or("cost"), error.what());

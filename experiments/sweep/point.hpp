@@ -9,9 +9,9 @@
 
 #include "core/parallel.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/inputs/inputs.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/sweep.hpp"
+#include "inputs/inputs.hpp"
 
 namespace foredraft::experiments {
 
@@ -54,7 +54,7 @@ class Points {
 
 /// Reads everything that the points name, and asks for the time of every point, so that an unknown one is rejected
 /// before anything is simulated. Throws InputError.
-void read_inputs(const SweepConfig& config, Inputs& inputs);
+void read_inputs(const SweepConfig& config, inputs::Inputs& inputs);
 
 // ---- Running points (run_points.cpp).
 
@@ -79,13 +79,13 @@ struct RunHooks {
 /// Computes the rows of `range`. The rows are a function of the configuration alone: threads and the cut into chunks
 /// cannot change them. Memory does not grow with the number of points. Throws RunError that names the point where one
 /// cannot be computed; the rows before it are written.
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Inputs& inputs,
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
                 const RunHooks& hooks);
 
 /// Seconds of one core for a point of `range`, the mean over some of them: of each a piece of its simulation and its
 /// closed form are timed and the rest is extrapolated, within half a second, less if the whole run is short.
 /// seconds_per_point() takes the place of what cannot be timed.
-[[nodiscard]] double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, Inputs& inputs,
+[[nodiscard]] double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, inputs::Inputs& inputs,
                                              StopToken stop);
 
 /// The points of a shard, or of the whole sweep.

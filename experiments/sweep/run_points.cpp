@@ -19,12 +19,12 @@
 
 #include "analytic/answer/answer.hpp"
 #include "core/check.hpp"
+#include "core/csv.hpp"
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "experiments/text/csv.hpp"
 #include "scenario/check.hpp"
 #include "sim/simulate.hpp"
 
@@ -49,7 +49,7 @@ struct LargePoint {
 
 class ChunkRunner {
  public:
-  ChunkRunner(const SweepConfig& config, unsigned threads, Inputs& inputs, const RunHooks& hooks)
+  ChunkRunner(const SweepConfig& config, unsigned threads, inputs::Inputs& inputs, const RunHooks& hooks)
       : config_(config),
         points_(config),
         metrics_(answered_metrics(config)),
@@ -222,7 +222,7 @@ class ChunkRunner {
   Points points_;
   std::vector<scenario::Metric> metrics_;
   unsigned threads_;
-  Inputs& inputs_;
+  inputs::Inputs& inputs_;
   const RunHooks& hooks_;
   std::atomic<std::uint64_t> finished_{0};
 };
@@ -242,7 +242,7 @@ std::string points_header(const SweepConfig& config) {
   return header.append("\n");
 }
 
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Inputs& inputs,
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
                 const RunHooks& hooks) {
   const std::uint64_t chunk = points_per_chunk(config, threads);
   ChunkRunner runner(config, threads, inputs, hooks);
@@ -386,7 +386,7 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& plan, std::ui
   }
 }
 
-double seconds_of(const SweepConfig& config, const Points& points, std::uint64_t index, Inputs& inputs,
+double seconds_of(const SweepConfig& config, const Points& points, std::uint64_t index, inputs::Inputs& inputs,
                   StopToken stop) {
   const double start = thread_seconds();
   Scenario scenario = points.scenario(index);
@@ -399,7 +399,8 @@ double seconds_of(const SweepConfig& config, const Points& points, std::uint64_t
 
 }  // namespace
 
-double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, Inputs& inputs, StopToken stop) {
+double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, inputs::Inputs& inputs,
+                               StopToken stop) {
   const std::uint64_t count = range.last - range.first;
   const double rough = seconds_per_point(config);
   if (count == 0) return rough;

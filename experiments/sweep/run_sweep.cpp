@@ -10,8 +10,8 @@
 
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
+#include "core/progress.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/progress.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/summary.hpp"
@@ -22,7 +22,7 @@ namespace foredraft::experiments {
 namespace {
 
 void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t finished, unsigned threads,
-              Inputs& inputs, StopToken stop) {
+              inputs::Inputs& inputs, StopToken stop) {
   const std::uint64_t points = range.last - range.first - finished;
   std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
   if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
@@ -50,7 +50,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const PointRange range = range_of(config, order.shard);
   const std::uint64_t points = range.last - range.first;
   const auto phase = [&](const char* name, const auto& work) { order.talk ? in_phase(name, work) : work(); };
-  Inputs inputs(config.folder);
+  inputs::Inputs inputs(config.folder);
   phase("reading inputs", [&] { read_inputs(config, inputs); });
   if (order.talk) {
     for (const std::string& note : inputs.notes()) say("note: {}", note);

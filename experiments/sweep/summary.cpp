@@ -12,14 +12,14 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/csv.hpp"
 #include "core/files.hpp"
 #include "core/intervals.hpp"
+#include "core/json_values.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "experiments/text/csv.hpp"
-#include "experiments/text/json_values.hpp"
 #include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {

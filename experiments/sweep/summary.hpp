@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/table.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 

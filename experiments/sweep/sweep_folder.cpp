@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <set>
 
+#include "core/csv.hpp"
+#include "core/digest.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/summary.hpp"
-#include "experiments/text/csv.hpp"
-#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 

@@ -20,7 +20,10 @@ ALLOWED = {
     "latency": {"latency", "scenario", "core"},
     "logs": {"logs", "core"},
     "gpu_bench": {"gpu_bench", "latency", "core"},
-    "experiments": {"experiments", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
+    "answers": {"answers", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
+    "inputs": {"inputs", "answers", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
+    "experiments": {"experiments", "inputs", "answers", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
+    "app": {"app", "experiments", "inputs", "answers", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')

@@ -18,7 +18,10 @@ NAMESPACES = {
     "latency": "foredraft::latency",
     "logs": "foredraft::logs",
     "gpu_bench": "foredraft::gpu_bench",
+    "answers": "foredraft::answers",
+    "inputs": "foredraft::inputs",
     "experiments": "foredraft::experiments",
+    "app": "foredraft::app",
 }
 # Public headers, declared for every folder: one namespace, and a target of their own (include/CMakeLists.txt).
 PUBLIC_HEADERS = ("include", "foredraft")

@@ -16,7 +16,7 @@ namespace foredraft::tests {
 /// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
 inline std::size_t compare_points(const experiments::SweepConfig& config) {
   using namespace experiments;
-  Inputs inputs;
+  inputs::Inputs inputs;
   const Points points(config);
   std::size_t compared = 0;
   for (std::uint64_t index = 0; index < points.count(); ++index) {

@@ -5,13 +5,13 @@
 
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/config/table_reader.hpp"
+#include "inputs/table_reader.hpp"
 
 namespace foredraft::tests {
 
 /// The sweep of this text, without its schema line, as of a file e.toml whose first line is the schema.
 inline experiments::SweepConfig config_of(const std::string& text) {
-  return experiments::read_sweep_config(experiments::parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"),
+  return experiments::read_sweep_config(inputs::parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"),
                                         "e.toml");
 }
 

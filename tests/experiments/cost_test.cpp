@@ -6,10 +6,10 @@
 
 #include "analytic/answer/answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
-#include "experiments/cli/scenario_options.hpp"
-#include "experiments/commands/commands.hpp"
+#include "answers/prediction.hpp"
+#include "app/commands/commands.hpp"
+#include "app/scenario_options.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/predict/prediction.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
@@ -20,6 +20,7 @@
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
+#include "app/texts/texts.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -111,23 +112,24 @@ TEST_CASE("what a cost model does not read is refused, and what it needs is miss
 
 TEST_CASE("predict takes measured times, says so, and breaks even where the speedup is one") {
   const auto ask = [](double draft_ms, double verify_ms) {
-    return Question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.8}},
-                                 .cost = MeasuredTimes{.step_ms = 20.0, .draft_ms = draft_ms, .verify_ms = verify_ms}},
-                    .gamma = 5};
+    return answers::Question{
+        .scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.8}},
+                     .cost = MeasuredTimes{.step_ms = 20.0, .draft_ms = draft_ms, .verify_ms = verify_ms}},
+        .gamma = 5};
   };
-  const auto predicted = [](const Question& asked) { return analytic::predict(asked.scenario, asked.gamma); };
-  const Question dear = ask(2.0, 25.0);
+  const auto predicted = [](const answers::Question& asked) { return analytic::predict(asked.scenario, asked.gamma); };
+  const answers::Question dear = ask(2.0, 25.0);
   const analytic::Prediction prediction = predicted(dear);
   CHECK(prediction.asked.speedup.value() == Approx(3.68928 * 20.0 / (25.0 + 5.0 * 2.0)).epsilon(tests::few_ulp));
-  Question even = dear;
+  answers::Question even = dear;
   std::get<ProcessFidelity>(even.scenario.fidelity).acceptance = Iid{prediction.break_even_alpha.value()};
   CHECK(predicted(even).asked.speedup.value() == Approx(1.0).epsilon(1e-12));
   CHECK(predicted(ask(20.0 * prediction.break_even_c.value(), 25.0)).asked.speedup.value() ==
         Approx(1.0).epsilon(1e-12));
-  CHECK_THAT(to_text(Answered{dear, prediction}),
+  CHECK_THAT(app::to_text(answers::Answered{dear, prediction}),
              Catch::Contains("verified in 25 ms whatever gamma, a decode\n            step 20 ms\n") &&
                  !Catch::Contains("alpha above c"));
-  const auto json = to_json(Answered{dear, prediction});
+  const auto json = to_json(answers::Answered{dear, prediction});
   CHECK(json["c"] == 0.1);
   CHECK(json["cost"] ==
         nlohmann::ordered_json{{"model", "block"}, {"step_ms", 20.0}, {"draft_ms", 2.0}, {"verify_ms", 25.0}});
@@ -138,8 +140,8 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
 TEST_CASE("measured times go together on the command line, and not with c") {
   const auto read = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--alpha", "0.8", "--gamma", "1"});
-    CommandLine line(predict_command().spec, arguments);
-    const auto scenario = read_scenario(line, {});
+    CommandLine line(app::predict_command().spec, arguments);
+    const auto scenario = app::read_scenario(line, {});
     line.done();
     return scenario::decoding_cost(scenario.value());
   };

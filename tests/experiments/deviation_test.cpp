@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "analytic/tokens/token_count.hpp"
+#include "core/csv.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "experiments/text/csv.hpp"
 #include "tests/experiments/config_testing.hpp"
-#include "tests/experiments/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::experiments {
 namespace {

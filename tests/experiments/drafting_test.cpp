@@ -6,12 +6,13 @@
 
 #include "analytic/answer/answer.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "experiments/cli/scenario_options.hpp"
-#include "experiments/commands/commands.hpp"
-#include "experiments/config/table_reader.hpp"
-#include "experiments/predict/prediction.hpp"
+#include "answers/prediction.hpp"
+#include "app/commands/commands.hpp"
+#include "app/scenario_options.hpp"
+#include "app/texts/texts.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "inputs/table_reader.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
@@ -172,7 +173,7 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
       "[axes]\ndrafter = [\"heads\", \"mlp_speculator\"]\n[fixed]\nfidelity = \"token\"\ngamma = 4\n"
       "models = { kind = \"ngram\", corpus = \"prose\", vocabulary = 16384 }\n"
       "[simulation]\niterations = 50000\nseed = 1\n");
-  Inputs inputs;
+  inputs::Inputs inputs;
   const Points points(config);
   const auto accuracy = [&](const Scenario& scenario, std::size_t index) {
     const auto trained = std::get<NgramModels>(std::get<TokenFidelity>(scenario.fidelity).models).trained;
@@ -210,10 +211,10 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
 
 TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
   const auto read = [](const std::vector<std::string>& arguments) {
-    CommandLine line(predict_command().spec, arguments);
+    CommandLine line(app::predict_command().spec, arguments);
     const bool gamma = std::find(arguments.begin(), arguments.end(), "--gamma") != arguments.end();
-    const auto scenario =
-        read_scenario(line, gamma ? std::vector<StatedValue>{} : std::vector<StatedValue>{{"gamma", std::int64_t{2}}});
+    const auto scenario = app::read_scenario(
+        line, gamma ? std::vector<app::StatedValue>{} : std::vector<app::StatedValue>{{"gamma", std::int64_t{2}}});
     line.done();
     return scenario.value();
   };
@@ -244,8 +245,8 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
 TEST_CASE("a misspelt word on the command line is one problem, and so is an unknown option") {
   const auto problems_of = [](const std::vector<std::string>& arguments) {
     try {
-      CommandLine line(predict_command().spec, arguments);
-      static_cast<void>(read_scenario(line, {}));
+      CommandLine line(app::predict_command().spec, arguments);
+      static_cast<void>(app::read_scenario(line, {}));
       line.done();
     } catch (const InputError& error) {
       return std::string(error.what());
@@ -262,7 +263,7 @@ TEST_CASE("a prediction under a policy has the keys of its schema and the value 
   const Scenario scenario{.fidelity = ProcessFidelity{.acceptance = Iid{0.8}, .policy = Plus2Minus1{}},
                           .gamma = 100,
                           .cost = ConstantRatio{0.05}};
-  const auto json = varying_prediction_json(scenario);
+  const auto json = answers::varying_prediction_json(scenario);
   CHECK(json["policy"] == "plus2_minus1");
   CHECK(json["gamma"] == 100);
   CHECK(json["mean_gamma"].get<double>() == Approx(5.45).epsilon(0.001));
@@ -274,21 +275,22 @@ TEST_CASE("a prediction under a policy has the keys of its schema and the value 
                           "best_speedup", "real_gamma", "oracle_speedup"}) {
     CHECK(json.contains(key));
   }
-  CHECK_THAT(varying_prediction_text(scenario), Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
+  CHECK_THAT(app::varying_prediction_text(scenario),
+             Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
 }
 
 TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and none where they do not") {
-  Question question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.9}},
-                                 .drafter = BlockDrafter{.decay = 0.9},
-                                 .cost = ConstantRatio{0.05},
-                                 .operations_ratio = 0.1},
-                    .gamma = 4};
+  answers::Question question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.9}},
+                                          .drafter = BlockDrafter{.decay = 0.9},
+                                          .cost = ConstantRatio{0.05},
+                                          .operations_ratio = 0.1},
+                             .gamma = 4};
   const analytic::Prediction block = analytic::predict(question.scenario, question.gamma);
   CHECK_FALSE(block.best.gamma.has_value());
   CHECK(block.best.speedup.value() > block.asked.speedup.value());
   CHECK_FALSE(block.best.operations.has_value());
-  CHECK(to_json(Answered{question, block})["drafter"] == "block");
-  CHECK(to_json(Answered{question, block})["best_gamma"] == "unbounded");
+  CHECK(to_json(answers::Answered{question, block})["drafter"] == "block");
+  CHECK(to_json(answers::Answered{question, block})["best_gamma"] == "unbounded");
   question.scenario.drafter = MlpSpeculator{.decay = 0.9, .recovery = 0.0};
   const analytic::Prediction paid = analytic::predict(question.scenario, question.gamma);
   // By comparing all lengths.

@@ -5,16 +5,16 @@
 #include <string>
 
 #include "analytic/answer/answer.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/sweep/point.hpp"
 #include "foredraft/scenario.hpp"
+#include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
-#include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -37,7 +37,7 @@ const std::string one_by_one = of_a_sheet + "\"cost.draft\" = \"sheared-llama-1.
 
 double latency_us(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Inputs inputs;
+  inputs::Inputs inputs;
   read_inputs(config, inputs);
   Scenario scenario = Points(config).scenario(0);
   inputs.attach(scenario);
@@ -49,7 +49,7 @@ double latency_us(const std::string& text) {
 }
 
 latency::PairSurface a100(const std::string& drafter, latency::Role drafting) {
-  const latency::Profile sheet = read_profile("a100-80gb").profile;
+  const latency::Profile sheet = inputs::read_profile("a100-80gb").profile;
   return {sheet,        latency::model_registry(),
           "llama-2-7b", drafter,
           drafting,     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
@@ -72,7 +72,7 @@ std::string of_profile(const std::string& path, const latency::Profile& profile)
 
 std::string rejected_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Inputs inputs;
+  inputs::Inputs inputs;
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {

@@ -61,7 +61,7 @@ TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an 
   CHECK(scenario::to_text(config.axes.front().values.front()) == "1-4:3 5-100:0");
   CHECK(gamma_varies(config));
   const SweepConfig again =
-      read_sweep_config(parse_json_document(to_json(config).dump(), "manifest.json"), "manifest.json");
+      read_sweep_config(inputs::parse_json_document(to_json(config).dump(), "manifest.json"), "manifest.json");
   CHECK(to_json(again).dump() == to_json(config).dump());
   const auto served = std::get<Server>(Points(again).scenario(0).fidelity);
   REQUIRE(served.gamma_schedule.size() == 2);

@@ -4,18 +4,18 @@
 #include <limits>
 
 #include "analytic/answer/answer.hpp"
-#include "experiments/devices/devices.hpp"
-#include "experiments/predict/profile_prediction.hpp"
+#include "answers/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "foredraft/scenario.hpp"
+#include "inputs/devices.hpp"
 #include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
-#include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -29,7 +29,7 @@ std::string roofline_sweep(const std::string& rest) {
 
 std::string rejected_by_inputs(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Inputs inputs;
+  inputs::Inputs inputs;
   try {
     read_inputs(config, inputs);
   } catch (const InputError& error) {
@@ -51,19 +51,19 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
       "\"cost.batch\" = 8\n\"cost.context\" = 128\n\"cost.overhead_ms\" = 0.25\n";
   const auto check = [&](const std::string& cost, const latency::Profile& profile) {
     Scenario scenario = Points(tests::config_of(fixed + cost)).scenario(0);
-    Inputs().attach(scenario);
-    ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
+    inputs::Inputs().attach(scenario);
+    answers::ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
     question.acceptance = Iid{0.7};
     question.gamma = 3;
     question.batches = {8};
     question.contexts = {128};
     question.overhead_us = 250.0;
-    const AtDraftLength three = predict(question, profile).cells.front().lengths[2];
+    const answers::AtDraftLength three = answers::predict(question, profile).cells.front().lengths[2];
     const ClosedForm answer = analytic::answer(scenario);
     CHECK(answer.speedup == Approx(three.speedup).epsilon(tests::second_route));
     CHECK(std::isnan(answer.best_gamma));
   };
-  check("cost = \"roofline\"\n\"cost.device\" = \"h100\"\n", read_profile("h100").profile);
+  check("cost = \"roofline\"\n\"cost.device\" = \"h100\"\n", inputs::read_profile("h100").profile);
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
 }
 
@@ -74,12 +74,13 @@ TEST_CASE("operators charge in a sweep what they charge in a prediction, the cos
                                               "\"cost.draft\" = \"eagle3-llama-3.1-8b\"\n"
                                               "\"cost.batch\" = 8\n\"cost.context\" = 512\n"))
                           .scenario(0);
-  Inputs().attach(scenario);
-  ProfileQuestion question{.target = "llama-3.1-8b", .draft = "eagle3-llama-3.1-8b", .acceptance = Iid{0.7}};
+  inputs::Inputs().attach(scenario);
+  answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "eagle3-llama-3.1-8b", .acceptance = Iid{0.7}};
   question.batches = {8};
   question.contexts = {512};
   question.gamma = 3;
-  const ProfilePrediction prediction = predict(question, read_profile("h100-vllm-llama-3.1-8b").profile);
+  const answers::ProfilePrediction prediction =
+      answers::predict(question, inputs::read_profile("h100-vllm-llama-3.1-8b").profile);
   REQUIRE(prediction.attainable.has_value());
   CHECK(prediction.attainable->iteration_us.value > 0.0);
   CHECK(analytic::answer(scenario).speedup ==
@@ -93,14 +94,14 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
       "\"cost.device\" = \"h100\"\n\"cost.target\" = \"llama-3.1-8b\"\n\"cost.draft\" = \"llama-3.2-1b\"\n"
       "\"cost.draft_format\" = \"int4\"\n\"cost.kv_format\" = \"fp8\"\n\"cost.batch\" = 16\n"
       "\"cost.bandwidth_efficiency\" = 0.7\n");
-  Inputs inputs;
+  inputs::Inputs inputs;
   const Points points(config);
   REQUIRE(points.count() == 8);
   for (std::uint64_t index = 0; index < points.count(); ++index) {
     Scenario scenario = points.scenario(index);
     inputs.attach(scenario);
     const auto& asked = std::get<Roofline>(scenario.cost);
-    ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
+    answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
     question.acceptance = Iid{0.7};
     question.gamma = 3;
     question.batches = {16};
@@ -110,7 +111,8 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
     question.draft_deployment = {.weights = latency::NumberFormat::int4, .kv_cache = latency::NumberFormat::fp8};
     question.attained.bandwidth_efficiency = 0.7;
     question.attained.iteration_us = asked.iteration_us;
-    const AtDraftLength three = predict(question, read_profile("h100").profile).cells.front().lengths[2];
+    const answers::AtDraftLength three =
+        answers::predict(question, inputs::read_profile("h100").profile).cells.front().lengths[2];
     CHECK(analytic::answer(scenario).speedup == Approx(three.speedup).epsilon(tests::second_route));
   }
 }
@@ -120,7 +122,7 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
   const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
   const auto speedups = [](const std::string& text) {
     const SweepConfig config = tests::config_of(text);
-    Inputs inputs;
+    inputs::Inputs inputs;
     read_inputs(config, inputs);
     std::vector<double> found;
     for (std::uint64_t index = 0; index < 4; ++index) {
@@ -165,7 +167,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
   const SweepConfig config =
       tests::config_of(roofline_sweep("\"cost.device\" = \"a100-80gb\"\n"
                                       "[simulation]\niterations = 100000\nseed = 1\n"));
-  Inputs inputs;
+  inputs::Inputs inputs;
   read_inputs(config, inputs);
   const Points points(config);
   double before = std::numeric_limits<double>::infinity();
@@ -227,7 +229,7 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
   const auto replayed = [&](Convention convention) {
     return Scenario{.fidelity = ProcessFidelity{.acceptance = Trace{.file = trace_path}}, .convention = convention};
   };
-  Inputs inputs;
+  inputs::Inputs inputs;
   Scenario first = timed(3);
   Scenario of_trace = replayed(Convention::bonus);
   inputs.attach(first);

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/table_reader.hpp"
+#include "inputs/table_reader.hpp"
 #include "tests/experiments/config_testing.hpp"
 
 namespace foredraft::experiments {
@@ -14,7 +14,9 @@ namespace {
 
 const std::string head = "schema = \"foredraft.sweep/1\"\n";
 
-SweepConfig read(const std::string& text) { return read_sweep_config(parse_toml(head + text, "e.toml"), "e.toml"); }
+SweepConfig read(const std::string& text) {
+  return read_sweep_config(inputs::parse_toml(head + text, "e.toml"), "e.toml");
+}
 
 /// All messages of a configuration that is refused. Its first own line has number 2.
 std::string problems_of(const std::string& text) {
@@ -240,7 +242,7 @@ TEST_CASE("what is missing is named") {
 TEST_CASE("an unknown schema, a missing one and broken syntax are refused") {
   const auto message = [](const std::string& text) {
     try {
-      static_cast<void>(read_sweep_config(parse_toml(text, "e.toml"), "e.toml"));
+      static_cast<void>(read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"));
     } catch (const InputError& error) {
       return std::string(error.what());
     }
@@ -335,7 +337,7 @@ TEST_CASE("the resolved configuration reads back to the same configuration and h
       "[axes]\ngamma = [2, 1]\n\"process.a\" = [0.5, 0.25]\n[fixed]\nprocess = \"markov\"\n\"process.b\" = 0.1\nc = 1\n"
       "[simulation]\niterations = 100\nseed = 7\npath = \"reference\"\n");
   const SweepConfig again =
-      read_sweep_config(parse_json_document(to_json(config).dump(2), "manifest.json"), "manifest.json");
+      read_sweep_config(inputs::parse_json_document(to_json(config).dump(2), "manifest.json"), "manifest.json");
   CHECK(to_json(again).dump() == to_json(config).dump());
   CHECK(config_hash(again) == config_hash(config));
   CHECK(config_hash(config).size() == 64);

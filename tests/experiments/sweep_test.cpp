@@ -9,16 +9,16 @@
 #include <set>
 
 #include "analytic/answer/answer.hpp"
+#include "core/csv.hpp"
+#include "core/digest.hpp"
 #include "core/numbers.hpp"
-#include "experiments/config/table_reader.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "experiments/text/csv.hpp"
-#include "experiments/text/digest.hpp"
+#include "inputs/table_reader.hpp"
 #include "tests/experiments/config_testing.hpp"
-#include "tests/experiments/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {

@@ -9,17 +9,17 @@
 #include <string_view>
 #include <tuple>
 
-#include "experiments/advise/advice.hpp"
-#include "experiments/calibrate/llama_bench.hpp"
+#include "answers/advice.hpp"
+#include "answers/tree_answer.hpp"
+#include "app/validation.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/config/table_reader.hpp"
-#include "experiments/devices/devices.hpp"
-#include "experiments/inputs/inputs.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/tree/tree_answer.hpp"
-#include "experiments/validate/validation.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/tree.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/inputs.hpp"
+#include "inputs/llama_bench.hpp"
+#include "inputs/table_reader.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
@@ -33,6 +33,9 @@ namespace {
 
 using namespace foredraft;
 using namespace foredraft::experiments;
+using namespace foredraft::answers;
+using namespace foredraft::inputs;
+using namespace foredraft::app;
 
 const std::string name = "fuzzed";
 

@@ -9,11 +9,11 @@
 
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/sequence_simulator.hpp"
@@ -124,7 +124,7 @@ void iclr_figure2(FigureAccount& figure, const ExperimentSettings& /*settings*/)
 }
 
 latency::CostSurface pass_surface(const std::string& device, const std::string& model, latency::Role role) {
-  return {read_profile(device).profile,
+  return {inputs::read_profile(device).profile,
           latency::model_registry(),
           {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
 }

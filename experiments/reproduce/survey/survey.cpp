@@ -7,12 +7,13 @@
 
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
+#include "answers/tree_answer.hpp"
 #include "core/numbers.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
-#include "experiments/tree/tree_answer.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/tree_files.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -99,7 +100,7 @@ void add_printed_gain(FigureAccount& figure, const PrintedGain& printed, const H
 
 void survey_batch_context(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
   const std::string target = "llama-2-7b";
-  const latency::Profile device = read_profile("a100-80gb").profile;
+  const latency::Profile device = inputs::read_profile("a100-80gb").profile;
   const latency::ModelShape& shape = latency::find_model(latency::model_registry(), target);
   const latency::PairSurface pair(device, latency::model_registry(), target, target, latency::Role::head_drafting);
   const HeadServer server{pair, figure.value("tokens_per_step")};
@@ -154,7 +155,7 @@ analytic::TokenTree shipped_tree() {
     const std::string& path = published.text(i, "path");
     lines += path.substr(1, path.size() - 2) + "\n";
   }
-  return parse_tree(lines, "medusa_tree_7b_63.csv");
+  return inputs::parse_tree(lines, "medusa_tree_7b_63.csv");
 }
 
 Estimate simulated_tree_tokens(const analytic::TokenTree& tree, const std::vector<std::vector<double>>& rows,

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "inputs/devices.hpp"
 
 namespace foredraft::experiments {
 
@@ -142,7 +142,7 @@ double counted_call_us(const CallCost& cost) {
   /// kernel that has next to nothing to do, in a stream of 10,000.
   constexpr double small_kernel_us = 4096.0 * 16.0 / 25e9 * 1e6;
   static const double bytes_per_us =
-      read_profile("a100-80gb").profile.limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
+      inputs::read_profile("a100-80gb").profile.limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
   return cost.launches * small_kernel_us + cost.moved_bytes / bytes_per_us;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/text/csv.hpp"
 
 namespace foredraft::tests {
 
@@ -14,7 +14,7 @@ namespace foredraft::tests {
 inline std::vector<std::vector<std::string>> data_lines(const experiments::ExperimentResult& result) {
   std::vector<std::vector<std::string>> lines;
   std::istringstream text(result.artifacts.at(0).content);
-  for (std::string line; std::getline(text, line);) lines.push_back(experiments::split_csv_line(line).value());
+  for (std::string line; std::getline(text, line);) lines.push_back(split_csv_line(line).value());
   lines.erase(lines.begin());
   return lines;
 }

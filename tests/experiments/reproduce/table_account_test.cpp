@@ -4,13 +4,13 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include "experiments/config/table_reader.hpp"
+#include "inputs/table_reader.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-Declaration declared_as(const std::string& text) { return {"test", parse_toml(text, "test")}; }
+Declaration declared_as(const std::string& text) { return {"test", inputs::parse_toml(text, "test")}; }
 
 /// [Xia2023, Table 15]: two rows, power, hours, energy, carbon.
 Declaration energy_declaration(const std::string& cells, const std::string& caption = "caption",

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/comparison.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/json_values.hpp"
+#include "core/problems.hpp"
+#include "logs/observation.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using logs::Decoding;
+
+/// What is compared: one log and the numbers of its runs in Comparison::runs.
+struct Side {
+  const logs::ObservedLog* log;
+  std::string name;
+  std::vector<RunEstimates> plain = {};
+  std::vector<std::size_t> runs = {};
+};
+
+void add_warnings(const std::vector<logs::LogWarning>& from, std::vector<logs::LogWarning>& to) {
+  for (const logs::LogWarning& warning : from) {
+    const bool known = std::ranges::any_of(
+        to, [&](const logs::LogWarning& one) { return one.code == warning.code && one.message == warning.message; });
+    if (!known) to.push_back(warning);
+  }
+}
+
+/// Throws InputError if a log has no run of speculative decoding.
+void check_speculative(const Side& side) {
+  if (!side.runs.empty()) return;
+  ProblemList problems(side.log->file);
+  problems.add({.text = "no speculative decoding",
+                .why = "what is compared are acceptance and speed of speculative decoding",
+                .suggestion = "give logs without speculation by --plain"});
+  problems.raise();
+}
+
+Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& registry, Comparison& comparison) {
+  Side side{.log = &log, .name = std::move(name)};
+  const RunList runs = runs_of(std::span(&log, 1), {});
+  for (const Run& run : runs.all) {
+    if (run.decoding == Decoding::plain) {
+      side.plain.push_back(estimates_of(run, side.name, registry));
+      continue;
+    }
+    side.runs.push_back(comparison.runs.size());
+    comparison.runs.push_back(estimates_of(run, side.name, registry));
+  }
+  check_speculative(side);
+  const logs::LogContents& contents = log.contents;
+  comparison.logs.push_back({.name = side.name,
+                             .file = log.file,
+                             .format = contents.format,
+                             .engine = contents.engine,
+                             .version = contents.version});
+  add_warnings(contents.warnings, comparison.warnings);
+  add_warnings(runs.warnings, comparison.warnings);
+  return side;
+}
+
+// ---- speedup
+
+/// Plain runs that one log may be compared with, and why not where its target is another.
+struct PlainRuns {
+  const std::vector<RunEstimates>* runs;
+  std::string differ;
+};
+
+/// The first plain run of the same load; without one, `run` keeps why the first that there is differs.
+void add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
+  std::string why;
+  for (const PlainRuns& candidate : candidates) {
+    for (const RunEstimates& plain : *candidate.runs) {
+      const std::string differs = candidate.differ.empty() ? difference_of(run.run, plain.run) : candidate.differ;
+      if (differs.empty()) return add_speedup(plain, run);
+      if (why.empty()) why = "the plain run differs: " + differs;
+    }
+  }
+  run.unknown.emplace("speedup", why.empty() ? "no plain run: give one by --plain" : why);
+}
+
+std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, ClusterRegistry& registry,
+                                          Comparison& comparison) {
+  const RunList runs = runs_of({}, question.plain);
+  for (const logs::ObservedLog& log : question.plain) add_warnings(log.contents.warnings, comparison.warnings);
+  add_warnings(runs.warnings, comparison.warnings);
+  std::vector<RunEstimates> plain;
+  for (const Run& run : runs.all) {
+    if (run.decoding == Decoding::plain) plain.push_back(estimates_of(run, "plain", registry));
+  }
+  return plain;
+}
+
+/// A log's own plain runs first, then those of --plain, then those of the other log.
+void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& sides,
+                  const std::vector<RunEstimates>& plain, Comparison& comparison) {
+  for (const Side& side : sides) {
+    const std::span own(side.log, 1);
+    std::vector<PlainRuns> candidates{{&side.plain, ""}, {&plain, targets_differ(own, question.plain)}};
+    for (const Side& other : sides) {
+      if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
+    }
+    for (const std::size_t run : side.runs) add_speedup_over(candidates, comparison.runs[run]);
+  }
+}
+
+// ---- differences
+
+MetricDifference metric_difference(const MeasuredMetric& reference, const MeasuredMetric& candidate) {
+  const analytic::ClusteredEstimate difference = difference_of(candidate.estimate, reference.estimate);
+  const Interval interval = analytic::interval_of(difference);
+  constexpr double unknown_ratio = std::numeric_limits<double>::quiet_NaN();
+  MetricDifference all{.metric = candidate.metric,
+                       .reference = reference.estimate.value,
+                       .candidate = candidate.estimate.value,
+                       .difference = difference.value,
+                       .difference_ci95 = interval,
+                       .ratio = unknown_ratio,
+                       .ratio_ci95 = {unknown_ratio, unknown_ratio},
+                       .smallest_detectable = analytic::smallest_detectable(analytic::uncertainty_of(difference)),
+                       .shown = interval.low > 0.0 || interval.high < 0.0,
+                       .paired = false};
+  const analytic::ErrorSource& one = reference.estimate.sources.front();
+  const analytic::ErrorSource& other = candidate.estimate.sources.front();
+  all.paired = !one.assumed && one.id == other.id;
+  if (reference.estimate.value > 0.0 && candidate.estimate.value > 0.0) {
+    const Interval of_log = analytic::interval_of(log_ratio_of(candidate.estimate, reference.estimate));
+    all.ratio = candidate.estimate.value / reference.estimate.value;
+    all.ratio_ci95 = {std::exp(of_log.low), std::exp(of_log.high)};
+    all.shown = all.shown && (of_log.low > 0.0 || of_log.high < 0.0);
+  }
+  return all;
+}
+
+RunComparison run_comparison(std::size_t reference, std::size_t candidate, const Comparison& comparison) {
+  RunComparison compared{.reference = reference, .candidate = candidate, .metrics = {}};
+  for (const MeasuredMetric& measured : comparison.runs[candidate].measured) {
+    const MeasuredMetric* other = comparison.runs[reference].find(measured.metric);
+    if (other != nullptr) compared.metrics.push_back(metric_difference(*other, measured));
+  }
+  return compared;
+}
+
+/// Compares one run with the first of `references` that it may be compared with, one of its own K before others.
+void compare_run(std::size_t candidate, const std::vector<std::size_t>& references, const std::string& targets,
+                 Comparison& comparison) {
+  const Run& run = comparison.runs[candidate].run;
+  std::optional<std::size_t> nearest;
+  std::string why;
+  for (const bool same_gamma : {true, false}) {
+    for (const std::size_t reference : references) {
+      const Run& other = comparison.runs[reference].run;
+      if ((other.gamma == run.gamma) != same_gamma) continue;
+      const std::string differs = targets.empty() ? difference_of(other, run) : targets;
+      if (differs.empty()) {
+        RunComparison compared = run_comparison(reference, candidate, comparison);
+        if (!compared.metrics.empty()) return comparison.compared.push_back(std::move(compared));
+      }
+      if (!nearest) {
+        nearest = reference;
+        why = differs.empty() ? "no metric was logged in both" : differs;
+      }
+    }
+  }
+  comparison.not_compared.push_back({.candidate = candidate, .reference = nearest, .why = why});
+}
+
+void compare_sides(const std::vector<Side>& sides, Comparison& comparison) {
+  if (sides.size() > 1) {
+    const std::string targets = targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1));
+    for (const std::size_t run : sides[1].runs) compare_run(run, sides[0].runs, targets, comparison);
+    return;
+  }
+  std::vector<std::size_t> earlier;
+  for (const std::size_t run : sides[0].runs) {
+    if (!earlier.empty()) compare_run(run, earlier, "", comparison);
+    earlier.push_back(run);
+  }
+}
+
+// ---- ranks
+
+/// The first of speedup, TPOT and acceptance length that all runs of a group know.
+std::string ranking_metric(const std::vector<std::size_t>& group, const Comparison& comparison) {
+  for (const char* metric : {"speedup", "tpot_ms", "acceptance_length"}) {
+    const auto knows = [&](std::size_t run) { return comparison.runs[run].find(metric) != nullptr; };
+    if (std::ranges::all_of(group, knows)) return metric;
+  }
+  return "";
+}
+
+void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& comparison) {
+  const std::string metric = ranking_metric(group, comparison);
+  if (metric.empty()) return;
+  const bool more_is_better = metric_entry(metric).more_is_better;
+  const auto measured = [&](std::size_t run) -> const MeasuredMetric& { return *comparison.runs[run].find(metric); };
+  std::ranges::stable_sort(group, [&](std::size_t one, std::size_t other) {
+    const double difference = measured(one).estimate.value - measured(other).estimate.value;
+    return more_is_better ? difference > 0.0 : difference < 0.0;
+  });
+  for (std::size_t place = 0; place < group.size(); ++place) {
+    const bool tied = place > 0 && !metric_difference(measured(group.front()), measured(group[place])).shown;
+    comparison.ranking.push_back(
+        {.run = group[place], .group = number, .metric = metric, .place = place + 1, .tied = tied});
+  }
+}
+
+/// Groups of runs that may be compared with the first of their group.
+void rank(const std::vector<Side>& sides, Comparison& comparison) {
+  const bool one_target =
+      sides.size() < 2 || targets_differ(std::span(sides[0].log, 1), std::span(sides[1].log, 1)).empty();
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t run = 0; run < comparison.runs.size(); ++run) {
+    const auto belongs = [&](const std::vector<std::size_t>& group) {
+      const RunEstimates& first = comparison.runs[group.front()];
+      const RunEstimates& here = comparison.runs[run];
+      return (one_target || first.log == here.log) && difference_of(first.run, here.run).empty();
+    };
+    auto group = std::ranges::find_if(groups, belongs);
+    if (group == groups.end()) group = groups.emplace(groups.end());
+    group->push_back(run);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) rank_group(groups[i], i + 1, comparison);
+}
+
+void add_comparison_warnings(Comparison& comparison) {
+  for (const RunEstimates& run : comparison.runs) {
+    const auto unknown = run.unknown.find("acceptance_length");
+    const bool full = unknown != run.unknown.end() && unknown->second.ends_with("(W13)");
+    if (full)
+      add_warnings({{"W13", 0, run.name + ": every draft was accepted: a counter that is full by construction"}},
+                   comparison.warnings);
+    if (run.run.load == RunLoad{} && run.find("tpot_ms") != nullptr) {
+      add_warnings({{"W09", 0, "requests at once were not logged: all such runs are taken for the same load"}},
+                   comparison.warnings);
+    }
+    const auto speedup = run.unknown.find("speedup");
+    if (speedup != run.unknown.end() && speedup->second.starts_with("the plain run differs")) {
+      add_warnings({{"W09", 0, run.name + ": no speedup, " + speedup->second}}, comparison.warnings);
+    }
+  }
+}
+
+}  // namespace
+
+bool Comparison::meets_requirements() const {
+  using Outcome = RequirementVerdict::Outcome;
+  return std::ranges::all_of(
+      verdicts, [](Outcome outcome) { return outcome == Outcome::met; }, &RequirementVerdict::outcome);
+}
+
+bool Comparison::concludes() const {
+  const auto estimated = [](const RunEstimates& run) { return !run.measured.empty(); };
+  return logs.size() == 1 ? std::ranges::any_of(runs, estimated) : !compared.empty();
+}
+
+Comparison compare(const ComparisonQuestion& question) {
+  Comparison comparison;
+  ClusterRegistry registry;
+  std::vector<Side> sides;
+  sides.push_back(side_of(question.reference, "A", registry, comparison));
+  if (question.candidate) sides.push_back(side_of(*question.candidate, "B", registry, comparison));
+  const std::vector<RunEstimates> plain = plain_estimates(question, registry, comparison);
+  add_speedups(question, sides, plain, comparison);
+  compare_sides(sides, comparison);
+  rank(sides, comparison);
+  for (const Requirement& requirement : question.requirements) {
+    for (const std::size_t run : sides.back().runs) {
+      comparison.verdicts.push_back(verdict_of(requirement, comparison.runs[run]));
+    }
+  }
+  add_comparison_warnings(comparison);
+  comparison.answer = answer_of(comparison);
+  return comparison;
+}
+
+}  // namespace foredraft::answers

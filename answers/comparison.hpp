@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "analytic/observed/clustered_estimate.hpp"
+#include "answers/runs.hpp"
+#include "core/problems.hpp"
+
+/// Comparison of two logs, or of the runs of one: which accepts more and is faster, by how much, and the minimum
+/// detectable difference.
+namespace foredraft::answers {
+
+// ---- Measurements of one run, with errors from the scatter of its requests or windows.
+
+/// The metrics that a run may have; in addition acceptance by position as "marginal[1]", "marginal[2]", ...
+struct MetricEntry {
+  std::string_view name;   ///< in --require and JSON
+  std::string_view title;  ///< in tables
+  bool more_is_better;
+};
+[[nodiscard]] std::span<const MetricEntry> metric_entries();
+
+/// The entry of a metric, also of a marginal. Precondition: the metric exists.
+[[nodiscard]] MetricEntry metric_entry(std::string_view name);
+
+/// "marginal[3]": fraction of verification steps whose first 3 drafts were all accepted.
+[[nodiscard]] std::string marginal_name(std::size_t position);
+
+struct MeasuredMetric {
+  std::string metric;
+  analytic::ClusteredEstimate estimate;
+  logs::Span span;       ///< kind of the clusters
+  std::size_t clusters;  ///< with the metric
+};
+
+struct RunEstimates {
+  std::string log;   ///< "A" or "B"
+  std::string name;  ///< "A, K = 3, 64 requests"
+  Run run;
+  std::vector<MeasuredMetric> measured;        ///< in the order of metric_entries(), then marginals
+  std::map<std::string, std::string> unknown;  ///< metric and why it is not known
+
+  [[nodiscard]] const MeasuredMetric* find(std::string_view metric) const;
+};
+
+/// Identifies sets of clusters: runs with the same requests, by name, get the same number.
+class ClusterRegistry {
+ public:
+  /// `names`: of requests, in order, each once. Empty: clusters without names, of one run only.
+  [[nodiscard]] std::size_t number_of(const std::vector<std::string>& names);
+
+ private:
+  std::map<std::vector<std::string>, std::size_t> known_ = {};
+  std::size_t next_ = 0;
+};
+
+/// All metrics except the speedup. The clusters are the finest of requests, windows and whole runs with a metric. A
+/// counter by which every draft was accepted gives no acceptance. TPOT and iteration time are those of decoding one
+/// request.
+[[nodiscard]] RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry);
+
+/// Speedup: TPOT without speculation divided by TPOT of `run`.
+void add_speedup(const RunEstimates& plain, RunEstimates& run);
+
+// ---- Numbers with as many digits as their intervals justify.
+
+/// Digits after the point that show `half_width` of an interval with two digits up to 35 units of the last one, else
+/// with one: 0 to 6, 3 if it is 0 or unknown.
+[[nodiscard]] int digits_for(double half_width);
+
+/// With this many digits; never "-0".
+[[nodiscard]] std::string rounded(double value, int digits);
+/// With its sign, "+0.05".
+[[nodiscard]] std::string signed_rounded(double value, int digits);
+
+/// With this many digits, rounded away from zero.
+[[nodiscard]] std::string rounded_up(double value, int digits);
+
+/// "2.418 (2.406 to 2.431)", 95 %.
+[[nodiscard]] std::string with_interval(const analytic::ClusteredEstimate& estimate);
+[[nodiscard]] std::string with_interval(double value, const Interval& interval);
+
+/// "2.418 +- 0.013", 95 %.
+[[nodiscard]] std::string with_half_interval(const analytic::ClusteredEstimate& estimate);
+
+// ---- Requirements on a run: `acceptance_length>=2.3`, for use in CI.
+
+struct Requirement {
+  enum class Relation { at_least, above, at_most, below };
+  std::string text;    ///< as given, without blanks
+  std::string metric;  ///< as MeasuredMetric::metric
+  Relation relation;
+  double threshold;
+};
+
+/// Parses `metric (>=|>|<=|<) number` with or without blanks, the number as in parse_quantity; else returns what is
+/// wrong. `key`: its option, for the problem.
+[[nodiscard]] std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key);
+
+struct RequirementVerdict {
+  enum class Outcome {
+    met,        ///< the whole 95 % interval meets it
+    not_shown,  ///< the interval includes the threshold, or the metric is not known
+    not_met,    ///< no part of the interval meets it
+  };
+  Requirement requirement;
+  std::string run;  ///< its name
+  Outcome outcome;
+  std::optional<double> value = {};
+  std::optional<Interval> ci95 = {};
+  std::string why = {};  ///< why the metric is not known; else empty
+};
+
+[[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run);
+
+/// "met", "not shown", "not met".
+[[nodiscard]] std::string_view outcome_word(RequirementVerdict::Outcome outcome);
+
+// ---- The comparison
+
+struct ComparisonQuestion {
+  logs::ObservedLog reference;                      ///< A
+  std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
+  std::vector<logs::ObservedLog> plain = {};
+  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A
+};
+
+/// One metric of two runs, 95 % intervals.
+struct MetricDifference {
+  std::string metric;  ///< as MeasuredMetric::metric
+  double reference, candidate;
+  double difference;  ///< candidate - reference
+  Interval difference_ci95;
+  double ratio;  ///< candidate / reference; NaN unless both are > 0
+  Interval ratio_ci95;
+  double smallest_detectable;  ///< minimum detectable difference: seen in 4 of 5 such comparisons
+  bool shown;                  ///< both intervals exclude no difference
+  bool paired;                 ///< both have the same requests, compared one by one
+};
+
+/// Indices of runs are those of Comparison::runs.
+struct RunComparison {
+  std::size_t reference, candidate;
+  std::vector<MetricDifference> metrics;
+};
+
+struct NotCompared {
+  std::size_t candidate;
+  std::optional<std::size_t> reference;  ///< empty: the other log has no run at all
+  std::string why;                       ///< "temperature 0 against 0.7"
+};
+
+/// Rank of a run among comparable ones.
+struct Ranked {
+  std::size_t run;
+  std::size_t group;   ///< runs of one group are comparable; counted from 1
+  std::string metric;  ///< metric of the ranking: speedup, else TPOT, else acceptance length
+  std::size_t place;   ///< from 1
+  bool tied;           ///< noise does not distinguish it from the first of its group
+};
+
+struct ComparedLog {
+  std::string name;  ///< "A", "B"
+  std::string file, format, engine, version;
+};
+
+struct Comparison {
+  std::vector<ComparedLog> logs;
+  std::vector<RunEstimates> runs;  ///< speculative ones, those of A first
+  std::vector<RunComparison> compared;
+  std::vector<NotCompared> not_compared;
+  std::vector<Ranked> ranking;  ///< by group and place
+  std::vector<RequirementVerdict> verdicts;
+  std::string answer;  ///< the first sentences
+  std::vector<logs::LogWarning> warnings;
+
+  [[nodiscard]] bool meets_requirements() const;
+  /// Whether runs of two logs could be compared, or one of a single log could be estimated.
+  [[nodiscard]] bool concludes() const;
+};
+
+/// Throws InputError if a log has no run of speculative decoding.
+[[nodiscard]] Comparison compare(const ComparisonQuestion& question);
+
+/// The result of the comparison in one or two sentences.
+[[nodiscard]] std::string answer_of(const Comparison& comparison);
+
+/// Schema foredraft.compare/1: docs/schemas/compare.schema.json.
+[[nodiscard]] nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace foredraft::answers

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "answers/comparison.hpp"
+#include "core/json_values.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+Document list_json(const auto& range, const auto& to_json_of) {
+  Document list = Document::array();
+  for (const auto& one : range) list.push_back(to_json_of(one));
+  return list;
+}
+
+Document log_json(const ComparedLog& log) {
+  return {{"name", log.name},
+          {"file", log.file},
+          {"format", log.format},
+          {"engine", word_or_null(log.engine)},
+          {"engine_version", word_or_null(log.version)}};
+}
+
+Document measured_json(const MeasuredMetric& measured) {
+  const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
+  return {{"metric", measured.metric},
+          {"value", measured.estimate.value},
+          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
+          {"clusters", measured.clusters},
+          {"cluster", word.second},
+          {"assumed", is_assumed(measured.estimate)}};
+}
+
+Document run_json(const RunEstimates& run) {
+  return {{"name", run.name},
+          {"log", run.log},
+          {"gamma", value_or_null(run.run.gamma)},
+          {"batch", value_or_null(run.run.requests)},
+          {"context", value_or_null(run.run.context_tokens)},
+          {"category", value_or_null(run.run.load.category)},
+          {"request_rate_per_s", value_or_null(run.run.load.request_rate_per_s)},
+          {"verification_steps", run.run.steps},
+          {"metrics", list_json(run.measured, measured_json)},
+          {"unknown", list_json(run.unknown, [](const auto& one) -> Document {
+             return {{"metric", one.first}, {"why", one.second}};
+           })}};
+}
+
+Document difference_json(const MetricDifference& one) {
+  return {{"metric", one.metric},
+          {"reference", one.reference},
+          {"candidate", one.candidate},
+          {"difference", one.difference},
+          {"difference_ci95", interval_json(one.difference_ci95)},
+          {"ratio", finite_json(one.ratio)},
+          {"ratio_ci95", interval_json(one.ratio_ci95)},
+          {"smallest_detectable", finite_json(one.smallest_detectable)},
+          {"shown", one.shown},
+          {"paired", one.paired}};
+}
+
+Document compared_json(const RunComparison& compared, const Comparison& comparison) {
+  return {{"reference", comparison.runs[compared.reference].name},
+          {"candidate", comparison.runs[compared.candidate].name},
+          {"metrics", list_json(compared.metrics, difference_json)}};
+}
+
+Document not_compared_json(const NotCompared& one, const Comparison& comparison) {
+  return {{"reference", one.reference ? Document(comparison.runs[*one.reference].name) : Document(nullptr)},
+          {"candidate", comparison.runs[one.candidate].name},
+          {"why", one.why}};
+}
+
+Document ranked_json(const Ranked& one, const Comparison& comparison) {
+  return {{"run", comparison.runs[one.run].name},
+          {"group", one.group},
+          {"metric", one.metric},
+          {"place", one.place},
+          {"tied", one.tied}};
+}
+
+Document verdict_json(const RequirementVerdict& verdict) {
+  return {{"require", verdict.requirement.text},      {"run", verdict.run},
+          {"outcome", outcome_word(verdict.outcome)}, {"value", value_or_null(verdict.value)},
+          {"ci95", interval_json(verdict.ci95)},      {"why", word_or_null(verdict.why)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Comparison& comparison) {
+  const auto with = [&](const auto& one_json) { return [&](const auto& one) { return one_json(one, comparison); }; };
+  return {
+      {"schema", "foredraft.compare/1"},
+      {"answer", comparison.answer},
+      {"logs", list_json(comparison.logs, log_json)},
+      {"runs", list_json(comparison.runs, run_json)},
+      {"comparisons", list_json(comparison.compared, with(compared_json))},
+      {"not_compared", list_json(comparison.not_compared, with(not_compared_json))},
+      {"ranking", list_json(comparison.ranking, with(ranked_json))},
+      {"requirements", list_json(comparison.verdicts, verdict_json)},
+      {"requirements_met", comparison.verdicts.empty() ? Document(nullptr) : Document(comparison.meets_requirements())},
+      {"warnings", warnings_json(comparison.warnings)}};
+}
+
+}  // namespace foredraft::answers

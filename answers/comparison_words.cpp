@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "answers/comparison.hpp"
+#include "core/readable.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+const MetricDifference* metric_of(const RunComparison& compared, std::string_view metric) {
+  const auto found = std::ranges::find(compared.metrics, metric, &MetricDifference::metric);
+  return found == compared.metrics.end() ? nullptr : &*found;
+}
+
+/// "more" with the size of the difference, whatever its sign.
+struct Sizes {
+  double size, low, high;
+};
+
+Sizes sizes_of(double difference, const Interval& interval) {
+  if (difference >= 0.0) return {difference, interval.low, interval.high};
+  return {-difference, -interval.high, -interval.low};
+}
+
+/// "B" where both logs hold one run, else the whole name.
+std::string short_or_full(const RunEstimates& run, const Comparison& comparison) {
+  const bool alone = comparison.logs.size() > 1 && comparison.runs.size() == comparison.logs.size();
+  return alone ? run.log : run.name;
+}
+
+std::string acceptance_sentence(const MetricDifference& length, const std::string& candidate,
+                                const std::string& reference) {
+  const double half = (length.difference_ci95.high - length.difference_ci95.low) / 2.0;
+  const int digits = digits_for(half);
+  if (!length.shown) {
+    return fmt::format(
+        "No difference in acceptance length between {} and {} is shown: {} +- {}; a change of {} or more would have "
+        "been seen.",
+        candidate, reference, rounded(length.difference, digits), rounded_up(half, digits),
+        rounded_up(length.smallest_detectable, digits));
+  }
+  const Sizes sizes = sizes_of(length.difference, length.difference_ci95);
+  return fmt::format("{} accepts {} {} tokens per iteration than {} ({} to {}).", candidate,
+                     rounded(sizes.size, digits), length.difference > 0.0 ? "more" : "fewer", reference,
+                     rounded(sizes.low, digits), rounded(sizes.high, digits));
+}
+
+std::string tpot_sentence(const MetricDifference& tpot) {
+  constexpr double percent = 100.0;
+  const Interval change{percent * (tpot.ratio_ci95.low - 1.0), percent * (tpot.ratio_ci95.high - 1.0)};
+  const double difference = percent * (tpot.ratio - 1.0);
+  const int digits = digits_for((change.high - change.low) / 2.0);
+  if (!tpot.shown) {
+    return fmt::format(" No difference in TPOT is shown: {} % ({} to {} %).", signed_rounded(difference, digits),
+                       rounded(change.low, digits), rounded(change.high, digits));
+  }
+  const Sizes sizes = sizes_of(difference, change);
+  return fmt::format(" Its TPOT is {} % {} ({} to {} %).", rounded(sizes.size, digits),
+                     difference > 0.0 ? "higher" : "lower", rounded(sizes.low, digits), rounded(sizes.high, digits));
+}
+
+std::string comparison_sentences(const RunComparison& compared, const Comparison& comparison) {
+  const std::string candidate = short_or_full(comparison.runs[compared.candidate], comparison);
+  const std::string reference = short_or_full(comparison.runs[compared.reference], comparison);
+  std::string text;
+  const MetricDifference* length = metric_of(compared, "acceptance_length");
+  if (length != nullptr) text = acceptance_sentence(*length, candidate, reference);
+  const MetricDifference* tpot = metric_of(compared, "tpot_ms");
+  if (tpot != nullptr) text += tpot_sentence(*tpot);
+  return !text.empty()
+             ? text
+             : fmt::format("Neither acceptance length nor TPOT is known of both {} and {}.", candidate, reference);
+}
+
+/// Of several comparisons, how many show which sign.
+std::string count_sentence(const Comparison& comparison) {
+  std::size_t more = 0;
+  std::size_t fewer = 0;
+  for (const RunComparison& compared : comparison.compared) {
+    const MetricDifference* length = metric_of(compared, "acceptance_length");
+    if (length == nullptr || !length->shown) continue;
+    (length->difference > 0.0 ? more : fewer) += 1;
+  }
+  return fmt::format(" Of {} comparisons {} show{} a larger acceptance length, {} a smaller one.",
+                     comparison.compared.size(), more, more == 1 ? "s" : "", fewer);
+}
+
+double steps_of_run(const RunEstimates& run) { return run.run.steps; }
+
+/// The one of most verification steps.
+const RunComparison& main_comparison(const Comparison& comparison) {
+  return *std::ranges::max_element(comparison.compared, {},
+                                   [&](const RunComparison& one) { return comparison.runs[one.candidate].run.steps; });
+}
+
+std::string estimate_sentence(const RunEstimates& run) {
+  const MeasuredMetric* length = run.find("acceptance_length");
+  const MeasuredMetric* speedup = run.find("speedup");
+  std::string text =
+      length == nullptr
+          ? fmt::format("The acceptance length of {} is not known: {}.", run.name, run.unknown.at("acceptance_length"))
+          : fmt::format("{} yields {} tokens per iteration.", run.name, with_interval(length->estimate));
+  return text + (speedup == nullptr ? fmt::format(" Its speedup is not known: {}.", run.unknown.at("speedup"))
+                                    : fmt::format(" Its speedup is {}.", with_interval(speedup->estimate)));
+}
+
+std::string requirements_sentence(const Comparison& comparison) {
+  using Outcome = RequirementVerdict::Outcome;
+  std::vector<std::string> counts;
+  for (const Outcome outcome : {Outcome::not_met, Outcome::not_shown, Outcome::met}) {
+    const auto count = std::ranges::count(comparison.verdicts, outcome, &RequirementVerdict::outcome);
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, outcome_word(outcome)));
+  }
+  return fmt::format("Requirements: {}. ", fmt::join(counts, ", "));
+}
+
+}  // namespace
+
+std::string answer_of(const Comparison& comparison) {
+  std::string text = comparison.verdicts.empty() ? "" : requirements_sentence(comparison);
+  if (!comparison.compared.empty()) {
+    text += comparison_sentences(main_comparison(comparison), comparison);
+    return comparison.compared.size() == 1 ? text : text + count_sentence(comparison);
+  }
+  if (comparison.logs.size() == 1)
+    return text + estimate_sentence(*std::ranges::max_element(comparison.runs, {}, steps_of_run));
+  const NotCompared& first = comparison.not_compared.front();
+  return text + fmt::format("Nothing is compared: {}{}.", first.why,
+                            comparison.not_compared.size() == 1
+                                ? ""
+                                : fmt::format(", and {} more", comparison.not_compared.size() - 1));
+}
+
+}  // namespace foredraft::answers

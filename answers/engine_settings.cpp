@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/engine_settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/readable.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+/// Whether a word may stand in a shell command or a YAML file as it is.
+bool is_plain_word(const std::string& word) {
+  return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+std::int64_t longest_of(const SettingsQuestion& question) {
+  std::int64_t longest = *question.gamma;
+  for (const ScheduleRange& range : question.schedule) longest = std::max(longest, range.gamma);
+  return longest;
+}
+
+// ---- engines
+
+std::string vllm(const SettingsQuestion& question) {
+  if (!question.gamma) return "";
+  if (*question.gamma == 0) return "remove --speculative-config";
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();
+  if (!question.method.empty()) config["method"] = question.method;
+  if (!question.draft.empty()) config["model"] = question.draft;
+  config["num_speculative_tokens"] = longest_of(question);
+  for (const ScheduleRange& range : question.schedule) {
+    config["num_speculative_tokens_per_batch_size"].push_back({range.first, range.last, range.gamma});
+  }
+  std::string text = config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at)) {
+    text.replace(at, 1, "\\u0027");  // it would end the word of the shell
+  }
+  return "--speculative-config '" + text + "'";
+}
+
+std::string sglang(const SettingsQuestion& question) {
+  if (!question.gamma) return "";
+  if (*question.gamma == 0) return "remove --speculative-algorithm";
+  const std::int64_t steps = longest_of(question);
+  const std::string model =
+      is_plain_word(question.draft) ? fmt::format(" --speculative-draft-model-path {}", question.draft) : "";
+  std::string text =
+      fmt::format("--speculative-num-steps {} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}{}", steps,
+                  steps + 1, model);
+  if (question.schedule.empty()) return text;
+  nlohmann::ordered_json config = nlohmann::ordered_json::object();
+  for (const ScheduleRange& range : question.schedule) {
+    config[std::to_string(range.first)] = {{"candidate_steps", {range.gamma}}};
+  }
+  return text + " --speculative-adaptive --speculative-adaptive-config schedule.json\nschedule.json: " + config.dump();
+}
+
+/// Major and minor of "1.2.0rc3"; nothing where it is none.
+std::optional<std::pair<int, int>> release_of(std::string_view version) {
+  if (version.starts_with('v')) version.remove_prefix(1);
+  const auto number = [&]() -> std::optional<int> {
+    constexpr std::size_t max_digits = 4;
+    std::size_t digits = 0;
+    while (digits < version.size() && std::isdigit(static_cast<unsigned char>(version[digits])) != 0) ++digits;
+    if (digits == 0 || digits > max_digits) return std::nullopt;
+    const int value = std::stoi(std::string(version.substr(0, digits)));
+    version.remove_prefix(digits);
+    return value;
+  };
+  const auto major = number();
+  if (!major || !version.starts_with('.')) return std::nullopt;
+  version.remove_prefix(1);
+  const auto minor = number();
+  if (!minor) return std::nullopt;
+  return std::pair(*major, *minor);
+}
+
+/// Keys of draft_len_schedule are lower bounds of the batch up to 1.2, upper bounds from 1.3 on.
+std::string trtllm(const SettingsQuestion& question) {
+  const auto release = release_of(question.version);
+  if (!question.gamma || !release) return "";
+  if (*question.gamma == 0) return "remove speculative_config";
+  std::string text = fmt::format("speculative_config: {{max_draft_len: {}", longest_of(question));
+  if (is_plain_word(question.draft)) text += fmt::format(", speculative_model: {}", question.draft);
+  if (!question.schedule.empty()) {
+    const bool upper = *release >= std::pair(1, 3);
+    std::vector<std::string> keys;
+    for (const ScheduleRange& range : question.schedule) {
+      keys.push_back(fmt::format("{}: {}", upper ? range.last : range.first, range.gamma));
+    }
+    text += fmt::format(", draft_len_schedule: {{{}}}", fmt::join(keys, ", "));
+  }
+  return text + "}";
+}
+
+std::string llama_cpp(const SettingsQuestion& question) {
+  if (!question.gamma) return "";
+  if (*question.gamma == 0) return "--spec-type none";
+  return fmt::format("--spec-draft-n-max {}  (builds before 2026: --draft-max {})", *question.gamma, *question.gamma);
+}
+
+std::string aiconfigurator(const SettingsQuestion& question) {
+  if (!question.replayed_gamma || !question.tokens) return "";
+  return fmt::format("--nextn {} --nextn-accepted {:.3f}", *question.replayed_gamma, *question.tokens - 1.0);
+}
+
+// ---- replay of acceptance on a test server
+
+std::string vllm_synthetic(const SettingsQuestion& question) {
+  if (!question.replayed_gamma || !question.tokens) return "";
+  const std::string rates =
+      question.marginal.empty()
+          ? fmt::format("\"synthetic_acceptance_length\": {:.3f}", *question.tokens)
+          : fmt::format("\"synthetic_acceptance_rates\": [{:.4f}]", fmt::join(question.marginal, ", "));
+  return fmt::format("\"num_speculative_tokens\": {}, \"rejection_sample_method\": \"synthetic\", {}",
+                     *question.replayed_gamma, rates);
+}
+
+std::string sglang_synthetic(const SettingsQuestion& question) {
+  if (!question.tokens) return "";
+  return fmt::format(
+      "SGLANG_SIMULATE_ACC_LEN={:.3f} SGLANG_SIMULATE_ACC_METHOD=match-expected "
+      "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token",
+      *question.tokens);
+}
+
+std::string trtllm_synthetic(const SettingsQuestion& question) {
+  if (!question.tokens) return "";
+  return fmt::format("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS={:.3f}", *question.tokens - 1.0);
+}
+
+// ---- monitoring
+
+std::string prometheus(const SettingsQuestion& question) {
+  if (question.break_even.empty()) return "";
+  std::string text =
+      "groups:\n- name: speculative_decoding\n  rules:\n  - record: spec_decode:acceptance_length\n"
+      "    expr: >-\n      1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"
+      "      / sum(rate(vllm:spec_decode_num_drafts_total[10m]))";
+  double from = 0.0;
+  for (std::size_t i = 0; i < question.break_even.size(); ++i) {
+    const BreakEven& here = question.break_even[i];
+    const bool last = i + 1 == question.break_even.size();
+    const double to = last ? here.requests * 2.0 : std::sqrt(here.requests * question.break_even[i + 1].requests);
+    text += fmt::format(
+        "\n  - alert: SpeculationDoesNotPayAt{:.0f}\n    expr: >-\n      spec_decode:acceptance_length < {:.3f}\n"
+        "      and on() (sum(vllm:num_requests_running) > {:.4g})\n"
+        "      and on() (sum(vllm:num_requests_running) <= {:.4g})"
+        "\n    for: 15m",
+        here.requests, here.tokens, from, to);
+    from = to;
+  }
+  return text;
+}
+
+constexpr std::array exports{
+    EngineExport{"vllm", "--speculative-config of vLLM", vllm},
+    EngineExport{"sglang", "options of sglang.launch_server", sglang},
+    EngineExport{"trtllm", "speculative_config of TensorRT-LLM; the version must be known", trtllm},
+    EngineExport{"llama.cpp", "options of llama-server", llama_cpp},
+    EngineExport{"aiconfigurator", "--nextn and the accepted drafts", aiconfigurator},
+    EngineExport{"vllm-synthetic", "replays this acceptance on a vLLM test server", vllm_synthetic},
+    EngineExport{"sglang-synthetic", "likewise, environment of SGLang", sglang_synthetic},
+    EngineExport{"trtllm-synthetic", "likewise, environment of TensorRT-LLM", trtllm_synthetic},
+    EngineExport{"prometheus", "recording and alert rules with the break-even acceptance length", prometheus},
+};
+
+std::vector<double> marginal_at(const analytic::AcceptanceFit& fit, std::int64_t gamma) {
+  const auto counts = std::ranges::find(fit.counts, gamma, &analytic::PooledCounts::gamma);
+  if (counts != fit.counts.end()) return counts->marginal;
+  return fit.model ? analytic::accepted_shares(*fit.model, gamma) : std::vector<double>{};
+}
+
+}  // namespace
+
+std::span<const EngineExport> engine_exports() { return exports; }
+
+SettingsQuestion settings_question(const Advice& advice, std::string_view version) {
+  SettingsQuestion question{.method = advice.settings.method.value_or(""),
+                            .draft = advice.settings.draft.value_or(""),
+                            .version = version.empty() ? advice.version : std::string(version)};
+  question.replayed_gamma = advice.gamma_observed;
+  if (advice.recommendation) {
+    question.gamma = advice.recommendation->gamma;
+    question.schedule = advice.recommendation->schedule;
+    if (*question.gamma > 0) question.replayed_gamma = question.gamma;
+  }
+  if (advice.tokens_observed) question.tokens = advice.tokens_observed->mean;
+  if (advice.fit() != nullptr && question.replayed_gamma) {
+    const double tokens = advice.by_gamma[static_cast<std::size_t>(*question.replayed_gamma - 1)].value;
+    if (std::isfinite(tokens)) question.tokens = tokens;
+    question.marginal = marginal_at(*advice.fit(), *question.replayed_gamma);
+  }
+  for (const LoadAdvice& load : advice.loads) {
+    if (!load.chain || !load.requests || load.load.request_rate_per_s) continue;
+    question.break_even.push_back({*load.requests, load.iteration_ms->mean / load.plain_ms->mean});
+  }
+  return question;
+}
+
+std::string settings_for(const Advice& advice, std::string_view engine, std::string_view version) {
+  const std::string_view name = engine == "tensorrt-llm" ? "trtllm" : engine;
+  const auto* found = std::ranges::find(exports, name, &EngineExport::name);
+  return found == exports.end() ? "" : found->text(settings_question(advice, version));
+}
+
+bool needs_version(std::string_view engine) { return engine == "trtllm"; }
+
+}  // namespace foredraft::answers

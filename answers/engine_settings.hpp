@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/advice.hpp"
+
+/// Advice as settings of each engine, to copy.
+namespace foredraft::answers {
+
+/// Acceptance length above which speculation pays at a load.
+struct BreakEven {
+  double requests;
+  double tokens;
+};
+
+struct SettingsQuestion {
+  std::string method = {}, draft = {};       ///< as logged; empty: unknown
+  std::string version = {};                  ///< of the engine; empty: unknown
+  std::optional<std::int64_t> gamma = {};    ///< to set; 0: no speculation; empty: no setting is recommended
+  std::vector<ScheduleRange> schedule = {};  ///< empty: one draft length
+  std::optional<std::int64_t> replayed_gamma =
+      {};                                  ///< draft length of the replayed acceptance: `gamma`, else the logged one
+  std::optional<double> tokens = {};       ///< per iteration at this draft length
+  std::vector<double> marginal = {};       ///< at this draft length; empty: not known
+  std::vector<BreakEven> break_even = {};  ///< by load, ascending
+};
+
+/// One format of settings. A new one is a function and its line in the registry.
+struct EngineExport {
+  std::string_view name;     ///< value of --for
+  std::string_view summary;  ///< for --help and docs/advise.md
+  /// The text, without a line end; empty: the advice has nothing to write.
+  std::string (*text)(const SettingsQuestion& question);
+};
+
+[[nodiscard]] std::span<const EngineExport> engine_exports();
+
+/// The settings of an advice; `version` as given, empty: the log's.
+[[nodiscard]] SettingsQuestion settings_question(const Advice& advice, std::string_view version);
+
+/// The format of advise for an engine: by its name, "" for an engine without one.
+[[nodiscard]] std::string settings_for(const Advice& advice, std::string_view engine, std::string_view version);
+
+/// Whether settings for `engine` cannot be written because they mean different things in different versions.
+[[nodiscard]] bool needs_version(std::string_view engine);
+
+}  // namespace foredraft::answers

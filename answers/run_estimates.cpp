@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/comparison.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "core/readable.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using logs::Span;
+
+constexpr std::array<MetricEntry, 5> all_metrics{{{"acceptance_length", "acceptance length", true},
+                                                  {"iteration_ms", "iteration ms", false},
+                                                  {"tpot_ms", "TPOT ms", false},
+                                                  {"speedup", "speedup", true},
+                                                  {"output_tokens_per_s", "output tokens/s", true}}};
+constexpr std::string_view marginal_prefix = "marginal[";
+
+/// What a part adds to both totals of a ratio; nothing where it does not hold the metric.
+struct Totals {
+  double top = 0.0, bottom = 0.0;
+};
+using TotalsOf = std::function<std::optional<Totals>(const RunPart&)>;
+
+std::optional<double> usable(const std::optional<double>& value) {
+  return value && std::isfinite(*value) && *value >= 0.0 ? value : std::nullopt;
+}
+
+std::optional<Totals> acceptance_totals(const RunPart& part) {
+  const auto tokens = usable(part.tokens);
+  return tokens && *tokens >= 1.0 ? std::optional(Totals{part.weight * *tokens, part.weight}) : std::nullopt;
+}
+
+std::optional<Totals> iteration_totals(const RunPart& part) {
+  const auto time = usable(part.iteration_ms);
+  return time && *time > 0.0 ? std::optional(Totals{part.weight * *time, part.weight}) : std::nullopt;
+}
+
+std::optional<Totals> tpot_totals(const RunPart& part) {
+  const auto tokens = acceptance_totals(part);
+  const auto time = iteration_totals(part);
+  return tokens && time ? std::optional(Totals{time->top, tokens->top}) : std::nullopt;
+}
+
+std::optional<Totals> throughput_totals(const RunPart& part) {
+  const auto rate = usable(part.output_tokens_per_s);
+  return rate && *rate > 0.0 ? std::optional(Totals{*rate, 1.0}) : std::nullopt;
+}
+
+/// Requests by name, those of one name together; where one has none, each part by itself.
+struct Clusters {
+  std::vector<std::string> names = {};
+  std::vector<double> tops = {}, bottoms = {};
+};
+
+Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const TotalsOf& totals_of) {
+  const bool named = std::ranges::all_of(parts, [](const RunPart* part) {
+    return part->span == Span::request && part->request && !part->request->empty();
+  });
+  std::map<std::string, Totals> by_name;
+  Clusters clusters;
+  for (const RunPart* part : parts) {
+    const Totals totals = totals_of(*part).value_or(Totals{});
+    if (named) {
+      Totals& all = by_name[*part->request];
+      all.top += totals.top;
+      all.bottom += totals.bottom;
+    } else {
+      clusters.tops.push_back(totals.top);
+      clusters.bottoms.push_back(totals.bottom);
+    }
+  }
+  for (const auto& [name, totals] : by_name) {
+    clusters.names.push_back(name);
+    clusters.tops.push_back(totals.top);
+    clusters.bottoms.push_back(totals.bottom);
+  }
+  return clusters;
+}
+
+/// Of the finest parts that hold the metric.
+std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, std::size_t number,
+                                          ClusterRegistry& registry, const TotalsOf& totals_of) {
+  for (const Span span : {Span::request, Span::window, Span::run}) {
+    std::vector<const RunPart*> parts;
+    for (const RunPart& part : run.parts) {
+      if (part.span == span) parts.push_back(&part);
+    }
+    const Clusters clusters = clusters_of_parts(parts, totals_of);
+    const auto held =
+        static_cast<std::size_t>(std::ranges::count_if(clusters.bottoms, [](double one) { return one > 0.0; }));
+    if (held == 0) continue;
+    const std::size_t own = clusters.names.empty() ? number : registry.number_of(clusters.names);
+    const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span == Span::window};
+    return MeasuredMetric{.metric = std::move(metric),
+                          .estimate = ratio_of_totals(clusters.tops, clusters.bottoms, set, single_run_error),
+                          .span = span,
+                          .clusters = held};
+  }
+  return std::nullopt;
+}
+
+bool is_full_by_construction(const Run& run) {
+  bool counted = false;
+  for (const RunPart& part : run.parts) {
+    if (part.weight < 1.0 || !part.tokens || *part.tokens <= 1.0) continue;
+    if (!part.all_accepted) return false;
+    counted = true;
+  }
+  return counted;
+}
+
+std::string run_name(const Run& run, std::string_view log) {
+  constexpr std::size_t longest_drafter = 24;
+  std::string name(log);
+  if (run.drafter) name += ", " + readable(*run.drafter, longest_drafter);
+  if (run.gamma) name += fmt::format(", K = {}", *run.gamma);
+  if (run.load != RunLoad{}) name += ", " + load_text(run);
+  return name;
+}
+
+std::size_t position_count(const Run& run) {
+  std::size_t positions = 0;
+  for (const RunPart& part : run.parts) positions = std::max(positions, part.accepted_at.size());
+  return positions;
+}
+
+/// Steps of parts whose drafts are of one length; positions after the last that was accepted are 0.
+TotalsOf marginal_totals(std::size_t index) {
+  return [index](const RunPart& part) -> std::optional<Totals> {
+    if (part.accepted_at.empty()) return std::nullopt;
+    const double accepted = index < part.accepted_at.size() ? static_cast<double>(part.accepted_at[index]) : 0.0;
+    return Totals{accepted, part.weight};
+  };
+}
+
+}  // namespace
+
+std::span<const MetricEntry> metric_entries() { return all_metrics; }
+
+MetricEntry metric_entry(std::string_view name) {
+  if (name.starts_with(marginal_prefix)) return {name, name, true};
+  return *std::ranges::find(all_metrics, name, &MetricEntry::name);
+}
+
+std::string marginal_name(std::size_t position) { return fmt::format("{}{}]", marginal_prefix, position); }
+
+const MeasuredMetric* RunEstimates::find(std::string_view metric) const {
+  const auto found = std::ranges::find(measured, metric, &MeasuredMetric::metric);
+  return found == measured.end() ? nullptr : &*found;
+}
+
+std::size_t ClusterRegistry::number_of(const std::vector<std::string>& names) {
+  if (names.empty()) return next_++;
+  const auto [found, added] = known_.try_emplace(names, next_);
+  if (added) ++next_;
+  return found->second;
+}
+
+RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry) {
+  RunEstimates estimates{
+      .log = std::string(log), .name = run_name(run, log), .run = run, .measured = {}, .unknown = {}};
+  const std::size_t number = registry.number_of({});
+  const bool full = is_full_by_construction(run);
+  const auto add = [&](std::string metric, std::string why, bool trusted, const TotalsOf& totals_of) {
+    std::optional<MeasuredMetric> found;
+    if (trusted) found = measured_of(run, metric, number, registry, totals_of);
+    if (found) {
+      estimates.measured.push_back(*std::move(found));
+    } else {
+      estimates.unknown.emplace(std::move(metric), std::move(why));
+    }
+  };
+  const std::string all = "every draft was accepted: a counter that is full by construction (W13)";
+  add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
+  add("iteration_ms", full ? all : "no times were logged", !full, iteration_totals);
+  add("tpot_ms", full ? all : "no times were logged", !full, tpot_totals);
+  const bool paced = run.load.request_rate_per_s.has_value();
+  add("output_tokens_per_s",
+      paced ? "at a stated request rate it is the arrival rate (W01)" : "no throughput was logged", !paced,
+      throughput_totals);
+  const std::size_t positions = full || run.drafts_differ ? 0 : position_count(run);
+  for (std::size_t i = 0; i < positions; ++i) add(marginal_name(i + 1), "", true, marginal_totals(i));
+  return estimates;
+}
+
+void add_speedup(const RunEstimates& plain, RunEstimates& run) {
+  const MeasuredMetric* of_plain = plain.find("tpot_ms");
+  const MeasuredMetric* own = run.find("tpot_ms");
+  if (of_plain == nullptr || own == nullptr) {
+    run.unknown.emplace("speedup", own == nullptr ? run.unknown["tpot_ms"] : "the plain run logged no times");
+    return;
+  }
+  const double speedup = of_plain->estimate.value / own->estimate.value;
+  // Its own error first: MetricDifference::paired looks at that one.
+  const analytic::Term terms[] = {{own->estimate, -speedup / own->estimate.value},
+                                  {of_plain->estimate, 1.0 / own->estimate.value}};
+  MeasuredMetric measured{.metric = "speedup",
+                          .estimate = analytic::combined(speedup, terms),
+                          .span = own->span,
+                          .clusters = own->clusters};
+  const auto after_tpot = std::ranges::find_if(run.measured, [](const MeasuredMetric& one) {
+    return one.metric == "output_tokens_per_s" || one.metric.starts_with(marginal_prefix);
+  });
+  run.measured.insert(after_tpot, std::move(measured));
+}
+
+}  // namespace foredraft::answers

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/tree_answer.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analytic/tree/token_tree.hpp"
+#include "analytic/tree/tree_search.hpp"
+#include "core/json_values.hpp"
+#include "foredraft/errors.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+
+namespace foredraft {
+namespace {
+
+using analytic::HeadAccuracies;
+
+analytic::TreeCost tree_cost_of(const TreePrice& price) {
+  return {.verification = price.verification, .c = price.c, .drafting = price.drafting};
+}
+
+/// `accuracies`: those of the question, checked.
+JudgedTree judge(const TreeQuestion& question, const HeadAccuracies& accuracies, TokenTree tree) {
+  JudgedTree judged{.tree = std::move(tree), .tokens = 1.0, .variance = 0.0, .iteration_cost = {}, .speedup = {}};
+  judged.tokens = analytic::tokens_per_iteration(judged.tree, accuracies);
+  judged.variance = analytic::tokens_variance(judged.tree, accuracies);
+  if (question.price) {
+    judged.iteration_cost =
+        analytic::tree_iteration_cost(tree_cost_of(*question.price), judged.tree.size(), judged.tree.depth());
+    judged.speedup = judged.tokens / *judged.iteration_cost;
+  }
+  return judged;
+}
+
+TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuracies) {
+  const analytic::TreeBudget budget{.nodes = question.nodes, .depth = std::min(question.depth, accuracies.heads())};
+  if (!question.price) return analytic::best_tree(accuracies, budget);
+  return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
+}
+
+/// The first candidates alone: trees of these are chains.
+HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});
+  return HeadAccuracies(std::move(rows));
+}
+
+/// Where the accuracies are unexpected.
+std::vector<std::string> tree_notes(const TreeQuestion& question) {
+  std::vector<std::string> notes;
+  for (std::size_t head = 0; head < question.accuracies.size(); ++head) {
+    const std::vector<double>& row = question.accuracies[head];
+    const auto rise = std::ranges::adjacent_find(row, std::less{});
+    if (rise == row.end()) continue;
+    notes.push_back(
+        fmt::format("accuracies rise with the rank (head {}, rank {}: {} after {}): a node has the first "
+                    "ranks of its head as children; of top-k accuracies give the differences",
+                    head + 1, rise - row.begin() + 2, *(rise + 1), *rise));
+    break;
+  }
+  if (!question.given) return notes;
+  for (const TreeNode& node : question.given->nodes()) {
+    const auto depth = static_cast<std::size_t>(node.depth);
+    if (depth == 0 || depth > question.accuracies.size()) continue;
+    const std::size_t ranks = question.accuracies[depth - 1].size();
+    if (static_cast<std::size_t>(node.rank) < ranks) continue;
+    notes.push_back(
+        fmt::format("the tree uses rank {} at depth {}, where {} are given: accuracies that are not given "
+                    "count as 0",
+                    node.rank + 1, depth, ranks));
+    break;
+  }
+  return notes;
+}
+
+}  // namespace
+
+TreeAnswer best_tree(const TreeQuestion& question) {
+  const HeadAccuracies accuracies(question.accuracies);
+  const auto judged = [&](TokenTree tree) { return judge(question, accuracies, std::move(tree)); };
+  const std::vector<std::int64_t> widths =
+      analytic::best_dense_widths(accuracies, {.nodes = question.nodes, .depth = question.depth});
+  JudgedTree best = judged(find_tree(question, accuracies));
+  TreeAnswer answer{.question = question,
+                    .chosen = question.given ? judged(*question.given) : best,
+                    .best = question.given ? std::optional(best) : std::nullopt,
+                    .dense = judged(analytic::dense_tree(widths)),
+                    .dense_widths = widths,
+                    .chain = judged(find_tree(question, first_candidates(accuracies))),
+                    .pmf = {},
+                    .probabilities = {},
+                    .notes = tree_notes(question)};
+  answer.pmf = analytic::tokens_pmf(answer.chosen.tree, accuracies);
+  answer.probabilities = analytic::node_probabilities(answer.chosen.tree, accuracies);
+  return answer;
+}
+
+}  // namespace foredraft
+
+namespace foredraft::answers {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double known_us(const latency::Latency& latency, const latency::Profile& profile) {
+  if (latency.inside) return latency.time_us;
+  throw DomainError(fmt::format(
+      "{}: this batch, context and number of nodes lie outside the domain of its fit - ask for fewer nodes, "
+      "or measure more",
+      profile.device.name));
+}
+
+Json judged_json(const JudgedTree& judged) {
+  return {{"nodes", judged.tree.size()},
+          {"depth", judged.tree.depth()},
+          {"leaves", judged.tree.leaves()},
+          {"tokens_per_iteration", judged.tokens},
+          {"tokens_variance", judged.variance},
+          {"iteration_cost", value_or_null(judged.iteration_cost)},
+          {"speedup", value_or_null(judged.speedup)}};
+}
+
+}  // namespace
+
+TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+                             std::int64_t depth) {
+  const latency::TimedPair& models = pair.models;
+  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
+    memory->check(pair.batch, nodes, pair.context);
+  }
+  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
+  TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
+  for (std::int64_t n = 1; n <= nodes; ++n) {
+    price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
+  }
+  const bool block = pair.drafting == latency::Role::block_drafting;
+  if (block) price.drafting = Drafting::block;
+  const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
+  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
+  const bool heads = pair.drafting == latency::Role::head_drafting;
+  price.times = fmt::format(
+      "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+  return price;
+}
+
+Json to_json(const TreeAnswer& answer) {
+  const TreeQuestion& question = answer.question;
+  Json json{{"schema", "foredraft.tree/1"},
+            {"convention", "bonus"},
+            {"tree", question.given ? "given" : "best"},
+            {"most_nodes", question.nodes},
+            {"most_depth", question.depth}};
+  const auto& price = question.price;
+  json["drafter"] = price ? Json(to_string(price->drafting)) : Json(nullptr);
+  json["c"] = price ? Json(price->c) : Json(nullptr);
+  json["times"] = price ? word_or_null(price->times) : Json(nullptr);
+  json.update(judged_json(answer.chosen));
+  json["tokens_pmf"] = answer.pmf;
+  json["paths"] = Json::array();
+  for (std::int64_t i = 1; i < answer.chosen.tree.size(); ++i) json["paths"].push_back(answer.chosen.tree.path(i));
+  json["probabilities"] = std::vector<double>(answer.probabilities.begin() + 1, answer.probabilities.end());
+  json["best"] = answer.best ? judged_json(*answer.best) : Json(nullptr);
+  json["dense"] = judged_json(answer.dense);
+  json["dense"]["widths"] = answer.dense_widths;
+  json["chain"] = judged_json(answer.chain);
+  if (!answer.notes.empty()) json["notes"] = answer.notes;
+  return json;
+}
+
+}  // namespace foredraft::answers

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/intervals.hpp"
+#include "gpu_bench/loop/loop_run.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/cost_surface.hpp"
+
+/// Predictions of decoding loops from a profile, and which loops to compare them with.
+namespace foredraft::answers {
+
+/// Prediction of `foredraft predict --profile` for one cell. Times of an iteration in us.
+struct CellPrediction {
+  gpu_bench::LoopCell cell;
+  double plain_us = 0.0;  ///< decode step and sampling
+  double drafting_us = 0.0, verify_us = 0.0, sampling_us = 0.0;
+  double tokens_per_iteration = 0.0;
+  double speedup = 0.0;
+  std::optional<Interval> speedup_ci95 = {};
+  latency::Origin origin = latency::Origin::measured;  ///< the worst origin of its times
+};
+
+/// Throws DomainError for unknown models, outside of the profile's domain and if it cannot answer.
+[[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const latency::Profile& profile);
+
+/// All cells. Throws InputError for those that cannot be predicted, all of them at once.
+[[nodiscard]] std::vector<CellPrediction> predict_cells(const std::vector<gpu_bench::LoopCell>& cells,
+                                                        const latency::Profile& profile, const std::string& name);
+
+/// Measurement of a cell; empty values: not given.
+struct MeasuredCell {
+  gpu_bench::LoopCell cell;
+  std::optional<double> plain_tokens_per_s = {}, tokens_per_s = {}, tokens_per_iteration = {};
+  double speedup = 0.0;
+  std::optional<Interval> speedup_ci95 = {};
+  std::optional<double> between_runs = {};  ///< as of LoopRow
+};
+
+[[nodiscard]] std::vector<MeasuredCell> measured_cells(const std::vector<gpu_bench::LoopRow>& rows);
+
+/// Predicted divided by measured speedup, minus 1: above 0 if the prediction was too high.
+[[nodiscard]] double signed_error(const CellPrediction& prediction, double measured_speedup);
+
+// ---- Decoding loops to compare predictions with: the calibration measured none of their passes.
+
+/// The requested values; empty: chosen by the grid.
+struct GridRequest {
+  std::vector<gpu_bench::PlannedPair> pairs;
+  std::optional<std::vector<std::int64_t>> gammas = {};
+  std::optional<std::vector<double>> alphas = {};
+  std::optional<std::vector<std::int64_t>> batches = {};
+  std::optional<std::vector<std::int64_t>> contexts = {};
+};
+
+/// The default pairs that the profile has times of.
+[[nodiscard]] std::vector<gpu_bench::PlannedPair> pairs_in(const latency::Profile& profile);
+
+/// Whether the profile has measured a pass of this loop at its batch size and context: the decode step, the
+/// verification, or the drafting.
+[[nodiscard]] bool is_calibrated(const latency::Profile& profile, const gpu_bench::LoopCell& cell);
+
+/// Without a request: at least 24 cells, at least 8 per pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batch sizes and
+/// contexts between the measured ones. Otherwise all combinations of the requested values; defaults are gamma 3, alpha
+/// 0.7, the first batch size and context between. Throws InputError for cells that are calibrated, and if the profile
+/// has neither two batch sizes nor two contexts to choose between.
+[[nodiscard]] std::vector<gpu_bench::LoopCell> validation_cells(const latency::Profile& profile,
+                                                                const GridRequest& request);
+
+}  // namespace foredraft::answers

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/validation.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "analytic/tokens/acceptance_by_position.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "core/csv.hpp"
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "foredraft/errors.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/cost_surface.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+#include "scenario/check_scenario.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using gpu_bench::LoopCell;
+using gpu_bench::PlannedPair;
+using latency::Profile;
+using latency::Role;
+using Counts = std::vector<std::int64_t>;
+
+constexpr std::size_t min_cells = 24;
+constexpr std::size_t min_cells_a_pair = 8;
+const Counts default_gammas{2, 3, 5, 7};
+const std::vector<double> default_alphas{0.5, 0.6, 0.7, 0.8, 0.9};
+constexpr std::int64_t single_gamma = 3;
+constexpr double single_alpha = 0.7;
+
+bool has_model(const Profile& profile, const std::string& model, Role role) {
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) {
+    return row.cell.model == model && row.cell.role == role && row.timing.summary.samples > 0;
+  });
+}
+
+bool has_pair(const Profile& profile, const PlannedPair& pair) {
+  const bool one_by_one = pair.drafting == Role::autoregressive_drafting;
+  return has_model(profile, pair.target.name, Role::decoder_pass) &&
+         (has_model(profile, pair.drafter.name, pair.drafting) ||
+          (one_by_one && has_model(profile, pair.drafter.name, Role::decoder_pass)));
+}
+
+/// A third and two thirds of the way from each measured count to the next; none between successive numbers.
+Counts between(const std::set<std::int64_t>& measured) {
+  std::set<std::int64_t> found;
+  for (auto low = measured.begin(), high = low == measured.end() ? low : std::next(low); high != measured.end();
+       ++low, ++high) {
+    for (const std::int64_t third : {1, 2}) {
+      const std::int64_t count = *low + (*high - *low) * third / 3;
+      if (count > *low) found.insert(count);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Batches and contexts of a target that a grid may use.
+struct FreeCounts {
+  Counts batches, contexts;
+};
+
+FreeCounts free_counts(const Profile& profile, const std::string& target, const latency::Setting& setting) {
+  std::set<std::int64_t> batches;
+  std::set<std::int64_t> contexts;
+  for (const latency::StepRow& row : profile.steps) {
+    const latency::Cell& cell = row.cell;
+    const bool counts = cell.model == target && cell.role == Role::decoder_pass &&
+                        latency::Setting{cell.dtype, cell.cache, cell.launch} == setting;
+    if (!counts) continue;
+    batches.insert(cell.batch);
+    contexts.insert(cell.context);
+  }
+  FreeCounts counts{.batches = between(batches), .contexts = between(contexts)};
+  if (counts.batches.empty() && counts.contexts.empty()) {
+    throw InputError(fmt::format(
+        "foredraft validate: the profile has {} at one batch and one context, or at neighbors (every loop there is "
+        "made of passes that were measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and "
+        "--context",
+        target));
+  }
+  if (counts.batches.empty()) counts.batches.assign(batches.begin(), batches.end());
+  if (counts.contexts.empty()) counts.contexts.assign(contexts.begin(), contexts.end());
+  return counts;
+}
+
+LoopCell cell_of(const PlannedPair& pair, const latency::Setting& setting) {
+  return {.target = pair.target.name,
+          .drafter = pair.drafter.name,
+          .drafting = pair.drafting,
+          .dtype = setting.dtype,
+          .launch = setting.launch};
+}
+
+/// Every value of each list about equally often, and no two lists in step.
+std::vector<LoopCell> spread_cells(LoopCell cell, const FreeCounts& counts, std::size_t cells) {
+  std::vector<LoopCell> spread;
+  for (std::size_t i = 0; i < cells; ++i) {
+    cell.gamma = default_gammas[i % default_gammas.size()];
+    cell.alpha = default_alphas[i % default_alphas.size()];
+    cell.batch = counts.batches[i * counts.batches.size() / cells];
+    cell.context = counts.contexts[(i + i / default_gammas.size()) % counts.contexts.size()];
+    spread.push_back(cell);
+  }
+  return spread;
+}
+
+std::vector<LoopCell> all_combinations(LoopCell cell, const GridRequest& request, const Counts& batches,
+                                       const Counts& contexts) {
+  std::vector<LoopCell> cells;
+  for (const std::int64_t context : contexts) {
+    for (const std::int64_t batch : batches) {
+      for (const std::int64_t gamma : request.gammas.value_or(Counts{single_gamma})) {
+        for (const double alpha : request.alphas.value_or(std::vector<double>{single_alpha})) {
+          cell.gamma = gamma;
+          cell.alpha = alpha;
+          cell.batch = batch;
+          cell.context = context;
+          cells.push_back(cell);
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+void reject_calibrated(const Profile& profile, const std::vector<LoopCell>& cells) {
+  ProblemList problems("foredraft validate");
+  for (const LoopCell& cell : cells) {
+    if (!is_calibrated(profile, cell)) continue;
+    problems.add({.text = to_text(cell) + ": the profile has measured its passes",
+                  .why = "that says nothing about the model between them",
+                  .suggestion = "choose another --batch or --context"});
+  }
+  problems.raise();
+}
+
+}  // namespace
+
+std::vector<PlannedPair> pairs_in(const Profile& profile) {
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
+  std::vector<PlannedPair> pairs = gpu_bench::default_cpu_pairs(models);
+  for (PlannedPair& pair : gpu_bench::default_pairs(models)) {
+    const bool known = std::ranges::any_of(pairs, [&](const PlannedPair& other) {
+      return other.target.name == pair.target.name && other.drafter.name == pair.drafter.name;
+    });
+    if (!known) pairs.push_back(std::move(pair));
+  }
+  std::erase_if(pairs, [&](const PlannedPair& pair) { return !has_pair(profile, pair); });
+  return pairs;
+}
+
+bool is_calibrated(const Profile& profile, const LoopCell& cell) {
+  const latency::Setting setting = latency::setting_for(profile, cell.target);
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) {
+    const latency::Cell& pass = row.cell;
+    if (pass.batch != cell.batch || pass.context != cell.context) return false;
+    if (latency::Setting{pass.dtype, pass.cache, pass.launch} != setting) return false;
+    const bool of_target = pass.model == cell.target && pass.role == Role::decoder_pass &&
+                           (pass.tokens == 1 || pass.tokens == cell.gamma + 1);
+    const bool of_drafter =
+        pass.model == cell.drafter &&
+        ((pass.role == cell.drafting && pass.tokens == cell.gamma) ||
+         (cell.drafting == Role::autoregressive_drafting && pass.role == Role::decoder_pass && pass.tokens == 1));
+    return of_target || of_drafter;
+  });
+}
+
+std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest& request) {
+  const bool asked = request.gammas || request.alphas || request.batches || request.contexts;
+  std::vector<LoopCell> cells;
+  for (const PlannedPair& pair : request.pairs) {
+    const latency::Setting setting = latency::setting_for(profile, pair.target.name);
+    const LoopCell cell = cell_of(pair, setting);
+    std::vector<LoopCell> more;
+    if (request.batches && request.contexts) {
+      more = all_combinations(cell, request, *request.batches, *request.contexts);
+    } else {
+      const FreeCounts counts = free_counts(profile, pair.target.name, setting);
+      const std::size_t of_pair = std::max(min_cells_a_pair, (min_cells - 1) / request.pairs.size() + 1);
+      more = asked ? all_combinations(cell, request, request.batches.value_or(Counts{counts.batches.front()}),
+                                      request.contexts.value_or(Counts{counts.contexts.front()}))
+                   : spread_cells(cell, counts, of_pair);
+    }
+    cells.insert(cells.end(), more.begin(), more.end());
+  }
+  reject_calibrated(profile, cells);
+  return cells;
+}
+
+}  // namespace foredraft::answers

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/advice_folder.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/texts/texts.hpp"
+#include "core/digest.hpp"
+
+namespace foredraft::app {
+namespace {
+
+using answers::Advice;
+using answers::AdviceQuestion;
+using answers::LoadAdvice;
+using answers::StratumTokens;
+using nlohmann::ordered_json;
+
+std::string_view yes_or_no(bool yes) { return yes ? "yes" : "no"; }
+
+/// Values of a document by their places in it; empty where it has none.
+void add_cells(DataText& data, const ordered_json& row, std::initializer_list<const char*> places) {
+  for (const char* place : places) {
+    const ordered_json::json_pointer at(place);
+    const ordered_json value = row.contains(at) ? row.at(at) : ordered_json(nullptr);
+    if (value.is_number()) {
+      data.cell(value.get<double>());
+    } else if (value.is_boolean()) {
+      data.cell(yes_or_no(value.get<bool>()));
+    } else {
+      data.cell(value.is_string() ? value.get<std::string>() : "");
+    }
+  }
+}
+
+std::string acceptance_length_csv(const ordered_json& advice) {
+  DataText data({"gamma", "tokens_per_iteration", "low", "high", "source", "extrapolated"});
+  for (const auto& at : advice.at("tokens_per_iteration_by_gamma")) {
+    add_cells(data.row(), at, {"/gamma", "/value", "/low", "/high", "/source", "/extrapolated"});
+  }
+  return data.csv();
+}
+
+std::string marginal_csv(const ordered_json& advice) {
+  DataText data({"position", "marginal", "low", "high"});
+  double position = 0.0;
+  for (const auto& at : advice.at("marginal"))
+    add_cells(data.row().cell(++position), at, {"/value", "/ci95/0", "/ci95/1"});
+  return data.csv();
+}
+
+std::string strata_csv(const answers::Advice& advice) {
+  DataText data({"dimension", "name", "observations", "verification_steps", "tokens_per_iteration",
+                 "tokens_per_iteration_standard_error"});
+  for (const answers::StratumTokens& one : advice.strata) {
+    data.row().cell(one.dimension).cell(one.name).cell(static_cast<double>(one.observations)).cell(one.steps);
+    data.cell(std::optional(one.tokens));
+  }
+  return data.csv();
+}
+
+/// The factors between the promised speedup, first of each load, and the measured one, last of it.
+std::string speedup_chain_csv(const answers::Advice& advice, const ordered_json& loads) {
+  DataText data({"load", "batch", "gamma", "factor", "value", "standard_error", "share"});
+  for (std::size_t i = 0; i < advice.loads.size(); ++i) {
+    const answers::LoadAdvice& load = advice.loads[i];
+    if (!load.chain) continue;
+    const auto row = [&]() -> DataText& {
+      add_cells(data.row().cell(load.name), loads.at(i), {"/batch", "/gamma"});
+      return data;
+    };
+    row().cell("promised").cell(load.chain->promised).cell(load.tokens->standard_error).cell("");
+    for (const auto& link : loads.at(i).at("explanation")) {
+      add_cells(row(), link, {"/factor", "/value", "/standard_error", "/share"});
+    }
+    row().cell("measured").cell(std::optional(load.chain->speedup)).cell("");
+  }
+  return data.csv();
+}
+
+std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_json& loads) {
+  DataText data({"load", "batch", "gamma", "speedup", "low", "high", "iteration_time", "use"});
+  for (std::size_t i = 0; i < advice.loads.size(); ++i) {
+    const auto& load = loads.at(i);
+    for (const auto& at : load.at("speedup_by_gamma")) {
+      const bool best = !load.at("best_gamma").is_null() && load.at("best_gamma").at("gamma") == at.at("gamma") &&
+                        at.at("value").is_number() && at.at("value").get<double>() > 1.0;
+      add_cells(data.row().cell(advice.loads[i].name), load, {"/batch"});
+      add_cells(data, at, {"/gamma", "/value", "/low", "/high", "/iteration_time"});
+      data.cell(yes_or_no(best));
+    }
+  }
+  return data.csv();
+}
+
+std::string loads_csv(const answers::Advice& advice, const ordered_json& loads) {
+  DataText data({"load", "batch", "request_rate_per_s", "gamma", "tokens_per_iteration",
+                 "tokens_per_iteration_standard_error", "iteration_ms", "iteration_ms_standard_error", "plain_ms",
+                 "plain_ms_standard_error", "speedup", "speedup_standard_error"});
+  for (std::size_t i = 0; i < advice.loads.size(); ++i) {
+    const answers::LoadAdvice& load = advice.loads[i];
+    add_cells(data.row().cell(load.name), loads.at(i), {"/batch", "/request_rate_per_s", "/gamma"});
+    data.cell(load.tokens).cell(load.iteration_ms).cell(load.plain_ms);
+    data.cell(load.chain ? std::optional(load.chain->speedup) : std::nullopt);
+  }
+  return data.csv();
+}
+
+}  // namespace
+
+experiments::ResultFolder::Kind advice_kind(const answers::AdviceQuestion& question) {
+  ordered_json content{{"logs", ordered_json::array()}, {"plain", ordered_json::array()}};
+  for (const logs::ObservedLog& log : question.logs) content["logs"].push_back(log.sha256);
+  for (const logs::ObservedLog& log : question.plain) content["plain"].push_back(log.sha256);
+  return {.schema = "foredraft.advice/1", .content = std::move(content)};
+}
+
+void write_advice(experiments::ResultFolder& folder, const answers::Advice& advice, std::string_view settings,
+                  std::string_view engine_version) {
+  const ordered_json json = to_json(advice, engine_version);
+  const auto& loads = json.at("loads");
+  folder.write("advice.json", experiments::document_text(json));
+  folder.write("advice.txt", to_text(advice, settings));
+  folder.write("loads.csv", loads_csv(advice, loads));
+  const bool by_gamma =
+      std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) { return !load.by_gamma.empty(); });
+  if (!advice.strata.empty()) folder.write("strata.csv", strata_csv(advice));
+  if (!json.at("marginal").empty()) folder.write("marginal.csv", marginal_csv(json));
+  if (!advice.by_gamma.empty()) folder.write("acceptance-length.csv", acceptance_length_csv(json));
+  if (!advice.compared().empty()) folder.write("speedup-chain.csv", speedup_chain_csv(advice, loads));
+  if (by_gamma) folder.write("speedup-by-load.csv", speedup_by_load_csv(advice, loads));
+}
+
+}  // namespace foredraft::app

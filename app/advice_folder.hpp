@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "answers/advice.hpp"
+#include "experiments/results/manifest.hpp"
+
+/// The output folder of `advise --out`: the advice as JSON and text, and its numbers as tables.
+namespace foredraft::app {
+
+/// Digests of the logs.
+[[nodiscard]] experiments::ResultFolder::Kind advice_kind(const answers::AdviceQuestion& question);
+
+/// Writes advice.json, advice.txt and loads.csv, and strata.csv, marginal.csv, acceptance-length.csv, speedup-chain.csv
+/// and speedup-by-load.csv if they have rows.
+void write_advice(experiments::ResultFolder& folder, const answers::Advice& advice, std::string_view settings,
+                  std::string_view engine_version);
+
+}  // namespace foredraft::app

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/command_line.hpp"
+#include "core/parallel.hpp"
+#include "logs/observations_file.hpp"
+
+/// The commands of the program in one visible list.
+namespace foredraft::app {
+
+struct Command {
+  CommandSpec spec;
+  /// Returns an exit code. Throws InputError (2), RunError (1), Interrupted (130).
+  int (*run)(CommandLine& line);
+};
+
+Command predict_command();
+Command simulate_command();
+Command sweep_command();
+Command merge_command();
+Command check_command();
+Command reproduce_command();
+Command tree_command();
+Command calibrate_command();
+Command validate_command();
+Command import_command();
+Command advise_command();
+Command compare_command();
+Command plot_command();
+Command list_command();
+
+/// All commands in the order of the help text.
+[[nodiscard]] const std::vector<Command>& command_registry();
+
+/// The whole program: `arguments` without the program's name.
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments);
+
+// ---- What shells and `man` show of the commands, made from the same tables as --help (shell.cpp).
+
+/// The text of `foredraft help`.
+[[nodiscard]] std::string program_help(const std::vector<CommandSpec>& commands);
+
+/// The manual page foredraft(1), as roff.
+[[nodiscard]] std::string manual_page(const std::vector<CommandSpec>& commands, std::string_view version);
+
+/// The shells that completion_script() knows.
+[[nodiscard]] std::vector<std::string> completed_shells();
+
+/// What a shell reads to complete command lines: it asks `foredraft completion --words` at each. Throws InputError for
+/// an unknown shell.
+[[nodiscard]] std::string completion_script(std::string_view shell);
+
+/// What may stand in place of the last of `words`, which may be empty or begun; the words before it follow the
+/// program's name. In the order of the tables. Empty where nothing or anything, such as a file, may stand.
+[[nodiscard]] std::vector<std::string> completions(const std::vector<CommandSpec>& commands,
+                                                   std::vector<std::string> words);
+
+// ---- Parts of commands.
+
+/// What `advise` prints with --json and without.
+struct AdviceDocuments {
+  std::string json, text;
+};
+
+/// The answer of `advise` to these arguments, printed and written nowhere. Throws as the command does.
+[[nodiscard]] AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop);
+
+/// read_logs() with its progress on stderr; ends at an interrupt.
+[[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
+                                                                     std::string_view format);
+
+}  // namespace foredraft::app

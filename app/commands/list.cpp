@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/commands/commands.hpp"
+#include "core/json_values.hpp"
+#include "core/progress.hpp"
+#include "core/readable.hpp"
+#include "core/streams.hpp"
+#include "core/table.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/results/manifest.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/read_model.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "logs/log_format.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/family.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
+#include "sim/token/models/model_pair.hpp"
+
+namespace foredraft::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- What can be listed, as arrays of objects with a name and a summary.
+
+Json array_of(const auto& registry, const auto& entry_of) {
+  Json list = Json::array();
+  for (const auto& entry : registry) list.push_back(entry_of(entry));
+  return list;
+}
+
+Json parameter_entry(const scenario::Parameter& parameter) {
+  return {{"name", parameter.name},
+          {"summary", parameter.summary},
+          {"legal_values", scenario::legal_values(parameter)},
+          {"default", parameter.default_value ? Json(scenario::to_text(*parameter.default_value)) : Json()}};
+}
+
+Json member(const auto& entry) {
+  Json parameters = array_of(entry.parameters, [](const auto& parameter) {
+    scenario::Parameter own = *scenario::find_parameter(parameter.name);  // which others of the family may share
+    own.summary = parameter.summary;
+    own.range = parameter.range;
+    own.default_value = parameter.default_value();
+    return parameter_entry(own);
+  });
+  return {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}, {"parameters", parameters}};
+}
+
+Json members(const auto& registry) {
+  return array_of(registry, [](const auto& entry) { return member(entry); });
+}
+
+Json drafters() {
+  return array_of(scenario::drafters(), [](const scenario::DrafterMember& drafter) {
+    Json entry = member(drafter);
+    entry["fidelities"] = Json::array();
+    if (drafter.process) entry["fidelities"].push_back("process");
+    if (drafter.token) entry["fidelities"].push_back("token");
+    return entry;
+  });
+}
+
+Json rules() {
+  return array_of(scenario::rules(), [](const scenario::RuleMember& rule) {
+    Json entry = member(rule);
+    entry["lossless"] = rule.lossless;
+    return entry;
+  });
+}
+
+Json named(const auto& name, const auto& summary) { return {{"name", name}, {"summary", summary}}; }
+
+Json formats() {
+  return array_of(logs::formats(), [](const logs::LogFormat& format) {
+    Json entry = named(format.name, format.summary);
+    entry.update({{"gamma", format.gives.gamma},
+                  {"length", format.gives.length},
+                  {"positions", format.gives.positions},
+                  {"times", format.gives.times},
+                  {"batch", format.gives.batch}});
+    return entry;
+  });
+}
+
+Json metrics() {
+  return array_of(scenario::result_columns(), [](const scenario::ResultColumn& column) {
+    return Json{
+        {"name", column.name}, {"summary", column.meaning}, {"unit", column.unit}, {"estimated", column.estimated}};
+  });
+}
+
+Json devices() {
+  return array_of(latency::device_registry(), [](const latency::DeviceSheet& sheet) {
+    const latency::Limits& limits = sheet.profile.limits;
+    return Json{{"name", sheet.name},
+                {"summary", sheet.profile.device.name},
+                {"aliases", sheet.aliases},
+                {"memory_bytes", value_or_null(latency::capacity_bytes(sheet.profile.device))},
+                {"memory_bandwidth_bytes_per_s", value_or_null(limits.memory_bandwidth_bytes_per_s.value)},
+                {"matrix_peak_fp16_flop_per_s", value_or_null(limits.matrix_peak_fp16_flop_per_s.value)},
+                {"matrix_peak_fp8_flop_per_s", value_or_null(limits.matrix_peak_fp8_flop_per_s.value)},
+                {"matrix_peak_int8_flop_per_s", value_or_null(limits.matrix_peak_int8_flop_per_s.value)},
+                {"matrix_peak_fp4_flop_per_s", value_or_null(limits.matrix_peak_fp4_flop_per_s.value)},
+                {"link_bandwidth_bytes_per_s", value_or_null(limits.link_bandwidth_bytes_per_s.value)}};
+  });
+}
+
+Json profiles() {
+  return array_of(inputs::operators_rows(), [](const std::vector<std::string>& row) {
+    return Json{
+        {"name", row[0]},   {"summary", fmt::format("{} and {} on {} under {}", row[3], row[4], row[1], row[2])},
+        {"device", row[1]}, {"engine", row[2]},
+        {"target", row[3]}, {"draft", row[4]}};
+  });
+}
+
+Json model_pairs() {
+  return array_of(sim::model_registry(), [](const auto& pair) { return named(pair.name, pair.summary); });
+}
+
+Json models() {
+  return array_of(latency::model_registry(), [](const latency::ModelShape& shape) {
+    return Json{{"name", shape.name},
+                {"summary", shape.summary},
+                {"source", shape.source},
+                {"encoder_layers", shape.encoder_layers},
+                {"layers", shape.layers},
+                {"d_model", shape.d_model},
+                {"heads", shape.heads},
+                {"kv_heads", shape.kv_heads},
+                {"experts", shape.experts.count},
+                {"experts_per_token", shape.experts.per_token},
+                {"vocabulary", shape.vocabulary},
+                {"parameters", latency::parameters(shape)},
+                {"published_parameters", value_or_null(shape.published_parameters)},
+                {"fp16_step_bytes", latency::step_weight_bytes(shape, latency::DataType::fp16)}};
+  });
+}
+
+// ---- As text.
+
+std::string definition(std::string_view name, std::string_view text) {
+  constexpr std::size_t name_columns = 22;
+  return wrapped(fmt::format("{:<{}} {}\n", name, name_columns, text), name_columns + 1);
+}
+
+std::string parameter_text(const Json& parameter) {
+  std::string text =
+      fmt::format("{} ({}", parameter["summary"].get<std::string>(), parameter["legal_values"].get<std::string>());
+  if (!parameter["default"].is_null()) text += fmt::format("; default {}", parameter["default"].get<std::string>());
+  return text + ")";
+}
+
+/// An entry with what its family tells beside the summary, and its parameters.
+std::string entry_text(const Json& entry) {
+  std::string text = entry["summary"];
+  if (entry.contains("lossless")) text += entry["lossless"].get<bool>() ? "; lossless" : "; not lossless";
+  if (entry.contains("fidelities")) {
+    text += fmt::format(" ({})", fmt::join(entry["fidelities"].get<std::vector<std::string>>(), ", "));
+  }
+  if (entry.contains("unit") && entry["unit"] != "") {
+    text += fmt::format(" ({})", entry["unit"].get<std::string>());
+  }
+  if (entry.contains("legal_values")) text = parameter_text(entry);
+  if (entry.contains("source")) text += fmt::format(" [{}]", entry["source"].get<std::string>());
+  std::string lines = definition(entry["name"].get<std::string>(), text);
+  if (!entry.contains("parameters")) return lines;
+  for (const Json& parameter : entry["parameters"]) {
+    lines += definition("  " + parameter["name"].get<std::string>(), parameter_text(parameter));
+  }
+  return lines;
+}
+
+std::string entries_text(const Json& entries) {
+  std::string text;
+  for (const Json& entry : entries) text += entry_text(entry);
+  return text;
+}
+
+std::string devices_text() {
+  Table engines;  // device and engine are parts of a profile's name
+  for (const char* title : {"profile", "target", "draft"}) engines.columns.push_back({title, Table::Align::left});
+  for (const std::vector<std::string>& row : inputs::operators_rows()) engines.rows.push_back({row[0], row[3], row[4]});
+  return to_text(inputs::device_table()) +
+         "\nPeaks are dense, links one way. Case and separators do not matter; other names: docs/devices.md\n\n" +
+         to_text(engines) + "\nStep times under an engine, sums of operators measured in it: docs/step-times.md\n";
+}
+
+std::string models_text() {
+  return entries_text(model_pairs()) +
+         fmt::format("\nShapes of models, for step times:\n\n{}", to_text(inputs::model_table()));
+}
+
+// ---- As Markdown.
+
+/// The keys of entries that are columns, each with its title. The name is code.
+using Columns = std::vector<std::pair<std::string_view, std::string_view>>;
+
+std::string entries_markdown(const Json& entries, const Columns& columns) {
+  std::string head, rule, rows;
+  for (const auto& [key, title] : columns) {
+    head += fmt::format("| {} ", title);
+    rule += "|---";
+  }
+  for (const Json& entry : entries) {
+    for (const auto& [key, title] : columns) {
+      std::string cell = entry[key].is_null() ? "" : entry[key].get<std::string>();
+      for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) cell.insert(at, 1, '\\');
+      rows += key == "name" ? fmt::format("| `{}` ", cell) : fmt::format("| {} ", cell);
+    }
+    rows += "|\n";
+  }
+  return fmt::format("{}|\n{}|\n{}", head, rule, rows);
+}
+
+struct Inventory {
+  std::string_view name;
+  std::string_view summary;
+  Json (*entries)();
+  Columns columns = {{"name", "name"}, {"summary", "what it is"}};
+  std::string (*text)() = nullptr;      ///< in place of the entries
+  std::string (*markdown)() = nullptr;  ///< in place of `columns`
+  /// A second list of the document, with its key.
+  std::pair<std::string_view, Json (*)()> more = {};
+};
+
+const std::vector<Inventory>& inventories() {
+  static const std::vector<Inventory> all{
+      {"drafters", "what drafts tokens", drafters},
+      {"rules", "verification rules", rules},
+      {"policies", "draft-length policies", [] { return members(scenario::policies()); }},
+      {"processes", "acceptance processes", [] { return members(scenario::processes()); }},
+      {"costs", "cost models", [] { return members(scenario::costs()); }},
+      {.name = "models",
+       .summary = "pairs of token models, and shapes of models for step times",
+       .entries = models,
+       .text = models_text,
+       .markdown = [] { return to_markdown(inputs::model_table()) + "\n" + to_markdown(inputs::model_source_table()); },
+       .more = {"pairs", model_pairs}},
+      {.name = "devices",
+       .summary = "data sheets, and step times of engines",
+       .entries = devices,
+       .text = devices_text,
+       .markdown = inputs::devices_markdown,
+       .more = {"profiles", profiles}},
+      {"experiments", "tables and figures that reproduce computes",
+       [] {
+         return array_of(experiments::experiment_registry(),
+                         [](const auto& entry) { return named(entry.id, entry.summary); });
+       }},
+      {"formats",
+       "logs and results that advise, import and compare read",
+       formats,
+       {{"name", "format"},
+        {"summary", "reads"},
+        {"gamma", "gamma"},
+        {"length", "length"},
+        {"positions", "positions"},
+        {"times", "times"},
+        {"batch", "batch"}}},
+      {"parameters",
+       "keys of configurations, of which many are options too",
+       [] { return array_of(scenario::parameters(), parameter_entry); },
+       {{"name", "parameter"}, {"legal_values", "legal values"}, {"default", "default"}, {"summary", "meaning"}}},
+      {"metrics",
+       "columns of points.csv",
+       metrics,
+       {{"name", "column"}, {"unit", "unit"}, {"summary", "meaning"}, {"estimated", "how it is estimated"}}},
+  };
+  return all;
+}
+
+std::vector<std::string> inventory_names() { return texts_of(inventories(), &Inventory::name); }
+
+Json document(const Inventory& inventory) {
+  Json json{{"schema", "foredraft.list/1"}, {inventory.name, inventory.entries()}};
+  if (inventory.more.second != nullptr) json[inventory.more.first] = inventory.more.second();
+  return json;
+}
+
+int run_list(CommandLine& line) {
+  if (line.has("json"))
+    line.reject_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
+  const bool overview = line.positional().empty();
+  if (overview)
+    line.reject_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
+  line.done();
+  if (overview) {
+    std::string text = "foredraft list NAME prints one of these:\n\n";
+    for (const Inventory& one : inventories()) text += fmt::format("  {:<12} {}\n", one.name, one.summary);
+    print_result(text);
+    return exit_done;
+  }
+  const std::string& wanted = line.positional().front();
+  const auto found = std::ranges::find(inventories(), wanted, &Inventory::name);
+  if (found == inventories().end()) {
+    throw InputError(fmt::format("foredraft list: {}: unknown list - {}", readable(wanted),
+                                 suggestion_for(wanted, inventory_names())));
+  }
+  if (line.has("json")) {
+    print_result(experiments::document_text(document(*found)));
+  } else if (line.has("markdown")) {
+    print_result(found->markdown != nullptr ? found->markdown() : entries_markdown(found->entries(), found->columns));
+  } else {
+    print_result(found->text != nullptr ? found->text() : entries_text(found->entries()));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {
+      {.name = "list",
+       .arguments = "[NAME] [--json | --markdown]",
+       .summary = "Prints what can be named in a configuration or on the command line.",
+       .options = {{"json", "", "one JSON document, schema foredraft.list/1"}, {"markdown", "", "the tables of docs/"}},
+       .min_positional = 0,
+       .max_positional = 1,
+       .examples = {"foredraft list rules", "foredraft list devices --json"},
+       .words = inventory_names},
+      run_list};
+}
+
+}  // namespace foredraft::app

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "app/commands/commands.hpp"
+#include "app/scripts.hpp"
+#include "core/csv.hpp"
+#include "core/files.hpp"
+#include "core/progress.hpp"
+#include "core/readable.hpp"
+#include "core/streams.hpp"
+#include "experiments/sweep/point.hpp"
+#include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/summary.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+/// The commands of sweeps and of their folders: sweep, merge, check, plot.
+namespace foredraft::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "points.csv  manifest.json  summary.{md,tex}  speedup.{pdf,svg,png,csv}"
+std::string files_line(const std::string& folder, const experiments::Manifest& manifest) {
+  std::string line = "points.csv";
+  if (fs::exists(fs::path(folder) / "points.parquet")) line += "  points.parquet";
+  line += "  manifest.json";
+  const auto add = [&](const std::string& stem, const std::vector<std::string>& endings) {
+    std::vector<std::string> there;
+    for (const std::string& ending : endings) {
+      if (fs::exists(fs::path(folder) / fmt::format("{}.{}", stem, ending))) there.push_back(ending);
+    }
+    if (!there.empty()) line += fmt::format("  {}.{{{}}}", stem, fmt::join(there, ","));
+  };
+  add("summary", {"md", "tex"});
+  for (const experiments::Figure& figure : manifest.config.figures) add(figure.id, {"pdf", "svg", "png", "csv"});
+  return line;
+}
+
+std::string shard_report(const experiments::Manifest& manifest) {
+  const Shard& shard = manifest.shard.value();
+  const experiments::PointRange range = experiments::range_of(manifest.config, shard);
+  return fmt::format(
+      "shard {}/{}: points {} to {} of {}; config {}\n"
+      "wrote       points.csv  manifest.json\n"
+      "next        foredraft merge DIR... --out DIR        (the folders of all {} shards)\n",
+      shard.index, shard.count, range.first, range.last - 1, experiments::point_count(manifest.config),
+      manifest.hash.substr(0, 8), shard.count);
+}
+
+std::string sweep_report(const std::string& folder) {
+  const experiments::Manifest manifest = experiments::read_manifest(folder);
+  const experiments::SweepConfig& config = manifest.config;
+  if (manifest.shard) return shard_report(manifest);
+  const experiments::SweepSummary summary = experiments::summarize(config, experiments::points_path(folder));
+  std::string text =
+      experiments::headline(config, summary) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
+  for (const std::string& note : summary.notes) text += " * " + note + "\n";
+  text += "\n";
+  if (config.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));
+  return text + fmt::format(
+                    "wrote       {}\nrerun       foredraft check {}        (repeats the run, compares every "
+                    "digest)\n",
+                    files_line(folder, manifest), folder);
+}
+
+const OptionSpec parquet_option{"format", "csv|parquet", "parquet: points.parquet beside points.csv; needs pyarrow"};
+
+bool wants_parquet(CommandLine& line) { return line.word("format", {"csv", "parquet"}) == "parquet"; }
+
+std::optional<Shard> read_shard(CommandLine& line) {
+  const auto text = line.text("shard");
+  if (!text) return std::nullopt;
+  Shard shard{0, 0};
+  const char* end = text->data() + text->size();
+  const auto index = std::from_chars(text->data(), end, shard.index);
+  const bool slash = index.ec == std::errc{} && index.ptr != end && *index.ptr == '/';
+  const auto count = slash ? std::from_chars(index.ptr + 1, end, shard.count) : index;
+  if (!slash || count.ec != std::errc{} || count.ptr != end || shard.index < 1 || shard.index > shard.count) {
+    line.reject("shard", fmt::format("invalid shard \"{}\"", *text), "must be i/n with 1 <= i <= n",
+                "e.g. --shard 1/4");
+    return std::nullopt;
+  }
+  return shard;
+}
+
+void say_complete(const std::string& folder, bool figures) {
+  say("{} is complete: {}", folder, figures ? "the figures are made anew" : "nothing to do");
+}
+
+/// What sweep and merge do with a complete results folder. Returns an exit code.
+int finish(const std::string& folder, bool draw, bool parquet) {
+  const PlotResult figures = draw ? draw_figures(folder) : PlotResult::drawn;
+  if (parquet) write_parquet(folder);
+  print_result(sweep_report(folder));
+  return figures == PlotResult::failed ? exit_failed : exit_done;
+}
+
+int run_sweep_command(CommandLine& line) {
+  line.require("out", "where the results go", "e.g. --out results/quickstart");
+  const unsigned threads = line.threads();
+  const auto shard = read_shard(line);
+  const bool parquet = wants_parquet(line);
+  if (parquet && shard)
+    line.reject("format", "parquet of a shard", "it is for whole sweeps", "give it to foredraft merge");
+  line.done();
+  if (parquet) check_parquet();
+  const experiments::SweepConfig config = experiments::load_sweep_config(line.positional().front());
+  const experiments::SweepOrder order{.folder = line.text("out").value(),
+                                      .shard = shard,
+                                      .threads = threads,
+                                      .command_line = line.words(),
+                                      .talk = true,
+                                      .stop = &catch_interrupts(default_patience)};
+  if (shard && shard->count > point_count(config)) {
+    throw InputError(
+        fmt::format("foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)",
+                    shard->count, experiments::point_count(config)));
+  }
+  const experiments::SweepOutcome outcome = experiments::run_sweep(config, order);
+  const bool draw = !line.has("no-figures") && !shard && !experiments::has_drawings(config, order.folder);
+  if (outcome.already_complete) say_complete(order.folder, outcome.figures_written || draw);
+  return finish(order.folder, draw, parquet);
+}
+
+int run_merge(CommandLine& line) {
+  line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
+  const bool parquet = wants_parquet(line);
+  line.done();
+  if (parquet) check_parquet();
+  const std::string folder = line.text("out").value();
+  const experiments::MergedSweep merged =
+      experiments::merge_shards(line.positional(), folder, line.words(), &catch_interrupts(default_patience));
+  const bool draw = !line.has("no-figures") && !experiments::has_drawings(merged.config, folder);
+  if (merged.already_complete) say_complete(folder, draw);
+  return finish(folder, draw, parquet);
+}
+
+/// Compares a growing text with a file, line by line.
+class LineComparison {
+ public:
+  explicit LineComparison(const std::string& path) : path_(path), file_(path) {}
+
+  /// Throws RunError that names the first differing row and column.
+  void expect(std::string_view lines) {
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n');
+      const std::string_view wanted = lines.substr(0, end);
+      lines.remove_prefix(end + 1);
+      ++line_number_;
+      if (!file_.next_line(found_)) {
+        throw RunError(fmt::format("{}:{}: row missing", path_, line_number_));
+      }
+      if (line_number_ == 1) header_ = split_csv_line(wanted).value_or(std::vector<std::string>{});
+      if (found_ != wanted) reject(wanted);
+    }
+  }
+
+  void expect_end() {
+    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
+  }
+
+ private:
+  [[noreturn]] void reject(std::string_view wanted) const {
+    const auto here = split_csv_line(found_).value_or(std::vector<std::string>{});
+    const auto there = split_csv_line(wanted).value_or(std::vector<std::string>{});
+    for (std::size_t i = 0; i < std::min({here.size(), there.size(), header_.size()}); ++i) {
+      if (here[i] == there[i]) continue;
+      throw RunError(fmt::format("{}:{}: {}: the file says {}, the repeated run {} (point {})", path_, line_number_,
+                                 header_[i], here[i], there[i], there[0]));
+    }
+    throw RunError(fmt::format("{}:{}: the row differs from the repeated run", path_, line_number_));
+  }
+
+  std::string path_;
+  ResultReader file_;
+  std::vector<std::string> header_;
+  std::string found_;
+  std::size_t line_number_ = 0;
+};
+
+void check_inputs(const experiments::Manifest& manifest, const inputs::Inputs& inputs) {
+  const std::vector<FileDigest> now = inputs.files();
+  for (const FileDigest& before : manifest.inputs) {
+    if (std::ranges::find(now, before) == now.end()) {
+      throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", readable(before.path)));
+    }
+  }
+}
+
+void check_digests(const std::string& folder, const experiments::Manifest& manifest) {
+  for (const FileDigest& file : manifest.outputs) {
+    const std::string path = (fs::path(folder) / file.path).string();
+    if (ResultReader(path).size() != file.bytes) {
+      throw RunError(fmt::format("{}: has not the size of the manifest, {} bytes", path, file.bytes));
+    }
+    if (digest_file(path).sha256 != file.sha256) {
+      throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
+    }
+  }
+}
+
+int run_check(CommandLine& line) {
+  const unsigned threads = line.threads();
+  line.done();
+  const std::string& folder = line.positional().front();
+  const experiments::Manifest manifest = experiments::read_manifest(folder);
+  if (manifest.state != "complete") {
+    throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", readable(folder)));
+  }
+  if (manifest.version != experiments::build_info().version) {
+    say("note: made by version {}, repeated by {}", manifest.version, experiments::build_info().version);
+  }
+  inputs::Inputs inputs(manifest.config.folder);
+  in_phase("reading inputs", [&] { experiments::read_inputs(manifest.config, inputs); });
+  check_inputs(manifest, inputs);
+  const experiments::PointRange range = experiments::range_of(manifest.config, manifest.shard);
+  LineComparison comparison(experiments::points_path(folder));
+  comparison.expect(experiments::points_header(manifest.config));
+  {
+    Progress progress("points", static_cast<double>(range.last - range.first));
+    experiments::run_points(manifest.config, range, threads, inputs,
+                            {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
+                             .progress = [&](double points) { progress.show(points); },
+                             .stop = {}});
+  }
+  comparison.expect_end();
+  check_digests(folder, manifest);
+  print_result(fmt::format("{}: {} points repeated, every byte and every digest agrees; config {}\n", folder,
+                           range.last - range.first, manifest.hash.substr(0, 8)));
+  return exit_done;
+}
+
+int run_plot(CommandLine& line) {
+  line.done();
+  const std::string& folder = line.positional().front();
+  experiments::require_results_folder(folder);
+  static_cast<void>(catch_interrupts());  // before anything is written
+  const WriteLock lock = WriteLock::of_folder(folder);
+  return draw_figures(folder) == PlotResult::drawn ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return {
+      {.name = "sweep",
+       .arguments = "CONFIG.toml --out DIR [options]",
+       .summary =
+           "Computes every combination of the axes of a configuration: closed form and simulation. Resumes by itself.",
+       .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
+                   threads_option,
+                   {"shard", "i/n", "only the i-th of n parts; foredraft merge joins them"},
+                   parquet_option,
+                   {"no-figures", "", "only data: no figures"}},
+       .min_positional = 1,
+       .max_positional = 1,
+       .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
+                    "foredraft sweep big.toml --out results/part2 --shard 2/8 --threads 4"}},
+      run_sweep_command};
+}
+
+Command merge_command() {
+  return {{.name = "merge",
+           .arguments = "DIR... --out DIR [options]",
+           .summary = "Joins the shards of a sweep into the same bytes as a run without shards.",
+           .options = {{"out", "DIR", "results folder of the whole sweep"},
+                       parquet_option,
+                       {"no-figures", "", "only data: no figures"}},
+           .min_positional = 1,
+           .max_positional = 1'000'000,
+           .examples = {"foredraft merge results/part1 results/part2 results/part3 --out results/whole"}},
+          run_merge};
+}
+
+Command check_command() {
+  return {{.name = "check",
+           .arguments = "DIR [--threads N]",
+           .summary = "Repeats the run of a results folder and compares every row and digest. Writes nothing.",
+           .options = {threads_option},
+           .min_positional = 1,
+           .max_positional = 1,
+           .examples = {"foredraft check results/quickstart"}},
+          run_check};
+}
+
+Command plot_command() {
+  return {{.name = "plot",
+           .arguments = "DIR",
+           .summary = "Draws the figures and the report of a results folder again (needs Python with matplotlib).",
+           .options = {},
+           .min_positional = 1,
+           .max_positional = 1,
+           .examples = {"foredraft plot results/quickstart"}},
+          run_plot};
+}
+
+}  // namespace foredraft::app

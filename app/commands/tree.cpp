@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "analytic/tree/tree_search.hpp"
+#include "answers/tree_answer.hpp"
+#include "app/commands/commands.hpp"
+#include "app/deployment_options.hpp"
+#include "app/scenario_options.hpp"
+#include "app/scripts.hpp"
+#include "app/texts/texts.hpp"
+#include "core/digest.hpp"
+#include "core/progress.hpp"
+#include "core/streams.hpp"
+#include "experiments/results/manifest.hpp"
+#include "foredraft/errors.hpp"
+#include "inputs/tree_files.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+
+namespace foredraft::app {
+namespace {
+
+constexpr std::int64_t max_tree_nodes = 16'384;
+constexpr std::int64_t max_tree_depth = 1'024;
+constexpr std::int64_t largest_tree_batch = 65'536;
+constexpr std::int64_t largest_tree_context = 1'000'000;
+constexpr double any_cost = std::numeric_limits<double>::max();
+
+/// Times of a device that the line asks for.
+struct AskedPrice {
+  inputs::AskedPair pair;
+  latency::Role drafting;
+  std::int64_t batch, context;
+};
+
+/// What the line says before any file is read.
+struct TreeOptions {
+  std::int64_t nodes;
+  std::optional<std::int64_t> depth;
+  std::optional<double> c, growth;
+  std::string drafter;
+  std::optional<AskedPrice> price;
+};
+
+/// With --device or --profile the times of passes take the place of --c and of the cost of verification.
+std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
+  if (!names_device(line)) {
+    for (const std::string_view name : {"target", "draft", "batch", "context"}) {
+      line.reject_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
+    }
+    reject_deployment(line);
+    if (drafter == "heads") {
+      line.reject("drafter", "heads without --profile", "the cost of a head is a time of a device",
+                  "use block where all heads together cost --c");
+    }
+    return std::nullopt;
+  }
+  for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
+    line.reject_any({name},
+                    line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
+                    "the profile gives the times of forward passes", "keep one");
+  }
+  line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
+  const bool heads = drafter == "heads";
+  if (heads) {
+    line.reject_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
+  } else {
+    line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
+  }
+  return AskedPrice{
+      .pair = {.target = line.text("target").value_or(""), .draft = line.text("draft").value_or(""), .heads = heads},
+      .drafting = latency::role_of_drafter(drafter).value(),
+      .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
+      .context = line.integer("context", 0, largest_tree_context).value_or(512)};
+}
+
+TreeOptions read_options(CommandLine& line) {
+  line.require("accuracies", "one row a head: marginal accuracy of rank 1, 2, ...", "e.g. --accuracies heads.csv");
+  if (!line.has("paths")) line.require("nodes", "how many the target verifies, the root included", "e.g. --nodes 64");
+  if (line.has("every-depth") && !line.has("depth")) {
+    line.require("depth", "with --every-depth nothing else limits the depth", "e.g. --depth 10");
+  }
+  if (line.has("cost-file")) {
+    line.reject_any({"verify-growth"}, "mutually exclusive with --cost-file", "the time of verification is stated once",
+                    "keep one");
+  }
+  if (line.has("json")) {
+    line.reject_any({"dot"}, "mutually exclusive with --json", "standard output holds one document", "keep one");
+  }
+  const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
+  return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),
+          .depth = line.integer("depth", 0, max_tree_depth),
+          .c = line.real("c", 0.0, any_cost),
+          .growth = line.real("verify-growth", 0.0, any_cost),
+          .drafter = drafter,
+          .price = read_asked_price(line, drafter)};
+}
+
+std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOptions& options,
+                                                 std::vector<FileDigest>& files) {
+  const std::string path = line.text("accuracies").value();
+  auto rows = inputs::parse_accuracies(read_input(path, files), path);
+  if (line.has("every-depth")) {
+    if (rows.size() != 1) {
+      line.reject("every-depth", fmt::format("{} has {} rows", path, rows.size()), "one row must hold at every depth");
+      line.done();
+    }
+    rows.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, *options.depth)), rows.front());
+  }
+  const auto heads = static_cast<std::int64_t>(rows.size());
+  if (heads > max_tree_depth) throw InputError(fmt::format("{}: more than {} heads", path, max_tree_depth));
+  if (options.depth.value_or(0) > heads) {
+    line.reject("depth", fmt::format("invalid depth={}", *options.depth), fmt::format("{} has {} heads", path, heads),
+                "give more rows, or --every-depth where one row holds at every depth");
+    line.done();
+  }
+  return rows;
+}
+
+answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked, const latency::Profile& profile,
+                                     std::vector<FileDigest>& files) {
+  inputs::DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
+  files.insert(files.end(), pair.files.begin(), pair.files.end());
+  latency::SheetPair sheet{
+      .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::attainable_of(profile)};
+  if (sheet.attainable) sheet.attainable = latency::with(read_attained(line), *sheet.attainable);
+  std::optional<double> memory;
+  if (profile.source == latency::Source::datasheet && !line.has("ignore-memory"))
+    memory = read_memory_utilization(line);
+  line.done();
+  return {.models = {.target = std::move(pair.target),
+                     .draft = std::move(pair.draft),
+                     .models = std::move(pair.models),
+                     .sheet = sheet,
+                     .memory_utilization = memory},
+          .drafting = asked.drafting,
+          .batch = asked.batch,
+          .context = asked.context};
+}
+
+std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
+                                    std::int64_t depth, std::vector<FileDigest>& files) {
+  if (options.price) {
+    const inputs::ReadProfile read = read_named_device(line);
+    if (!read.shipped) files.push_back(read.digest);
+    const answers::PricedPair pair = read_priced_pair(line, *options.price, read.profile, files);
+    try {
+      return answers::price_from_profile(read.profile, pair, nodes, depth);
+    } catch (const DomainError& error) {
+      throw InputError(fmt::format("{}: {}", named_device(line), error.what()));
+    }
+  }
+  const auto file = line.text("cost-file");
+  if (!options.c && !options.growth && !file) return std::nullopt;
+  TreePrice price{.verification = file ? inputs::parse_verification_times(read_input(*file, files), *file)
+                                       : analytic::linear_verification(nodes, options.growth.value_or(0.0)),
+                  .c = options.c.value_or(0.0),
+                  .drafting = parse_drafting(options.drafter).value()};
+  if (static_cast<std::int64_t>(price.verification.size()) < nodes) {
+    line.reject("cost-file", fmt::format("{} ends at {} nodes", *file, price.verification.size()),
+                fmt::format("{} nodes are asked for, and beyond its last row nothing is known", nodes),
+                "measure larger trees, or ask for fewer nodes");
+    line.done();
+  }
+  return price;
+}
+
+/// The digests of what it read go into `files`.
+TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& files) {
+  const TreeOptions options = read_options(line);
+  line.done();
+  std::vector<std::vector<double>> accuracies = read_accuracies(line, options, files);
+  std::optional<TokenTree> given;
+  if (const auto path = line.text("paths")) given = inputs::parse_tree(read_input(*path, files), *path);
+  const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
+  if (nodes > max_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", max_tree_nodes));
+  const std::int64_t depth = options.depth.value_or(static_cast<std::int64_t>(accuracies.size()));
+  auto price = read_price(line, options, nodes, depth, files);
+  return {.accuracies = std::move(accuracies),
+          .nodes = nodes,
+          .depth = depth,
+          .given = std::move(given),
+          .price = std::move(price)};
+}
+
+int run_tree(CommandLine& line) {
+  std::vector<FileDigest> files;
+  const TreeQuestion question = read_tree_question(line, files);
+  const TreeAnswer answer = in_phase("searching the tree", [&] { return best_tree(question); });
+  std::optional<experiments::ResultFolder> folder;
+  if (const auto out = line.text("out")) {
+    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
+    folder.emplace(*out, experiments::ResultFolder::Kind{.schema = "foredraft.tree_result/1"}, line.words());
+    for (const FileDigest& file : files) folder->add_input(file);
+    folder->write("tree.json", experiments::document_text(answers::to_json(answer)));
+    folder->write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
+    folder->write("tree.dot", to_dot(answer));
+    folder->complete();
+  }
+  print_result(line.has("json")  ? experiments::document_text(answers::to_json(answer))
+               : line.has("dot") ? to_dot(answer)
+                                 : to_text(answer));
+  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
+  return exit_done;
+}
+
+}  // namespace
+
+Command tree_command() {
+  return {{.name = "tree",
+           .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
+           .summary =
+               "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
+           .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
+                       {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
+                       {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
+           .min_positional = 0,
+           .max_positional = 0,
+           .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
+                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
+                        "--drafter block --verify-growth 0.005 --out results/tree",
+                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
+                        "--target vicuna-33b --drafter heads --batch 4"},
+           .groups = {{"which tree",
+                       {{"accuracies", "FILE",
+                         "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
+                        {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
+                        {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
+                        {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
+                        {"paths", "FILE",
+                         "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
+                      {"cost of forward passes; with it the tree of the largest speedup is sought",
+                       {{"c", "C", "time of a draft step over that of a target decode step"},
+                        {"drafter", "D",
+                         "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one "
+                         "head per depth"},
+                        {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
+                        {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
+                      {"or step times of a device",
+                       {device_option,
+                        profile_option,
+                        target_option,
+                        draft_option,
+                        {"batch", "B", "batch size (default 1)"},
+                        {"context", "N", "context length in tokens (default 512)"}}},
+                      deployment_options()}},
+          run_tree};
+}
+
+}  // namespace foredraft::app

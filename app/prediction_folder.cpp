@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/prediction_folder.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "answers/prediction.hpp"
+#include "core/digest.hpp"
+#include "core/json_values.hpp"
+#include "foredraft/errors.hpp"
+
+namespace foredraft::app {
+namespace {
+
+using latency::Latency;
+
+/// A curve ends where a pass takes this many times that of one token.
+constexpr double clear_growth = 4.0;
+constexpr std::int64_t max_pass_tokens = 1024;
+
+/// The next after `tokens`: every count up to `dense`, then powers of two and halfway between them.
+std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
+  if (tokens < dense) return tokens + 1;
+  for (std::int64_t power = 1;; power *= 2) {
+    if (power > tokens) return power;
+    if (power + power / 2 > tokens) return power + power / 2;
+  }
+}
+
+VerificationCurve curve_of(const answers::ProfileQuestion& question, const latency::PairSurface& pair,
+                           std::int64_t batch, std::int64_t context) {
+  VerificationCurve curve{.batch = batch, .context = context};
+  const std::int64_t needed = max_tokens(answers::max_drafts(question), question.convention);
+  const latency::Latency plain = pair.target_pass(1, batch, context);
+  for (std::int64_t tokens = 1; tokens <= std::max(needed, max_pass_tokens); tokens = next_tokens(tokens, needed)) {
+    const bool further = tokens > needed;
+    if (further && curve.points.back().growth > clear_growth) break;
+    std::optional<latency::Latency> pass;
+    try {
+      pass = pair.target_pass(tokens, batch, context);
+    } catch (const DomainError&) {
+      if (!further) throw;
+    }
+    if (!pass || (further && !pass->inside)) break;
+    std::optional<double> spread;
+    if (plain.spread && pass->spread) spread = tokens == 1 ? 0.0 : std::hypot(*plain.spread, *pass->spread);
+    curve.points.push_back({tokens, *pass, pass->time_us / plain.time_us, spread});
+  }
+  return curve;
+}
+
+void count_cells(DataText& data, auto... counts) { (data.cell(static_cast<double>(counts)), ...); }
+
+std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
+
+bool all_inside(const answers::AtBatch& at, const answers::AtDraftLength& length) {
+  return at.plain.inside && at.plain_sampling.inside && length.drafting.inside && length.verify.inside &&
+         length.sampling.inside;
+}
+
+/// The least certain of the origins that a speedup rests on.
+latency::Origin origin_of(const answers::AtBatch& at, const answers::AtDraftLength& length) {
+  return std::max({at.plain.origin, at.plain_sampling.origin, length.drafting.origin, length.verify.origin,
+                   length.sampling.origin});
+}
+
+/// A row for each draft length at each batch and context that `shows` says: those three, what `add` appends, and what
+/// the intervals hold.
+template <typename Add, typename Shows>
+std::string csv_by_length(const answers::ProfilePrediction& prediction, std::vector<std::string> columns,
+                          const Add& add, const Shows& shows) {
+  columns.insert(columns.begin(), {"context", "batch", "gamma"});
+  columns.emplace_back("interval_level");
+  const std::optional<double> level = answers::evidence_of(prediction).interval_level;
+  DataText data(std::move(columns));
+  for (const answers::AtBatch& at : prediction.cells) {
+    if (!shows(at)) continue;
+    for (const answers::AtDraftLength& length : at.lengths) {
+      count_cells(data.row(), at.context, at.batch, length.gamma);
+      add(data, at, length);
+      data.cell(level);
+    }
+  }
+  return data.csv();
+}
+
+bool every_cell(const answers::AtBatch& /*at*/) { return true; }
+
+/// Every number of the prediction.
+std::string lengths_csv(const answers::ProfilePrediction& prediction) {
+  std::vector<std::string> columns;
+  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
+    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
+  }
+  columns.insert(columns.end(),
+                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
+  return csv_by_length(
+      prediction, columns,
+      [&](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
+        const auto add = [&data](const Latency& time, bool known) {
+          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+        };
+        add(at.plain, true);
+        add(at.plain_sampling, prediction.sampling_known);
+        add(length.drafting, true);
+        add(length.verify, true);
+        add(length.sampling, prediction.sampling_known);
+        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+      },
+      every_cell);
+}
+
+std::string step_time_csv(const answers::ProfilePrediction& prediction) {
+  return csv_by_length(
+      prediction,
+      {"plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
+       "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"},
+      [&](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
+        data.cell(at.plain.time_us).cell(at.plain_sampling.time_us);
+        data.cell(length.drafting.time_us).cell(length.verify.time_us).cell(length.sampling.time_us);
+        data.cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
+        data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
+      },
+      every_cell);
+}
+
+std::string batch_speedup_csv(const answers::ProfilePrediction& prediction) {
+  return csv_by_length(
+      prediction, {"speedup", "speedup_spread", "origin", "inside_domain"},
+      [](DataText& data, const answers::AtBatch& at, const answers::AtDraftLength& length) {
+        data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(at, length)));
+        data.cell(inside_text(all_inside(at, length)));
+      },
+      [&](const answers::AtBatch& at) { return prediction.advises(at); });
+}
+
+std::string verification_cost_csv(const std::vector<VerificationCurve>& curves, std::optional<double> level) {
+  DataText data({"context", "batch", "tokens", "pass_us", "pass_spread", "origin", "inside_domain", "growth",
+                 "growth_spread", "knee_growth", "knee_tokens", "interval_level"});
+  for (const VerificationCurve& curve : curves) {
+    const std::optional<double> knee = knee_tokens(curve);
+    for (const VerificationCurve::Point& point : curve.points) {
+      count_cells(data.row(), curve.context, curve.batch, point.tokens);
+      data.cell(point.pass.time_us).cell(point.pass.spread);
+      data.cell(to_string(point.pass.origin)).cell(inside_text(point.pass.inside));
+      data.cell(point.growth).cell(point.growth_spread).cell(knee_growth).cell(knee).cell(level);
+    }
+  }
+  return data.csv();
+}
+
+std::string decision_map_csv(const answers::ProfilePrediction& prediction) {
+  DataText data({"context", "first_batch", "last_batch", "gamma"});
+  for (std::size_t i = 0; i < prediction.schedules.size(); ++i) {
+    for (const auto& [first, last, gamma] : prediction.schedules[i])
+      count_cells(data.row(), prediction.question.contexts[i], first, last, gamma);
+  }
+  return data.csv();
+}
+
+nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
+  return {{"weights", to_string(deployment.weights)},
+          {"kv_cache", to_string(deployment.kv_cache)},
+          {"tensor_parallel", deployment.tensor_parallel},
+          {"expert_skew", deployment.expert_skew}};
+}
+
+nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overrides) {
+  return {{"bandwidth_efficiency", value_or_null(overrides.bandwidth_efficiency)},
+          {"compute_efficiency", value_or_null(overrides.compute_efficiency)},
+          {"step_us", value_or_null(overrides.step_us)},
+          {"iteration_us", value_or_null(overrides.iteration_us)}};
+}
+
+}  // namespace
+
+std::vector<VerificationCurve> verification_curves(const answers::ProfileQuestion& question,
+                                                   const latency::Profile& profile) {
+  const latency::PairSurface pair = answers::pair_surface_of(question, profile);
+  std::vector<VerificationCurve> curves;
+  for (const std::int64_t context : question.contexts) {
+    for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));
+  }
+  return curves;
+}
+
+std::optional<double> knee_tokens(const VerificationCurve& curve) {
+  const auto above = std::ranges::find_if(
+      curve.points, [](double growth) { return growth > knee_growth; }, &VerificationCurve::Point::growth);
+  if (above == curve.points.end()) return std::nullopt;
+  const VerificationCurve::Point& below = *(above - 1);  // the first point grows by 1
+  const double share = std::log(knee_growth / below.growth) / std::log(above->growth / below.growth);
+  const auto low = static_cast<double>(below.tokens);
+  return low * std::pow(static_cast<double>(above->tokens) / low, share);
+}
+
+experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question, const FileDigest& times) {
+  const auto* iid = std::get_if<Iid>(&question.acceptance);
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
+  nlohmann::ordered_json content{{"times_sha256", times.sha256},
+                                 {"target", question.target},
+                                 {"draft", question.draft},
+                                 {"drafting", to_string(question.drafting)},
+                                 {"alpha", iid == nullptr ? 0.0 : iid->alpha},
+                                 {"marginal", positional == nullptr ? std::vector<double>{} : positional->marginal},
+                                 {"convention", to_string(question.convention)},
+                                 {"gamma", value_or_null(question.gamma)},
+                                 {"batch", question.batches},
+                                 {"context", question.contexts},
+                                 {"overhead_us", question.overhead_us},
+                                 {"target_deployment", deployment_json(question.target_deployment)},
+                                 {"draft_deployment", deployment_json(question.draft_deployment)},
+                                 {"attained", overrides_json(question.attained)},
+                                 {"memory_utilization", question.memory_utilization},
+                                 {"ignore_memory", question.ignore_memory}};
+  if (iid == nullptr && positional == nullptr) answers::add_acceptance(question.acceptance, content);
+  return {.schema = prediction_schema, .content = std::move(content)};
+}
+
+bool has_decision_map(const answers::ProfileQuestion& question) {
+  return question.contexts.size() > 1 && question.batches.size() > 1;
+}
+
+void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
+                      const std::vector<VerificationCurve>& curves) {
+  folder.write("prediction.csv", lengths_csv(prediction));
+  folder.write("step-time.csv", step_time_csv(prediction));
+  // Where nothing fits into memory there is nothing to decide.
+  const bool decides =
+      std::ranges::any_of(prediction.cells, [&](const answers::AtBatch& at) { return prediction.advises(at); });
+  if (decides) folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
+  folder.write("verification-cost.csv", verification_cost_csv(curves, answers::evidence_of(prediction).interval_level));
+  if (decides && has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
+}
+
+}  // namespace foredraft::app

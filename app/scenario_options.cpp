@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/scenario_options.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
+#include "core/numbers.hpp"
+#include "core/table.hpp"
+#include "foredraft/scenario.hpp"
+#include "inputs/devices.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "logs/log_format.hpp"
+#include "scenario/check.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/processes.hpp"
+
+namespace foredraft::app {
+
+std::vector<std::string> device_names() { return texts_of(latency::device_registry(), &latency::DeviceSheet::name); }
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names = device_names();
+  for (const inputs::OperatorsText& operators : inputs::operators_texts()) names.emplace_back(operators.name);
+  return names;
+}
+
+std::vector<std::string> model_names() { return texts_of(latency::model_registry(), &latency::ModelShape::name); }
+
+std::vector<std::string> number_format_names() {
+  return texts_of(latency::number_formats(), [](latency::NumberFormat format) { return to_string(format); });
+}
+
+std::vector<std::string> log_format_names() { return texts_of(logs::formats(), &logs::LogFormat::name); }
+
+std::vector<std::string> convention_names() { return scenario::find_parameter("convention")->choices; }
+
+bool names_device(CommandLine& line) {
+  if (line.has("device") && line.has("profile")) {
+    line.reject("device", "mutually exclusive with --profile", "times come from one device", "remove one");
+  }
+  return line.has("device") || line.has("profile");
+}
+
+std::string named_device(const CommandLine& line) {
+  return line.has("device") ? line.text("device").value() : line.text("profile").value();
+}
+
+std::vector<std::string> named_pair(const CommandLine& line) {
+  std::vector<std::string> models;
+  for (const char* option : {"target", "draft"}) {
+    if (const auto name = line.text(option)) models.push_back(*name);
+  }
+  return models;
+}
+
+inputs::ReadProfile read_named_device(const CommandLine& line) {
+  return line.has("device") ? inputs::read_device(named_device(line)) : inputs::read_profile(named_device(line));
+}
+
+namespace {
+
+using scenario::Node;
+using scenario::Parameter;
+using scenario::ValueType;
+
+/// Parameters by family. A command takes those that its table of options names.
+const std::vector<std::pair<std::string, std::vector<std::string>>> stated_by_options{
+    {"", {"gamma", "convention", "drafter", "c", "operations_ratio"}},
+    {"cost.", {"step_ms", "draft_ms", "verify_ms", "overhead_ms", "verify_growth"}},
+    {"", {"alpha", "process"}},
+    {"process.", {"a", "b", "mean", "correlation", "spread", "rho", "conditional", "marginal"}},
+    {"drafter.", {"decay", "recovery", "edit_rate", "realign", "accuracies"}},
+    {"", {"policy"}},
+    {"policy.", {"threshold", "concentration", "bias"}}};
+
+Node number_node(const Parameter& parameter, const std::string& text) {
+  if (const auto whole = parse_whole_quantity(text); whole && parameter.type == ValueType::integer) return {0, *whole};
+  if (const auto real = parse_quantity(text)) return {0, *real};
+  return {0, text};
+}
+
+/// The value of an option, as a document would state it; nullopt, with a problem, for a wrong number.
+std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const std::string& text) {
+  const std::string option = scenario::option_of(parameter.name);
+  if (parameter.type == ValueType::choice || parameter.type == ValueType::text) return Node{0, text};
+  if (parameter.type == ValueType::reals) {
+    const auto entries = line.probabilities(option);
+    if (!entries) return std::nullopt;
+    scenario::Array list;
+    for (const double entry : *entries) list.push_back({0, entry});
+    return Node{0, list};
+  }
+  Node node = number_node(parameter, text);
+  const bool whole = parameter.type == ValueType::integer;
+  if (std::holds_alternative<std::string>(node.value) || (whole && std::holds_alternative<double>(node.value))) {
+    line.reject(option, fmt::format("invalid value \"{}\"", text),
+                whole ? "must be a whole number" : "must be a finite number");
+    return std::nullopt;
+  }
+  return node;
+}
+
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(CommandLine& line) : line_(line) { space_.wording = scenario::Wording::option; }
+
+  void state(std::string_view name, scenario::Value value) {
+    space_.fixed.push_back({scenario::find_parameter(name), std::move(value), 0});
+  }
+
+  void reject(std::string_view name) { rejected_.push_back(scenario::find_parameter(name)); }
+
+  void read(std::string_view name) {
+    if (name == "c" && states_times(line_)) return;
+    const Parameter& parameter = *scenario::find_parameter(name);
+    const std::string option = scenario::option_of(name);
+    const auto text = line_.text(option);
+    if (!text) return;
+    const auto node = node_of(line_, parameter, *text);
+    auto value = node ? read_value(parameter, *node, "--" + option, line_.problems()) : std::nullopt;
+    if (value) {
+      state(name, std::move(*value));
+    } else {
+      rejected_.push_back(&parameter);
+    }
+  }
+
+  /// The process follows from how acceptance is stated, the cost from whether times are.
+  void read_implied(bool cost) {
+    if (!line_.has("process") && (line_.has("conditional") || line_.has("marginal"))) {
+      state("process", std::string(scenario::name_of(AcceptanceProcess(Positional{}))));
+    }
+    if (!cost || !states_times(line_)) return;
+    state("cost", std::string(scenario::name_of(Cost(MeasuredTimes{}))));
+    line_.reject_any({"c"}, "mutually exclusive with measured times", "they say what a draft costs", "remove one");
+  }
+
+  [[nodiscard]] std::optional<Scenario> finish() {
+    // A misspelled word leaves open what is used: what follows from it would mislead.
+    if (std::ranges::find(rejected_, ValueType::choice, &Parameter::type) != rejected_.end()) return std::nullopt;
+    if (line_.unreadable()) return std::nullopt;
+    resolve_and_check(space_, rejected_, line_.problems());
+    if (!line_.problems().empty()) return std::nullopt;
+    return build(usage_of(space_), space_.fixed);
+  }
+
+ private:
+  CommandLine& line_;
+  scenario::Space space_;
+  std::vector<const Parameter*> rejected_;
+};
+
+}  // namespace
+
+OptionGroup cost_options() {
+  return {"cost of an iteration: c, or measured times",
+          {{"c", "C", "time of a draft step over that of a target decode step"},
+           {"step-ms", "T", "measured: one decode step of the target, without speculation"},
+           {"draft-ms", "T", "measured: one forward pass of the drafter"},
+           {"verify-ms", "T", "measured: one forward pass of the target over a draft (verification)"},
+           {"overhead-ms", "T", "measured: everything else in an iteration (default 0)"},
+           {"verify-growth", "G", "either: decode steps that each verified token after the first adds (default 0)"}}};
+}
+
+OptionGroup drafting_options() {
+  return {
+      "drafter and draft-length policy",
+      {{"drafter", "D", "autoregressive (default), block, heads, mlp_speculator, input_copy; foredraft list drafters",
+        false, [] { return scenario::find_parameter("drafter")->choices; }},
+       {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the draft before (default 1)"},
+       {"recovery", "R", "mlp_speculator: share of the decay that the previous token recovers (default 0.5)"},
+       {"accuracies", "a1,a2,...",
+        "heads: accuracy of head i given that all heads before it were right; replaces --alpha"},
+       {"edit-rate", "E", "input_copy: probability that the next token differs from the input's; replaces --alpha"},
+       {"realign", "N", "input_copy: tokens decoded one by one after each edit"},
+       {"policy", "P",
+        "constant (default), plus2_minus1, confidence_threshold, optimal_stopping; --gamma is the maximum", false,
+        [] { return scenario::find_parameter("policy")->choices; }},
+       {"threshold", "H", "confidence_threshold: drafting stops after a token with a lower confidence"},
+       {"concentration", "S", "confidence_threshold: acceptance varies by token as Beta(alpha S, (1 - alpha) S)"},
+       {"bias", "B", "confidence_threshold: confidence = acceptance^B (default 1: calibrated)"}}};
+}
+
+bool states_times(const CommandLine& line) {
+  constexpr std::array times{"step-ms", "draft-ms", "verify-ms", "overhead-ms"};
+  return std::ranges::any_of(times, [&](const char* time) { return line.has(time); });
+}
+
+std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated) {
+  ScenarioReader reader(line);
+  for (const StatedValue& value : stated) {
+    if (value.value) {
+      reader.state(value.parameter, *value.value);
+    } else {
+      reader.reject(value.parameter);
+    }
+  }
+  const auto by_command = [&](std::string_view name) {
+    return std::ranges::find(stated, name, &StatedValue::parameter) != stated.end();
+  };
+  reader.read_implied(!by_command("cost"));
+  for (const auto& [family, names] : stated_by_options) {
+    for (const std::string& name : names) {
+      if (!by_command(family + name)) reader.read(family + name);
+    }
+  }
+  return reader.finish();
+}
+
+}  // namespace foredraft::app

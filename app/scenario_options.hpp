@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/command_line.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "inputs/devices.hpp"
+#include "scenario/parameters.hpp"
+
+/// --device and --profile, which name the times that a command rests on.
+namespace foredraft::app {
+
+// ---- What options of several commands take, for completion.
+
+[[nodiscard]] std::vector<std::string> device_names();
+[[nodiscard]] std::vector<std::string> profile_names();
+[[nodiscard]] std::vector<std::string> model_names();
+[[nodiscard]] std::vector<std::string> number_format_names();
+[[nodiscard]] std::vector<std::string> log_format_names();
+[[nodiscard]] std::vector<std::string> convention_names();
+
+inline constexpr OptionSpec device_option{
+    "device", "D", "a data sheet: a shipped one (foredraft list devices), or FILE.toml", false, device_names};
+inline constexpr OptionSpec profile_option{"profile", "P", "or a profile.json, or a data sheet likewise", false,
+                                           profile_names};
+inline constexpr OptionSpec target_option{
+    "target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json", false,
+    model_names};
+inline constexpr OptionSpec draft_option{"draft", "D", "the draft model likewise", false, model_names};
+inline constexpr OptionSpec log_format_option{
+    "format", "F", "the format of the logs (foredraft list formats); default: by content", false, log_format_names};
+inline constexpr OptionSpec convention_option{
+    "convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma", false, convention_names};
+
+/// Whether the line names one of the two; a problem where it names both.
+[[nodiscard]] bool names_device(CommandLine& line);
+
+/// What the line names, as it was written.
+[[nodiscard]] std::string named_device(const CommandLine& line);
+
+/// --target and --draft, those that are given.
+[[nodiscard]] std::vector<std::string> named_pair(const CommandLine& line);
+
+/// The data sheet of --device or the profile of --profile. Throws InputError as read_device and read_profile do.
+[[nodiscard]] inputs::ReadProfile read_named_device(const CommandLine& line);
+
+// ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/.
+
+/// c, or measured times.
+[[nodiscard]] OptionGroup cost_options();
+/// Whether measured times are given.
+[[nodiscard]] bool states_times(const CommandLine& line);
+/// Drafter and draft-length policy with their parameters.
+[[nodiscard]] OptionGroup drafting_options();
+
+/// A parameter that a command states by itself.
+struct StatedValue {
+  std::string_view parameter;
+  std::optional<scenario::Value> value;  ///< nullopt: wrong or missing, which was reported
+};
+
+/// The scenario of the options that were given, and of `stated`. Problems go to the line; nullopt if there are any.
+[[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated);
+
+}  // namespace foredraft::app

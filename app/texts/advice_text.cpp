@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "answers/advice.hpp"
+#include "core/readable.hpp"
+#include "core/table.hpp"
+
+namespace foredraft::app {
+namespace {
+
+constexpr std::size_t max_loads = 6;
+
+std::string count_text(double count) {
+  std::string text = fmt::format("{:.0f}", count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string what_was_read(const answers::Advice& advice) {
+  std::string text = advice.engine.empty() ? "format " + advice.format : advice.engine;
+  if (!advice.version.empty()) text += " " + readable(advice.version, 24);
+  if (advice.settings.method) text += ", " + readable(*advice.settings.method, 24);
+  std::set<std::int64_t> gammas;
+  double plain = 0.0;
+  for (const answers::Run& run : advice.runs) {
+    if (run.gamma) gammas.insert(*run.gamma);
+    if (run.decoding == logs::Decoding::plain) plain += static_cast<double>(run.observations);
+  }
+  text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
+                  : advice.tokens_observed  ? std::string("acceptance lengths as printed")
+                                            : std::string("no acceptance"));
+  if (gammas.size() > 4) {
+    text += fmt::format(" at K = {} to {}", *gammas.begin(), *gammas.rbegin());
+  } else if (!gammas.empty()) {
+    text += fmt::format(" at K = {}", fmt::join(gammas, ", "));
+  }
+  if (plain > 0.0) text += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
+  return text;
+}
+
+// ---- loads
+
+/// All loads, or the smallest and largest ones.
+std::vector<const answers::LoadAdvice*> shown_loads(const answers::Advice& advice) {
+  std::vector<const answers::LoadAdvice*> loads;
+  const std::size_t all = advice.loads.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    if (all <= max_loads || i < max_loads / 2 || i + max_loads / 2 >= all) loads.push_back(&advice.loads[i]);
+  }
+  return loads;
+}
+
+std::string loads_table(const answers::Advice& advice) {
+  using Align = Table::Align;
+  const auto loads = shown_loads(advice);
+  std::set<analytic::ChainFactor> factors;
+  for (const answers::LoadAdvice* load : loads) {
+    if (!load->chain) continue;
+    for (const analytic::ChainLink& link : load->chain->links) factors.insert(link.factor);
+  }
+  Table table;
+  table.columns = {{"", Align::left}, {"K", Align::right}, {"acceptance length", Align::right}};
+  for (const auto factor : factors)
+    table.columns.push_back({std::string(answers::names_of(factor).title), Align::right});
+  table.columns.push_back({"TPOT ms", Align::right});
+  table.columns.push_back({"speedup", Align::right});
+  for (const answers::LoadAdvice* load : loads) {
+    std::vector<std::string> row{load->name, load->gamma ? std::to_string(*load->gamma) : "",
+                                 fmt::format("{:.3f}", load->tokens->mean)};
+    for (const auto factor : factors) {
+      std::string cell;
+      for (const analytic::ChainLink& link : load->chain ? load->chain->links : std::vector<analytic::ChainLink>{}) {
+        if (link.factor == factor) cell = fmt::format("x {:.3f}", link.value);
+      }
+      row.push_back(cell);
+    }
+    const double token_ms =
+        load->iteration_ms ? load->iteration_ms->mean / load->tokens->mean : std::numeric_limits<double>::quiet_NaN();
+    row.push_back(!load->iteration_ms ? ""
+                  : load->plain_ms    ? fmt::format("{:.3g} -> {:.3g}", load->plain_ms->mean, token_ms)
+                                      : fmt::format("{:.3g}", token_ms));
+    row.push_back(load->chain ? answers::with_half_width(load->chain->speedup) : "not known");
+    table.rows.push_back(std::move(row));
+  }
+  return to_text(table);
+}
+
+// ---- kinds of requests and prompts
+
+std::string spread_text(const answers::Advice& advice) {
+  if (!advice.spread) return "";
+  const answers::RequestSpread& spread = *advice.spread;
+  return labeled("spread", fmt::format("of {} requests 10 % stay below {:.2f} tokens per iteration, half below {:.2f}, "
+                                       "90 % below {:.2f}",
+                                       spread.requests, spread.tenth, spread.half, spread.nine_tenths));
+}
+
+/// A line a dimension, at most six of its values: those at both ends.
+std::string strata_text(const answers::Advice& advice) {
+  constexpr std::size_t at_each_end = 3;
+  std::string text;
+  for (auto first = advice.strata.begin(); first != advice.strata.end();) {
+    const auto last = std::find_if(first, advice.strata.end(), [&](const answers::StratumTokens& one) {
+      return one.dimension != first->dimension;
+    });
+    const auto number = static_cast<std::size_t>(last - first);
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < number; ++i) {
+      if (i >= at_each_end && i + at_each_end < number) {
+        if (i == at_each_end) values.push_back(fmt::format("{} more", number - 2 * at_each_end));
+        continue;
+      }
+      const answers::StratumTokens& one = *(first + static_cast<std::ptrdiff_t>(i));
+      values.push_back(one.name + " " +
+                       (std::isfinite(one.tokens.standard_error) ? answers::with_half_width(one.tokens)
+                                                                 : fmt::format("{:.2f}", one.tokens.mean)));
+    }
+    text += labeled("by " + first->dimension, fmt::format("{}", fmt::join(values, ", ")));
+    first = last;
+  }
+  return text;
+}
+
+std::string prefill_text(const answers::Advice& advice) {
+  std::string text;
+  for (const answers::LoadAdvice* load : shown_loads(advice)) {
+    if (!load->prefill || !load->iteration_ms) continue;
+    const std::string share =
+        load->prompt_share ? fmt::format("prompts are {:.0f} % of the tokens; ", 100.0 * *load->prompt_share) : "";
+    text +=
+        labeled(text.empty() ? "prefill" : " ",
+                fmt::format("at {} {}1,000 prompt tokens take {:.3g} ms; an iteration without any {:.3g} ms, {:.3g} as "
+                            "logged",
+                            load->name, share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
+                            load->prefill->decode_ms.mean, load->iteration_ms->mean));
+  }
+  return text;
+}
+
+// ---- draft lengths
+
+bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
+  constexpr std::int64_t near = 5;
+  const bool logged = gamma == advice.gamma_observed;
+  return gamma <= near || gamma == 8 || gamma == answers::longest_advised || logged;
+}
+
+std::string lengths_text(const answers::Advice& advice) {
+  std::vector<std::string> lengths;
+  for (const analytic::TokensAtGamma& at : advice.by_gamma) {
+    if (!is_shown(advice, at.gamma)) continue;
+    const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
+    const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
+    lengths.push_back(fmt::format("{}: {}{}", at.gamma, value,
+                                  at.gamma == advice.gamma_observed ? " (logged)"
+                                  : at.extrapolated && !open ? fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)
+                                                             : ""));
+  }
+  return fmt::format("{}", fmt::join(lengths, ", "));
+}
+
+std::string speedup_by_k_text(const answers::LoadAdvice& load) {
+  std::vector<std::string> speedups;
+  for (const analytic::SpeedupAt& at : load.by_gamma) {
+    speedups.push_back(std::isfinite(at.value) ? fmt::format("{}: {:.2f}", at.gamma, at.value)
+                                               : fmt::format("{}: at most {:.2f}", at.gamma, at.high));
+  }
+  return fmt::format("{}", fmt::join(speedups, ", "));
+}
+
+std::string by_gamma_text(const answers::Advice& advice) {
+  if (advice.by_gamma.empty()) return "";
+  std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
+  for (const answers::LoadAdvice* load : shown_loads(advice)) {
+    if (load->best) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedup_by_k_text(*load)));
+  }
+  return text;
+}
+
+std::string warnings_text(const answers::Advice& advice) {
+  std::string text;
+  for (const std::string& line : answers::warning_lines(advice.warnings))
+    text += labeled(text.empty() ? "warnings" : " ", line);
+  return text;
+}
+
+/// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
+std::string continued(std::string line) {
+  constexpr std::string_view indent = "  ";
+  std::string text;
+  while (line.size() > text_columns) {
+    const std::size_t option = line.rfind(" --", text_columns - 2);
+    const std::size_t comma = line.rfind(',', text_columns - 1);
+    if (option != std::string::npos && option > indent.size()) {
+      text += line.substr(0, option) + " \\\n";
+      line = fmt::format("{}{}", indent, line.substr(option + 1));
+    } else if (comma != std::string::npos) {
+      text += line.substr(0, comma + 1) + "\n";
+      line = fmt::format("{}{}", indent, line.substr(comma + 1));
+    } else {
+      break;
+    }
+  }
+  return text + line + "\n";
+}
+
+std::string settings_text(std::string_view settings) {
+  if (settings.empty()) return "";
+  if (settings.find('\n') == std::string_view::npos && settings.size() + columns_of_label <= text_columns) {
+    return fmt::format("{:<{}}{}\n", "suggested", columns_of_label, settings);
+  }
+  std::string text = "suggested\n";
+  std::istringstream lines{std::string(settings)};
+  for (std::string line; std::getline(lines, line);) text += continued(line);
+  return text;
+}
+
+}  // namespace
+
+answers::FactorNames names_of(analytic::ChainFactor factor) {
+  using analytic::ChainFactor;
+  switch (factor) {
+    case ChainFactor::verification:
+      return {"verification", "verification"};
+    case ChainFactor::drafting:
+      return {"drafting", "drafting"};
+    case ChainFactor::engine_overhead:
+      return {"engine_overhead", "engine"};
+    case ChainFactor::plain_overhead:
+      return {"plain_overhead", "in both"};
+    case ChainFactor::iteration_cost:
+      break;
+  }
+  return {"iteration_cost", "iteration cost"};
+}
+
+std::string with_half_width(const Estimate& estimate, std::string_view unit) {
+  const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
+  return fmt::format("{:.2f}{} +- {:.2f}", estimate.mean, unit, half);
+}
+
+std::string to_text(const answers::Advice& advice, std::string_view settings) {
+  const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
+  std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
+  text += labeled("read", what_was_read(advice)) + spread_text(advice);
+  if (!advice.loads.empty()) text += "\n" + loads_table(advice) + "\n";
+  if (!advice.cause.empty()) text += labeled("cause", advice.cause);
+  text += prefill_text(advice) + strata_text(advice) + by_gamma_text(advice);
+  if (!advice.why_not.empty()) text += labeled("next", advice.why_not);
+  return text + settings_text(settings) + warnings_text(advice);
+}
+
+}  // namespace foredraft::app

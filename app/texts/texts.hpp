@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/advice.hpp"
+#include "answers/comparison.hpp"
+#include "answers/inverse.hpp"
+#include "answers/load_prediction.hpp"
+#include "answers/prediction.hpp"
+#include "answers/profile_prediction.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/tree.hpp"
+
+/// Every answer as text for a terminal, in lines of at most 100 columns: the answer first, then its numbers, then what
+/// it rests on.
+namespace foredraft::app {
+
+// ---- predict
+
+[[nodiscard]] std::string to_text(const answers::Answered& answered);
+/// Of several that differ in alpha or c: a row each.
+[[nodiscard]] std::string to_text(std::span<const answers::Answered> all);
+
+/// Acceptance in words: "i.i.d. acceptance".
+[[nodiscard]] std::string acceptance_words(const AcceptanceProcess& acceptance);
+
+[[nodiscard]] std::string to_text(const answers::InverseQuestion& question);
+
+/// As answers::varying_prediction_json.
+[[nodiscard]] std::string varying_prediction_text(const Scenario& scenario);
+
+/// Tokens per iteration with their interval at gamma 1 to 12, and at `asked`.
+[[nodiscard]] std::string observed_text(const answers::FittedAcceptance& observed, std::optional<std::int64_t> asked);
+
+/// A table for each context.
+[[nodiscard]] std::string to_text(const answers::ProfilePrediction& prediction);
+
+/// A table by draft length.
+[[nodiscard]] std::string to_text(const answers::LoadPrediction& prediction);
+
+// ---- advise and compare
+
+/// About ten lines. `settings`: engine settings to append, or empty.
+[[nodiscard]] std::string to_text(const answers::Advice& advice, std::string_view settings);
+
+[[nodiscard]] std::string to_text(const answers::Comparison& comparison);
+
+// ---- tree
+
+/// A comparison of trees, then the tree itself.
+[[nodiscard]] std::string to_text(const TreeAnswer& answer);
+
+/// Graphviz: a node for each token, labeled with its rank and its acceptance probability.
+[[nodiscard]] std::string to_dot(const TreeAnswer& answer);
+
+/// One row per node: node, parent, depth, rank, path, probability. The data of the figure.
+[[nodiscard]] std::string to_csv(const TokenTree& tree, const std::vector<double>& probabilities);
+
+/// [[0], [0, 0], [1]]: Medusa's list, readable by Python and JSON.
+[[nodiscard]] std::string path_list(const TokenTree& tree);
+
+}  // namespace foredraft::app

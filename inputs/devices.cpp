@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/devices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/files.hpp"
+#include "core/problems.hpp"
+#include "core/readable.hpp"
+#include "foredraft/errors.hpp"
+#include "foredraft/profile.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/profile/profile.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+using latency::DeviceSheet;
+
+/// All that finds a shipped device, for suggestions.
+std::vector<std::string> device_words() {
+  std::vector<std::string> words;
+  for (const DeviceSheet& sheet : latency::device_registry()) {
+    words.push_back(sheet.name);
+    words.insert(words.end(), sheet.aliases.begin(), sheet.aliases.end());
+  }
+  for (const OperatorsText& document : operators_texts()) words.emplace_back(document.name);
+  return words;
+}
+
+/// Whether a name is of another device rather than mistyped: b100 and h101 are no h100.
+bool names_another(std::string_view name, std::string_view word) {
+  if (name.size() != word.size() || std::is_permutation(name.begin(), name.end(), word.begin())) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != word[i] && (i == 0 || (name[i] >= '0' && name[i] <= '9'))) return true;
+  }
+  return false;
+}
+
+/// A name or alias that was mistyped; of a word that is no path, else the shortest name of each device.
+std::string device_suggestion(const std::string& name) {
+  std::vector<std::string> words = device_words();
+  std::erase_if(words, [&](const std::string& word) { return names_another(name, word); });
+  if (!nearest(name, words).empty()) return suggestion_for(name, words);
+  if (name.find_first_of("./") != std::string::npos) return "foredraft list devices shows those that ship";
+  std::vector<std::string_view> known;
+  for (const DeviceSheet& sheet : latency::device_registry()) {
+    std::string_view shortest = sheet.name;
+    for (const std::string& alias : sheet.aliases) {
+      if (alias.size() < shortest.size()) shortest = alias;
+    }
+    known.push_back(shortest);
+  }
+  return fmt::format("known: {}; foredraft list devices shows all that ship", fmt::join(known, ", "));
+}
+
+latency::Profile one_device(std::string_view text, const std::string& name) {
+  std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
+  if (sheets.size() == 1) return std::move(sheets.front().profile);
+  std::vector<std::string> names;
+  for (const DeviceSheet& sheet : sheets) names.push_back(sheet.name);
+  throw DomainError(fmt::format("{}: {} devices ({}) - a file that is named here holds one", name, sheets.size(),
+                                fmt::join(names, ", ")));
+}
+
+bool is_toml(const std::string& name) { return name.ends_with(".toml"); }
+
+/// The shipped device of this name; else there is a file, or InputError.
+std::optional<ReadProfile> shipped_or_file(const std::string& name, std::string_view kind) {
+  if (const DeviceSheet* sheet = latency::find_device(name)) {
+    return ReadProfile{sheet->profile, digest_text(sheet->name, latency::to_json(sheet->profile)), true};
+  }
+  std::error_code unreadable;
+  if (std::filesystem::status(name, unreadable).type() == std::filesystem::file_type::not_found) {
+    throw InputError(
+        fmt::format("{}: neither a {} nor a shipped device - {}", readable(name), kind, device_suggestion(name)));
+  }
+  return std::nullopt;
+}
+
+ReadProfile profile_of_file(const std::string& name, bool toml) {
+  const std::string text = read_file(name);
+  try {
+    return {toml ? one_device(text, name) : latency::from_json(text, name), digest_text(name, text), false};
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+}
+
+// ---- tables
+
+constexpr double listed_giga = 1e9;
+constexpr double listed_tera = 1e12;
+
+/// Four digits; whole numbers have all of theirs.
+std::string in_units_of(double unit, const std::optional<double>& value) {
+  if (!value) return "";
+  const double count = *value / unit;
+  return count < 1000.0 ? fmt::format("{:.4g}", count) : fmt::format("{:.0f}", count);
+}
+
+/// One line a source: the figures that come from it.
+std::string sources_text(const latency::Profile& profile) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sources;
+  for (const latency::SheetFigure& figure : latency::sheet_figures(profile)) {
+    auto found = std::ranges::find(sources, figure.origin, [](const auto& source) { return source.first; });
+    if (found == sources.end()) found = sources.insert(sources.end(), {figure.origin, {}});
+    found->second.push_back(fmt::format("`{}` {:.10g}", figure.key, figure.value));
+  }
+  std::string text;
+  for (const auto& [origin, figures] : sources) text += fmt::format("- {}: {}\n", fmt::join(figures, ", "), origin);
+  return text;
+}
+
+}  // namespace
+
+ReadProfile read_device(const std::string& name) {
+  if (auto shipped = shipped_or_file(name, "TOML file")) return std::move(*shipped);
+  if (!is_toml(name)) {
+    throw InputError(fmt::format("{}: no data sheet (its name does not end in .toml) - use --profile for a profile",
+                                 readable(name)));
+  }
+  return profile_of_file(name, true);
+}
+
+ReadProfile read_profile(const std::string& name) {
+  const auto operators = std::ranges::find(operators_texts(), name, &OperatorsText::name);
+  if (operators != operators_texts().end()) {
+    return {parse_operators(operators->text, name), digest_text(name, operators->text), true};
+  }
+  if (auto shipped = shipped_or_file(name, "file")) return std::move(*shipped);
+  return profile_of_file(name, is_toml(name));
+}
+
+Table device_table() {
+  Table table;
+  table.columns = {{"device", Table::Align::left}};
+  for (const char* title : {"memory GB", "GB/s", "fp16 TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
+  for (const DeviceSheet& sheet : latency::device_registry()) {
+    const latency::Limits& limits = sheet.profile.limits;
+    table.rows.push_back({sheet.name, in_units_of(listed_giga, latency::capacity_bytes(sheet.profile.device)),
+                          in_units_of(listed_giga, limits.memory_bandwidth_bytes_per_s.value),
+                          in_units_of(listed_tera, limits.matrix_peak_fp16_flop_per_s.value),
+                          in_units_of(listed_tera, limits.matrix_peak_fp8_flop_per_s.value),
+                          in_units_of(listed_tera, limits.matrix_peak_int8_flop_per_s.value),
+                          in_units_of(listed_tera, limits.matrix_peak_fp4_flop_per_s.value),
+                          in_units_of(listed_giga, limits.link_bandwidth_bytes_per_s.value)});
+  }
+  return table;
+}
+
+std::string devices_markdown() {
+  std::string text = to_markdown(device_table());
+  for (const DeviceSheet& sheet : latency::device_registry()) {
+    text += fmt::format("\n### {}\n\n{}. Also: {}.\n\n{}", sheet.name, sheet.profile.device.name,
+                        fmt::join(sheet.aliases, ", "), sources_text(sheet.profile));
+  }
+  return text;
+}
+
+}  // namespace foredraft::inputs
+
+namespace foredraft {
+
+std::vector<std::string> shipped_devices() {
+  std::vector<std::string> names;
+  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
+  return names;
+}
+
+}  // namespace foredraft

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/inputs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/check.hpp"
+#include "core/csv.hpp"
+#include "core/documents.hpp"
+#include "core/files.hpp"
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "core/table.hpp"
+#include "foredraft/errors.hpp"
+#include "foredraft/inputs.hpp"
+#include "foredraft/scenario.hpp"
+#include "inputs/corpus.hpp"
+#include "inputs/devices.hpp"
+#include "inputs/read_model.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+#include "scenario/check.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/server.hpp"
+#include "sim/process/process_simulation.hpp"
+#include "sim/token/models/model_pair.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+/// More text of one's own than this is sampled evenly: n-gram counts must fit into memory.
+constexpr std::uint64_t max_corpus_bytes = 256'000'000;
+
+Corpus read_named_corpus(const std::vector<std::string>& names) {
+  try {
+    if (names == std::vector<std::string>{"prose"}) return default_corpus(DefaultCorpus::prose);
+    if (names == std::vector<std::string>{"code"}) return default_corpus(DefaultCorpus::code);
+    return read_corpus(std::vector<std::filesystem::path>(names.begin(), names.end()), max_corpus_bytes);
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("models.corpus: {}: {}", fmt::join(names, " "), error.what()));
+  }
+}
+
+/// What distinguishes the times of two rooflines of the same models.
+std::string deployment_key(const Roofline& asked) {
+  const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
+                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.expert_skew,
+                     text(asked.bandwidth_efficiency), text(asked.compute_efficiency), text(asked.step_overhead_us),
+                     text(asked.iteration_us), asked.memory_utilization, asked.ignore_memory,
+                     asked.allow_vocabulary_mismatch);
+}
+
+std::optional<latency::NumberFormat> read_format(std::string_view key, const std::optional<std::string>& word) {
+  if (!word) return std::nullopt;
+  if (const auto format = latency::number_format(*word)) return format;
+  throw DomainError(fmt::format("{}: unknown format \"{}\" - {}", key, *word, format_suggestion(*word)));
+}
+
+AskedDeployment asked_deployment(const Roofline* asked) {
+  if (asked == nullptr) return {};
+  return {.target_format = read_format("cost.target_format", asked->target_format),
+          .draft_format = read_format("cost.draft_format", asked->draft_format),
+          .kv_format = read_format("cost.kv_format", asked->kv_format),
+          .target_tp = asked->target_tp,
+          .draft_tp = asked->draft_tp,
+          .expert_skew = asked->expert_skew};
+}
+
+latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& profile, const Roofline* asked) {
+  latency::TimedPair timed{.target = pair.target,
+                           .draft = pair.draft,
+                           .models = pair.models,
+                           .sheet = {.attainable = latency::attainable_of(profile)}};
+  if (asked == nullptr) return timed;
+  if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
+  if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {
+    throw DomainError("cost.draft: " + *pair.vocabulary_problem +
+                      " - take a draft of the target's family, or set cost.allow_vocabulary_mismatch = 1");
+  }
+  const latency::AttainableOverrides known{.bandwidth_efficiency = asked->bandwidth_efficiency,
+                                           .compute_efficiency = asked->compute_efficiency,
+                                           .step_us = asked->step_overhead_us,
+                                           .iteration_us = asked->iteration_us};
+  timed.sheet.target = pair.target_deployment;
+  timed.sheet.draft = pair.draft_deployment;
+  timed.sheet.attainable = latency::with(known, timed.sheet.attainable.value());
+  if (!asked->ignore_memory) timed.memory_utilization = asked->memory_utilization;
+  return timed;
+}
+
+}  // namespace
+
+void Inputs::attach(Scenario& scenario) {
+  if (auto* roofline = std::get_if<Roofline>(&scenario.cost)) {
+    roofline->times = times(*roofline, roofline, scenario.drafter);
+  } else if (auto* measured = std::get_if<Measured>(&scenario.cost)) {
+    measured->times = times(*measured, nullptr, scenario.drafter);
+  }
+  if (AcceptanceProcess* stated = scenario::acceptance_of(scenario)) {
+    if (const auto* observed = std::get_if<Observed>(stated)) {
+      *stated = acceptance(*observed, scenario.gamma);
+    } else if (auto* trace = std::get_if<Trace>(stated)) {
+      trace->recording = recording(*trace, scenario);
+    }
+  } else if (auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
+    if (auto* models = std::get_if<NgramModels>(&token->models)) {
+      models->trained = trained(*models, scenario.drafter, scenario.gamma);
+    }
+  }
+}
+
+std::string Inputs::located(const std::string& name, bool is_file) {
+  if (folder_.empty() || std::filesystem::path(name).is_absolute()) return name;
+  std::string beside = (std::filesystem::path(folder_) / name).lexically_normal().string();
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(beside, unknown)) return beside;
+  if (!is_file) return name;
+  if (!std::filesystem::exists(name, unknown)) return beside;
+  notes_.insert(
+      fmt::format("{}: taken from the working directory; beside the configuration there is no {}", name, beside));
+  return name;
+}
+
+void Inputs::note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma) {
+  if (recorded_gamma == 0 || gamma <= recorded_gamma) return;
+  notes_.insert(fmt::format(
+      "{}: recorded at gamma {}; longer drafts are extrapolated: what follows {} accepted drafts is drawn with the "
+      "acceptance rate of the whole recording",
+      file, recorded_gamma, recorded_gamma));
+}
+
+std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Scenario& scenario) {
+  const std::lock_guard lock(mutex_);
+  const std::string file = located(trace.file, true);
+  note_extrapolation(file, trace.recorded_gamma, scenario.gamma);
+  const std::string key = fmt::format("{}|{}|{}", file, trace.recorded_gamma, to_string(scenario.convention));
+  std::shared_ptr<const Recording>& held = recordings_[key];
+  if (held) return held;
+  auto text = recorded_texts_.find(file);
+  if (text == recorded_texts_.end()) {
+    text = recorded_texts_.emplace(file, read_file(file)).first;
+    files_[file] = digest_text(file, text->second);
+  }
+  held = std::make_shared<const Recording>(parse_trace(text->second, file, trace.recorded_gamma, scenario.convention));
+  return held;
+}
+
+AcceptanceProcess Inputs::acceptance(const Observed& log, std::int64_t gamma) {
+  const std::lock_guard lock(mutex_);
+  const std::string file = located(log.file, true);
+  auto held = observed_.find(file);
+  if (held == observed_.end()) {
+    held = observed_.emplace(file, read_observed_acceptance(file)).first;
+    files_[file] = held->second.file;
+  }
+  note_extrapolation(file, held->second.recorded_gamma, gamma);
+  return held->second.process;
+}
+
+const latency::Profile& Inputs::profile(const std::string& name) {
+  if (const auto found = profiles_.find(name); found != profiles_.end()) return found->second;
+  ReadProfile read = read_profile(name);
+  if (!read.shipped) files_[name] = read.digest;
+  return profiles_.emplace(name, std::move(read.profile)).first->second;
+}
+
+std::shared_ptr<const ForwardPassTimes> Inputs::times(const LookedUpTimes& asked, const Roofline* roofline,
+                                                      const Drafter& drafter) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = fmt::format("{}|{}|{}|{}|{}", asked.source, asked.target, asked.draft,
+                                      scenario::name_of(drafter), roofline == nullptr ? "" : deployment_key(*roofline));
+  std::shared_ptr<const ForwardPassTimes>& held = times_[key];
+  if (held) return held;
+  const latency::Profile& read = profile(located(asked.source));
+  // A roofline is of a data sheet, measured times are of what was measured.
+  if ((read.source == latency::Source::datasheet) != (roofline != nullptr)) {
+    throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", asked.source,
+                                  to_string(read.source),
+                                  scenario::name_of(roofline != nullptr ? Cost(Measured{}) : Cost(Roofline{}))));
+  }
+  const DeployedPair pair = read_pair({.target = located(asked.target),
+                                       .draft = located(asked.draft),
+                                       .heads = std::holds_alternative<Heads>(drafter),
+                                       .deployment = asked_deployment(roofline)},
+                                      read);
+  for (const FileDigest& file : pair.files) files_[file.path] = file;
+  held = latency::surface_times(read, asked.source, timed_pair(pair, read, roofline), drafter);
+  return held;
+}
+
+Inputs::TrainedCorpus& Inputs::corpus(const std::vector<std::string>& names, std::int64_t vocabulary) {
+  const std::string key = fmt::format("{}|{}", fmt::join(names, "|"), vocabulary);
+  const auto found = corpora_.find(key);
+  if (found != corpora_.end()) return found->second;
+  const Corpus read = read_named_corpus(texts_of(names, [&](const std::string& name) { return located(name); }));
+  for (const FileDigest& file : read.files) files_[file.path] = file;
+  TrainedCorpus trained{ngram::Vocabulary::build(read.texts, vocabulary), {}, {}};
+  for (const std::string& text : read.texts) trained.documents.push_back(trained.vocabulary.encode(text));
+  return corpora_.emplace(key, std::move(trained)).first->second;
+}
+
+std::shared_ptr<const ngram::Model> Inputs::model(TrainedCorpus& trained, const ngram::Window& window) {
+  std::shared_ptr<const ngram::Model>& held = trained.models[window.distances];
+  if (!held) held = ngram::Model::train(trained.documents, trained.vocabulary.size(), window);
+  return held;
+}
+
+std::shared_ptr<const TrainedModels> Inputs::trained(const NgramModels& models, const Drafter& drafter,
+                                                     std::int64_t gamma) {
+  const std::lock_guard lock(mutex_);
+  TrainedCorpus& text = corpus(models.corpus, models.vocabulary);
+  auto result = std::make_shared<TrainedModels>();
+  result->target = model(text, ngram::adjacent_window(static_cast<int>(models.target_order)));
+  if (std::holds_alternative<PromptLookup>(drafter)) return result;
+  const auto order = static_cast<int>(models.draft_order);
+  const bool heads = std::holds_alternative<Heads>(drafter);
+  if (!heads && !std::holds_alternative<MlpSpeculator>(drafter)) {
+    result->drafter = ngram::ngram_drafter(model(text, ngram::adjacent_window(order)));
+    return result;
+  }
+  std::vector<std::shared_ptr<const ngram::Model>> by_position;
+  // Without drafts the first one does nothing.
+  for (int position = 1; position <= std::max(1, static_cast<int>(gamma)); ++position) {
+    by_position.push_back(
+        model(text, heads ? ngram::head_window(order, position) : ngram::stage_window(order, position)));
+  }
+  result->drafter = heads ? ngram::heads(std::move(by_position)) : ngram::stages(std::move(by_position));
+  return result;
+}
+
+std::vector<FileDigest> Inputs::files() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<FileDigest> result;
+  for (const auto& [path, file] : files_) result.push_back(file);
+  return result;
+}
+
+std::set<std::string> Inputs::notes() const {
+  const std::lock_guard lock(mutex_);
+  return notes_;
+}
+
+void ask_extreme_passes(const Server& server, const Scenario& scenario) {
+  const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
+  if (cost == nullptr) return;
+  const Drafting drafting = scenario::drafting(scenario.drafter);
+  const auto longest_prompt = static_cast<std::int64_t>(server.prompt.tokens) + server.prompt.spread;
+  const double longest =
+      server.prompt.tokens + server.output.tokens + static_cast<double>(server.prompt.spread + server.output.spread);
+  const auto ask = [&](std::int64_t gamma, StepShape pass) {
+    pass.tokens = pass.prompt ? longest_prompt : max_tokens(gamma, scenario.convention);
+    static_cast<void>(cost->times->target_us(pass, scenario.convention));
+    if (draft_passes(gamma, drafting) == 0) return;
+    if (!pass.prompt) pass.tokens = drafting == Drafting::block ? gamma : 1;
+    static_cast<void>(cost->times->drafter_us(pass));
+  };
+  for (const auto& [from, to, gamma] : scenario::gamma_of_batches(server, scenario.gamma)) {
+    const std::int64_t verified = std::max<std::int64_t>(1, max_tokens(gamma, scenario.convention));
+    cost->times->check_memory({.batch = std::min(to, server.max_batch), .tokens = verified, .context = longest});
+    for (const std::int64_t batch : {from, std::min(to, server.max_batch)}) {
+      for (const double context : {server.prompt.tokens, longest}) {
+        ask(gamma, {.batch = batch, .tokens = 0, .context = context});
+      }
+      if (longest_prompt > 0) ask(gamma, {.batch = batch, .tokens = 0, .context = 0.0, .prompt = true});
+    }
+  }
+}
+
+// ---- Recorded acceptance.
+
+namespace {
+
+enum class Shape { outcomes, accepted };
+
+/// Collects the numbers of one sequence after another and turns them into outcomes.
+class TraceBuilder {
+ public:
+  TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
+      : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
+
+  void reject(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
+    problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
+  }
+
+  /// A number that `text()` shows; nothing where it does not fit into 64 bits.
+  void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
+    if (shape == Shape::accepted && recorded_gamma_ == 0) {
+      if (!gamma_missed_) {
+        reject(line, "accepted counts without process.recorded_gamma",
+               "a count equal to gamma means that no draft was rejected", "add \"process.recorded_gamma\" to [fixed]");
+      }
+      gamma_missed_ = true;
+      return;
+    }
+    const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
+    const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
+    if (!number || *number < low || *number > high) {
+      reject(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
+             fmt::format("must lie in {} to {}", low, high));
+      return;
+    }
+    numbers_.push_back(*number);
+  }
+
+  void end_sequence(Shape shape) {
+    if (numbers_.empty()) return;
+    if (shape == Shape::outcomes) {
+      trace_.sequences.emplace_back(numbers_.begin(), numbers_.end());
+    } else {
+      trace_.sequences.push_back(sim::trace_from_accepted_counts(numbers_, recorded_gamma_, convention_));
+    }
+    numbers_.clear();
+  }
+
+  Recording finish() {
+    if (trace_.sequences.empty() && problems_.empty()) reject(1, "holds no outcome", "a trace must have at least one");
+    problems_.raise();
+    return std::move(trace_);
+  }
+
+ private:
+  FirstProblems problems_;
+  std::int64_t recorded_gamma_;
+  Convention convention_;
+  std::vector<std::int64_t> numbers_;
+  Recording trace_;
+  bool gamma_missed_ = false;
+};
+
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, ProblemList& limits) {
+  const auto json = parse_json(line, limits, number);
+  limits.raise();
+  const bool outcomes = json.is_object() && json.contains("outcomes");
+  if (!outcomes && !(json.is_object() && json.contains("accepted"))) {
+    builder.reject(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
+    return;
+  }
+  const Shape shape = outcomes ? Shape::outcomes : Shape::accepted;
+  const auto& values = json[outcomes ? "outcomes" : "accepted"];
+  if (!values.is_array() || !std::ranges::all_of(values, [](const auto& value) { return value.is_number_integer(); })) {
+    builder.reject(number, "wrong type", "must be a list of whole numbers");
+    return;
+  }
+  for (const auto& value : values)
+    builder.add(number, shape, whole_number<std::int64_t>(value), [&] { return value.dump(); });
+  builder.end_sequence(shape);
+}
+
+}  // namespace
+
+Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
+                      Convention convention) {
+  TraceBuilder builder(file, recorded_gamma, convention);
+  ProblemList limits(file);
+  if (!check_line_limits(text, limits)) limits.raise();
+  std::optional<Shape> csv;
+  std::string sequence;
+  TextLines lines(text);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const std::int64_t number = lines.number();
+    if (!csv && line.front() == '{') {
+      read_json_line(line, number, builder, limits);
+      continue;
+    }
+    if (!csv) {
+      if (line == "sequence,outcome") csv = Shape::outcomes;
+      if (line == "sequence,accepted") csv = Shape::accepted;
+      if (!csv) {
+        builder.reject(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
+        break;
+      }
+      continue;
+    }
+    const auto cells = split_csv_line(line);
+    const auto value = cells && cells->size() == 2 ? parse_integer((*cells)[1]) : std::nullopt;
+    if (!value) {
+      builder.reject(number, "damaged row", "must be a name and a whole number");
+      continue;
+    }
+    if ((*cells)[0] != sequence) builder.end_sequence(*csv);
+    sequence = (*cells)[0];
+    builder.add(number, *csv, value, [&] { return (*cells)[1]; });
+  }
+  if (csv) builder.end_sequence(*csv);
+  return builder.finish();
+}
+
+}  // namespace foredraft::inputs
+
+namespace foredraft {
+
+void read_inputs(Scenario& scenario) {
+  scenario::check_scenario(scenario);
+  inputs::Inputs().attach(scenario);
+}
+
+Scenario Scenario::from(const std::vector<Input>& inputs) {
+  ProblemList problems("Scenario::from");
+  Scenario scenario = scenario::scenario_of(inputs, problems);
+  problems.raise();
+  try {
+    inputs::Inputs().attach(scenario);
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+  return scenario;
+}
+
+}  // namespace foredraft

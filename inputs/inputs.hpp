@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "foredraft/acceptance.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "inputs/observed_acceptance.hpp"
+#include "latency/profile/profile.hpp"
+#include "sim/ngram/model.hpp"
+
+namespace foredraft::inputs {
+
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; its
+/// digest is that of the bytes that were used. Thread-safe.
+class Inputs {
+ public:
+  Inputs() = default;
+  /// Relative paths are looked for in `folder`, that of a configuration, and then in the working directory.
+  explicit Inputs(std::string folder) : folder_(std::move(folder)) {}
+
+  /// Reads into the scenario what it names. Throws InputError for a file that cannot be read, DomainError for models
+  /// that a profile does not have.
+  void attach(Scenario& scenario);
+
+  /// Every file read so far, sorted by path, for the manifest.
+  [[nodiscard]] std::vector<FileDigest> files() const;
+
+  /// What the user should know of the files read so far: where one was found, what is extrapolated. A sentence each.
+  [[nodiscard]] std::set<std::string> notes() const;
+
+ private:
+  struct TrainedCorpus {
+    ngram::Vocabulary vocabulary;
+    std::vector<std::vector<ngram::Token>> documents;
+    std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
+  };
+
+  /// The path of a file that the configuration names; unchanged for another name, unless it must be a file.
+  std::string located(const std::string& name, bool is_file = false);
+  void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
+  AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
+  std::shared_ptr<const Recording> recording(const Trace& trace, const Scenario& scenario);
+  /// `roofline`: settings of a data sheet; null: measured times.
+  std::shared_ptr<const ForwardPassTimes> times(const LookedUpTimes& asked, const Roofline* roofline,
+                                                const Drafter& drafter);
+  const latency::Profile& profile(const std::string& name);
+  std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
+  TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
+  std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
+
+  std::string folder_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> recorded_texts_;
+  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
+  std::map<std::string, ObservedAcceptance> observed_;
+  std::map<std::string, latency::Profile> profiles_;
+  std::map<std::string, std::shared_ptr<const ForwardPassTimes>> times_;
+  std::map<std::string, TrainedCorpus> corpora_;
+  std::map<std::string, FileDigest> files_;
+  std::set<std::string> notes_;
+};
+
+/// Recorded acceptance, in four formats recognized by content.
+///
+/// CSV, header `sequence,outcome`: a row per token position; 1 the draft would be accepted, 0 rejected, -1 not
+/// observed. CSV, header `sequence,accepted`: a row per iteration; accepted drafts, 0 to recorded_gamma. JSONL, a
+/// sequence per line: {"outcomes": [1, 0, ...]} or {"accepted": [3, 0, ...]}. Rows of one sequence follow each other;
+/// blank lines and lines that begin with # are skipped.
+///
+/// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...`, all lines at
+/// once (the first twenty, and the number of the others).
+[[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
+                                    Convention convention);
+
+/// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is not known.
+void ask_extreme_passes(const Server& server, const Scenario& scenario);
+
+}  // namespace foredraft::inputs

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/llama_bench.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "core/csv.hpp"
+#include "core/documents.hpp"
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "core/readable.hpp"
+#include "core/table.hpp"
+#include "foredraft/errors.hpp"
+#include "logs/line_fields.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double us_per_ns = 1e-3;
+constexpr double us_per_ms = 1e3;
+constexpr double us_per_s = 1e6;
+
+/// One test of a run: its fields as texts, whatever the format, and the samples that only JSON has.
+struct BenchRow {
+  std::int64_t line = 0;
+  std::map<std::string, std::string> fields = {};
+  std::vector<std::string> samples = {};  ///< samples_ns
+};
+
+std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+BenchRow row_of(const Json& object, std::int64_t line) {
+  BenchRow row{.line = line};
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_primitive()) row.fields[key] = plain_text(value);
+    if (key != "samples_ns" || !value.is_array()) continue;
+    for (const Json& sample : value) row.samples.push_back(plain_text(sample));
+  }
+  return row;
+}
+
+struct Line {
+  std::int64_t number;
+  std::string_view text;
+};
+
+/// Lines that are not blank.
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back({number, line});
+  }
+  return lines;
+}
+
+/// The line on which each object of a list begins. `text` is JSON.
+std::vector<std::int64_t> lines_of_objects(std::string_view text) {
+  std::vector<std::int64_t> found;
+  std::int64_t line = 1;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    if (c == '{' && depth == 1) found.push_back(line);
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+  }
+  return found;
+}
+
+std::vector<BenchRow> rows_of_list(std::string_view text, ProblemList& problems) {
+  std::vector<BenchRow> rows;
+  const Json list = parse_json(text, problems);
+  if (!problems.empty()) return rows;
+  const std::vector<std::int64_t> lines = lines_of_objects(text);
+  for (const Json& entry : list) {
+    if (!entry.is_object() || rows.size() >= lines.size()) {
+      problems.add({.text = "an entry is no object", .why = "llama-bench -o json writes one a test"});
+      return {};
+    }
+    rows.push_back(row_of(entry, lines[rows.size()]));
+  }
+  return rows;
+}
+
+std::vector<BenchRow> rows_of_objects(std::string_view text, ProblemList& problems) {
+  std::vector<BenchRow> rows;
+  for (const auto& [number, line] : lines_of(text)) {
+    const std::size_t before = problems.problems().size();
+    const Json object = parse_json(line, problems, number);
+    if (problems.problems().size() > before) continue;
+    if (object.is_object()) {
+      rows.push_back(row_of(object, number));
+    } else {
+      problems.add({.line = number, .text = "no JSON object"});
+    }
+  }
+  return rows;
+}
+
+std::vector<BenchRow> rows_of_csv(std::string_view text, ProblemList& problems) {
+  std::vector<BenchRow> rows;
+  std::vector<std::string> header;
+  for (const auto& [number, line] : lines_of(text)) {
+    if (line.starts_with('#')) continue;
+    const auto cells = split_csv_line(line);
+    if (!cells) {
+      problems.add({.line = number, .text = "a quote is open at the end of the line"});
+    } else if (header.empty()) {
+      header = *cells;
+      if (std::ranges::find(header, "avg_ns") == header.end()) {
+        problems.add({.line = number,
+                      .text = "no output of llama-bench or llama-batched-bench",
+                      .why = "a CSV of llama-bench has a column avg_ns",
+                      .suggestion = "run it with -o csv, json or jsonl, batched-bench with --output-format jsonl"});
+        return {};
+      }
+    } else if (cells->size() != header.size()) {
+      problems.add({.line = number, .text = fmt::format("{} cells below {} columns", cells->size(), header.size())});
+    } else {
+      BenchRow& row = rows.emplace_back(BenchRow{.line = number});
+      for (std::size_t i = 0; i < header.size(); ++i) row.fields[header[i]] = (*cells)[i];
+    }
+  }
+  return rows;
+}
+
+std::vector<BenchRow> rows_of(std::string_view text, ProblemList& problems) {
+  if (!check_line_limits(text, problems)) return {};
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '[') return rows_of_list(text, problems);
+  if (first != std::string_view::npos && text[first] == '{') return rows_of_objects(text, problems);
+  return rows_of_csv(text, problems);
+}
+
+/// The fields of a row, each problem told once.
+class Fields {
+ public:
+  Fields(const BenchRow& row, ProblemList& problems) : row_(row), problems_(problems) {}
+
+  [[nodiscard]] bool has(const std::string& name) const { return row_.fields.contains(name); }
+  [[nodiscard]] bool rejected() const { return rejected_; }
+
+  [[nodiscard]] std::string text(const std::string& name) const {
+    const auto found = row_.fields.find(name);
+    return found == row_.fields.end() ? "" : found->second;
+  }
+
+  void reject(const std::string& name, const std::string& text, const std::string& why) {
+    problems_.add({.line = row_.line, .key = name, .text = text, .why = why});
+    rejected_ = true;
+  }
+
+  std::int64_t count(const std::string& name, std::int64_t least, std::optional<std::int64_t> otherwise = {}) {
+    if (!has(name) && otherwise) return *otherwise;
+    const auto number = parse_integer(text(name));
+    if (number && *number >= least && *number <= max_table_count) return *number;
+    reject(name, has(name) ? fmt::format("invalid {}=\"{}\"", name, text(name)) : "missing",
+           fmt::format("must be a whole number from {} to {}", least, max_table_count));
+    return least;
+  }
+
+  double positive(const std::string& name, const std::string& written) {
+    const auto number = parse_real(written);
+    if (number && *number > 0.0) return *number;
+    reject(name, written.empty() ? "missing" : fmt::format("invalid {}=\"{}\"", name, written),
+           "must be a number above 0");
+    return 1.0;
+  }
+
+  bool flag(const std::string& name) {
+    const std::string word = text(name);
+    if (word == "true" || word == "1") return true;
+    if (!word.empty() && word != "false" && word != "0") {
+      reject(name, fmt::format("invalid {}=\"{}\"", name, word), "must be true or false");
+    }
+    return false;
+  }
+
+  /// Times of the test in ns: its samples, else their mean.
+  std::vector<double> times_ns() {
+    std::vector<double> times;
+    for (const std::string& sample : row_.samples) times.push_back(positive("samples_ns", sample));
+    if (times.empty()) times.push_back(positive("avg_ns", text("avg_ns")));
+    return times;
+  }
+
+ private:
+  const BenchRow& row_;
+  ProblemList& problems_;
+  bool rejected_ = false;
+};
+
+struct ForwardPass {
+  std::string model;
+  latency::Role role = latency::Role::decoder_pass;
+  std::int64_t batch = 1, tokens = 1, context = 0;
+  bool all_logits = true;
+  auto operator<=>(const ForwardPass&) const = default;
+};
+
+/// Where passes ran, which one profile has once.
+struct Machine {
+  std::string device, build, date;
+};
+
+std::string model_name(Fields& fields, const BenchFile& file) {
+  if (!file.model.empty()) return file.model;
+  const std::string path = fields.text("model_filename");
+  if (path.empty()) {
+    fields.reject("model_filename", "missing", "say whose times these are: NAME=FILE");
+    return "";
+  }
+  const std::filesystem::path name = std::filesystem::path(path).filename();
+  return name.extension() == ".gguf" ? name.stem().string() : name.string();
+}
+
+/// Names of models and devices stand in CSV cells.
+std::string cell_name(std::string text) {
+  std::erase_if(text, [](char c) { return c == '"' || c == '\n' || c == '\r'; });
+  std::ranges::replace(text, ',', ';');
+  return readable(text);
+}
+
+/// What the files hold, as it grows.
+struct Found {
+  std::map<ForwardPass, std::vector<double>> times_us = {};
+  std::optional<Machine> machine = {};  ///< of the first test
+};
+
+std::int64_t mean_context(std::int64_t context, std::int64_t steps) { return context + (steps - 1) / 2; }
+
+void read_batched(Fields& fields, const BenchFile& file, Found& found) {
+  if (file.model.empty()) {
+    fields.reject("", "llama-batched-bench names no model", "say whose times these are: NAME=FILE");
+  }
+  const std::int64_t prompt = fields.count("pp", 0);
+  const std::int64_t steps = fields.count("tg", 1);
+  const ForwardPass pass{.model = file.model, .batch = fields.count("pl", 1), .context = mean_context(prompt, steps)};
+  const double us = us_per_s * fields.positive("t_tg", fields.text("t_tg")) / static_cast<double>(steps);
+  if (!fields.rejected()) found.times_us[pass].push_back(us);
+}
+
+void read_test(Fields& fields, const BenchFile& file, Found& found) {
+  const std::int64_t prompt = fields.count("n_prompt", 0);
+  const std::int64_t steps = fields.count("n_gen", 0);
+  const std::int64_t context = fields.count("n_depth", 0, 0);
+  const bool embeddings = fields.flag("embeddings");
+  const std::string model = model_name(fields, file);
+  const std::vector<double> times = fields.times_ns();
+  if (fields.rejected()) return;
+  if ((prompt == 0) == (steps == 0)) {
+    fields.reject("n_prompt", fmt::format("n_prompt={} and n_gen={}", prompt, steps),
+                  "a test times a prompt or decode steps: run llama-bench without -pg");
+    return;
+  }
+  const ForwardPass pass{.model = model,
+                         .tokens = std::max<std::int64_t>(prompt, 1),
+                         .context = prompt > 0 ? context : mean_context(context, steps),
+                         .all_logits = embeddings || prompt <= 1};
+  const double scale = us_per_ns / static_cast<double>(std::max<std::int64_t>(steps, 1));
+  for (const double ns : times) found.times_us[pass].push_back(scale * ns);
+  const std::string gpu = fields.text("gpu_info");
+  const Machine machine{.device = gpu.empty() ? fields.text("cpu_info") : gpu,
+                        .build = fields.text("build_commit"),
+                        .date = fields.text("test_time")};
+  if (!found.machine) found.machine = machine;
+  const Machine& first = *found.machine;
+  if (std::tie(machine.device, machine.build) != std::tie(first.device, first.build)) {
+    fields.reject("", fmt::format("on {} by build {}", machine.device, machine.build),
+                  fmt::format("the first test ran on {} by build {}: a profile is of one machine and one build",
+                              first.device, first.build));
+  }
+}
+
+/// What llama-speculative-simple -lv 4 prints of its run.
+struct LoopLog {
+  std::optional<double> prompt = {}, output = {};           ///< tokens
+  std::optional<double> gamma = {}, drafted = {}, ms = {};  ///< asked; tokens in all, and what drafting them took
+  std::int64_t line = 0;                                    ///< of the statistics
+};
+
+LoopLog read_loop_log(std::string_view text) {
+  LoopLog log;
+  for (const auto& [number, line] : lines_of(text)) {
+    if (const auto prompt = logs::number_after(line, "encoded")) log.prompt = prompt;
+    if (const auto output = logs::number_after(line, "decoded")) log.output = output;
+    if (const auto gamma = logs::number_after(line, "n_draft   =")) log.gamma = gamma;
+    const std::size_t durations = line.find("dur(b,g,a) =");
+    if (durations == std::string_view::npos || line.find("draft-simple:") == std::string_view::npos) continue;
+    log.line = number;
+    log.drafted = logs::number_after(line, "#gen tokens =");
+    const std::size_t second = line.find(',', durations + std::string_view("dur(b,g,a) =").size());
+    if (second == std::string_view::npos) continue;
+    std::string_view rest = line.substr(second + 1);
+    log.ms = logs::take_number(rest);
+  }
+  return log;
+}
+
+/// Drafting inside of the loop: gamma drafts after a verification.
+void read_loop(const BenchFile& file, ProblemList& problems, Found& found) {
+  const LoopLog log = read_loop_log(file.text);
+  if (file.model.empty()) {
+    problems.add({.text = "a log of llama-speculative-simple names no drafter in its statistics",
+                  .why = "say whose drafting it is: NAME=FILE"});
+  }
+  const auto valid = [](const std::optional<double>& number) {
+    return number && *number >= 1.0 && *number <= static_cast<double>(max_table_count);
+  };
+  if (!valid(log.prompt) || !valid(log.output) || !valid(log.gamma) || !valid(log.drafted) || !log.ms ||
+      !(*log.ms > 0.0)) {
+    problems.add({.line = log.line,
+                  .text = "the log lacks the time of drafting",
+                  .why = "it needs encoded, decoded, n_draft and statistics draft-simple with dur(b,g,a)",
+                  .suggestion = "run llama-speculative-simple with --spec-type draft-simple -lv 4"});
+    return;
+  }
+  const ForwardPass pass{.model = file.model,
+                         .role = latency::Role::autoregressive_drafting,
+                         .tokens = std::llround(*log.gamma),
+                         .context = std::llround(*log.prompt + *log.output / 2.0)};
+  // The last drafts of a run are shorter.
+  found.times_us[pass].push_back(us_per_ms * *log.ms * *log.gamma / *log.drafted);
+}
+
+void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) {
+  if (file.text.find("#calls(b,g,a)") != std::string::npos) return read_loop(file, problems, found);
+  const std::vector<BenchRow> rows = rows_of(file.text, problems);
+  for (const BenchRow& row : rows) {
+    Fields fields(row, problems);
+    if (fields.has("t_tg")) {
+      read_batched(fields, file, found);
+    } else {
+      read_test(fields, file, found);
+    }
+  }
+  if (rows.empty() && problems.empty()) problems.add({.text = "holds no test"});
+}
+
+/// Runs of the loop whose mean contexts differ by a few tokens get one context, so that the draft lengths of a model
+/// have the same contexts.
+void put_loops_together(Found& found) {
+  constexpr std::int64_t near_tokens = 8;
+  std::map<std::string, std::map<std::int64_t, std::vector<ForwardPass>>> by_context;
+  for (const auto& [pass, times] : found.times_us) {
+    if (pass.role == latency::Role::autoregressive_drafting) by_context[pass.model][pass.context].push_back(pass);
+  }
+  for (const auto& [model, contexts] : by_context) {
+    std::int64_t first = -near_tokens - 1;
+    for (const auto& [context, passes] : contexts) {
+      if (context - first > near_tokens) first = context;
+      for (ForwardPass pass : passes) {
+        const std::vector<double> times = found.times_us.extract(pass).mapped();
+        pass.context = first;
+        std::vector<double>& together = found.times_us[pass];
+        together.insert(together.end(), times.begin(), times.end());
+      }
+    }
+  }
+}
+
+/// Models of which verifications were timed: with the logits of all of several tokens.
+std::set<std::string> verifying(const Found& found) {
+  std::set<std::string> models;
+  for (const auto& [pass, times] : found.times_us) {
+    if (pass.role == latency::Role::decoder_pass && pass.tokens > 1 && pass.all_logits) models.insert(pass.model);
+  }
+  return models;
+}
+
+}  // namespace
+
+BenchFile bench_file_of(const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0 || argument.find('/') < equals) return {.path = argument};
+  return {.path = argument.substr(equals + 1), .model = argument.substr(0, equals)};
+}
+
+latency::Profile parse_llama_bench(std::span<const BenchFile> files, const latency::EngineLoop& loop) {
+  Found found;
+  std::vector<std::string> errors;
+  for (const BenchFile& file : files) {
+    ProblemList problems(file.path);
+    read_file_rows(file, problems, found);
+    if (!problems.empty()) errors.push_back(problems.text());
+  }
+  if (!errors.empty()) throw InputError(fmt::format("{}", fmt::join(errors, "\n")));
+  put_loops_together(found);
+  latency::Profile profile;
+  profile.source = latency::Source::engine;
+  const Machine machine = found.machine.value_or(Machine{});
+  profile.device.name =
+      machine.device.empty() ? "llama.cpp" : fmt::format("{} under llama.cpp", cell_name(machine.device));
+  profile.identity.tool_version = readable(fmt::format("llama.cpp {}", machine.build));
+  profile.identity.date_utc = readable(machine.date);
+  profile.engine_loop = loop;
+  const std::set<std::string> verified = verifying(found);
+  std::set<std::string> last_only;
+  for (const auto& [pass, times] : found.times_us) {
+    if (!pass.all_logits && verified.contains(pass.model)) continue;
+    if (!pass.all_logits) last_only.insert(pass.model);
+    // One setting for all models, whatever their formats: it is compared with no other.
+    latency::StepRow row{.cell = {.model = cell_name(pass.model), .role = pass.role, .dtype = "engine"}, .timing = {}};
+    row.cell.batch = pass.batch;
+    row.cell.tokens = pass.tokens;
+    row.cell.context = pass.context;
+    row.timing.summary = times.size() == 1 ? latency::one_sample(times.front()) : latency::summarise(times);
+    profile.steps.push_back(std::move(row));
+  }
+  for (const std::string& model : last_only) {
+    profile.notes.push_back({"logits", fmt::format("{}: passes of several tokens with the logits of the last one only; "
+                                                   "a verification computes all of them (llama-bench -embd 1)",
+                                                   cell_name(model))});
+  }
+  try {
+    latency::check_profile(profile);
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("{}: {}", files.front().path, error.what()));
+  }
+  return profile;
+}
+
+std::string bench_text(const latency::Profile& profile) {
+  Table table;
+  for (const char* title : {"model", "role"}) table.columns.push_back({title, Table::Align::left});
+  for (const char* title : {"batch", "tokens", "context", "ms"}) table.columns.push_back({title, Table::Align::right});
+  for (const latency::StepRow& row : profile.steps) {
+    table.rows.push_back({row.cell.model, std::string(to_string(row.cell.role)), fmt::format("{}", row.cell.batch),
+                          fmt::format("{}", row.cell.tokens), fmt::format("{}", row.cell.context),
+                          decimal_text(row.timing.summary.median_us / us_per_ms, 2)});
+  }
+  std::string text = fmt::format("{}, {}\n\n{}\n", profile.device.name, profile.identity.tool_version, to_text(table));
+  const latency::EngineLoop loop = profile.engine_loop.value_or(latency::EngineLoop{});
+  text += loop.draft_catch_up == latency::CatchUp::verified
+              ? "catch-up  after each verification the drafter passes over the gamma + 1 tokens that the target read\n"
+              : "catch-up  none\n";
+  text += loop.draw_us.value
+              ? fmt::format("draws     {} us a token, on the host\n", decimal_text(*loop.draw_us.value, 1))
+              : std::string("draws     not charged: --draw-us says how long choosing a token takes\n");
+  for (const latency::Note& note : profile.notes) text += fmt::format("note      {}\n", note.text);
+  return text;
+}
+
+}  // namespace foredraft::inputs

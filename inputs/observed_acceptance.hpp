@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/observed.hpp"
+#include "answers/prediction.hpp"
+#include "core/digest.hpp"
+#include "core/parallel.hpp"
+#include "foredraft/acceptance.hpp"
+#include "logs/observation.hpp"
+#include "logs/observations_file.hpp"
+
+/// Reads logs from files: plain or gzip, of any length, in constant memory.
+namespace foredraft::inputs {
+
+/// Receives the number of bytes read since the last call.
+using BytesRead = std::function<void(std::uint64_t bytes)>;
+
+/// Reads logs, each with the digest of its bytes. `paths`: "-" is standard input; `format`: as in LogReader. Throws
+/// InputError with the problems of all files: unreadable ones, no logs, two with the same bytes; and Interrupted.
+[[nodiscard]] std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format,
+                                                       StopToken stop = {}, const BytesRead& progress = {});
+
+// ---- Acceptance from a log or an observations file: docs/logs.md.
+
+/// The process that replaces Observed.
+struct ObservedAcceptance {
+  FileDigest file;
+  AcceptanceProcess process;        ///< a Trace if each observation recorded its steps or text positions, else Runs
+  std::int64_t recorded_gamma = 0;  ///< smallest gamma of the recorded steps; 0: none were recorded
+};
+
+/// Reads one log. Throws InputError for a file that is no log and for observations that do not determine acceptance (no
+/// counts, too few, all accepted, one draft length that identifies no model) or are not comparable.
+[[nodiscard]] ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop = {});
+
+/// Always fitted, even if the log could be replayed. Also throws InputError for acceptance only by text position.
+[[nodiscard]] answers::FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop = {});
+
+}  // namespace foredraft::inputs

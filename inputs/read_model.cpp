@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/read_model.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/problems.hpp"
+#include "core/readable.hpp"
+#include "foredraft/errors.hpp"
+#include "latency/models/hugging_face.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+namespace fs = std::filesystem;
+using latency::NumberFormat;
+
+std::string lower_case(std::string word) {
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return word;
+}
+
+const latency::ModelShape* shipped_model(const std::string& name) {
+  const std::vector<latency::ModelShape>& shapes = latency::model_registry();
+  const auto found = std::ranges::find(shapes, lower_case(name), &latency::ModelShape::name);
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void throw_unknown(const std::string& what, const std::string& why) {
+  std::vector<std::string> known;
+  for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
+  const std::string_view near = nearest(lower_case(what), known);
+  throw InputError(fmt::format("{}: {} - {}", readable(what), why,
+                               near.empty() ? "foredraft list models prints the shipped ones; or name a FILE.toml, a "
+                                              "config.json or a folder that holds one"
+                                            : fmt::format("did you mean {}?", near)));
+}
+
+/// The name of its folder.
+std::string checkpoint_name(const fs::path& file) {
+  if (file.filename() != "config.json") return file.stem().string();
+  std::error_code unknown;
+  const fs::path folder = fs::absolute(file, unknown).lexically_normal().parent_path();
+  return folder.filename().empty() ? "config" : folder.filename().string();
+}
+
+ReadModel read_config(const fs::path& file) {
+  std::vector<FileDigest> digests;
+  const std::string text = read_input(file.string(), digests);
+  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string());
+  std::error_code unknown;
+  const fs::path beside = file.parent_path() / "hf_quant_config.json";
+  if (file.filename() == "config.json" && fs::exists(beside, unknown)) {
+    latency::add_quantization(model, read_input(beside.string(), digests), beside.string());
+  }
+  model.shape.name = checkpoint_name(file);
+  return {std::move(model.shape), model.weights, model.kv_cache, std::move(model.notes), std::move(digests)};
+}
+
+/// One model of a file: the one that is named, or its only one.
+ReadModel read_file_of_models(const std::string& path, const std::string& name) {
+  std::vector<FileDigest> digests;
+  const std::string text = read_input(path, digests);
+  std::vector<latency::ModelShape> models = latency::parse_models(text, path);
+  if (name.empty() && models.size() == 1) {
+    return {.shape = std::move(models.front()), .digests = std::move(digests)};
+  }
+  std::vector<std::string> known;
+  for (latency::ModelShape& model : models) {
+    if (model.name == name) return {.shape = std::move(model), .digests = std::move(digests)};
+    known.push_back(model.name);
+  }
+  if (name.empty()) {
+    throw InputError(fmt::format("{}: holds {} models - name one: {}:{}", readable(path), models.size(), readable(path),
+                                 readable(known.front())));
+  }
+  throw InputError(
+      fmt::format("{}: no model \"{}\" - {}", readable(path), readable(name), suggestion_for(name, known)));
+}
+
+ReadModel read_path(const std::string& what) {
+  std::error_code unknown;
+  const fs::file_status status = fs::status(what, unknown);
+  const std::size_t colon = what.rfind(".toml:");
+  constexpr std::size_t toml = 5;
+  if (status.type() == fs::file_type::not_found && colon != std::string::npos) {
+    return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
+  }
+  if (status.type() == fs::file_type::not_found || what.empty()) {
+    throw_unknown(what, "neither a shipped model nor a file");
+  }
+  if (fs::is_directory(status)) {
+    const fs::path config = fs::path(what) / "config.json";
+    if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
+    return read_config(config);
+  }
+  return fs::path(what).extension() == ".toml" ? read_file_of_models(what, "") : read_config(what);
+}
+
+/// Padding of one tokenizer's vocabulary stays below this share of it.
+constexpr double max_padding = 0.01;
+
+bool other_tokens(const latency::ModelShape& target, const latency::ModelShape& draft) {
+  const auto [fewer, more] = std::minmax(target.vocabulary, draft.vocabulary);
+  return static_cast<double>(more - fewer) / static_cast<double>(more) >= max_padding;
+}
+
+// ---- a pair
+
+bool has_steps(const latency::Profile& profile, const std::string& model) {
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) { return row.cell.model == model; });
+}
+
+std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
+  const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
+  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
+  ReadModel read = read_model(name);
+  name = read.shape.name;
+  for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
+  if (!read.digests.empty()) {
+    pair.files.insert(pair.files.end(), read.digests.begin(), read.digests.end());
+    std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == name; });
+    pair.models.push_back(read.shape);
+  }
+  return read;
+}
+
+latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<NumberFormat> weights,
+                                  std::optional<NumberFormat> cache, std::int64_t devices, double skew) {
+  latency::Deployment deployment{.tensor_parallel = devices, .expert_skew = skew};
+  deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
+  deployment.kv_cache =
+      cache ? *cache
+            : (model ? model->kv_cache : std::nullopt).value_or(latency::default_cache_format(deployment.weights));
+  return deployment;
+}
+
+// ---- tables
+
+std::string layers_text(const latency::ModelShape& shape) {
+  return shape.encoder_layers > 0 ? fmt::format("{}+{}", shape.encoder_layers, shape.layers)
+                                  : fmt::format("{}", shape.layers);
+}
+
+std::string heads_text(const latency::ModelShape& shape) {
+  return shape.heads == shape.kv_heads ? fmt::format("{}", shape.heads)
+                                       : fmt::format("{}/{}", shape.heads, shape.kv_heads);
+}
+
+std::string experts_text(const latency::ModelShape& shape) {
+  return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
+}
+
+/// In millions.
+std::string published_text(const latency::ModelShape& shape) {
+  if (!shape.published_parameters) return "";
+  const double millions = *shape.published_parameters / 1e6;
+  return shape.published_rounding == 0.0 ? fmt::format("{:.1f}", millions) : fmt::format("{}", millions);
+}
+
+std::string rounding_text(const latency::ModelShape& shape) {
+  if (!shape.published_parameters || shape.published_rounding == 0.0) return "";
+  return fmt::format("{}", shape.published_rounding / 1e6);
+}
+
+}  // namespace
+
+ReadModel read_model(const std::string& what) {
+  if (const latency::ModelShape* shape = shipped_model(what)) return {.shape = *shape};
+  try {
+    return read_path(what);
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+}
+
+std::optional<std::string> vocabulary_problem(const latency::ModelShape& target, const latency::ModelShape& draft) {
+  if (!other_tokens(target, draft)) return std::nullopt;
+  return fmt::format(
+      "{} has {} tokens and {} has {}: they are not of one tokenizer, and a draft of one is no token of the other",
+      readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
+}
+
+std::optional<std::string> vocabulary_note(const latency::ModelShape& target, const latency::ModelShape& draft) {
+  if (target.vocabulary == draft.vocabulary || other_tokens(target, draft)) return std::nullopt;
+  return fmt::format("{} has {} tokens and {} has {}: taken for one tokenizer whose table is padded differently",
+                     readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
+}
+
+std::optional<std::string> head_problem(const latency::ModelShape& target, const latency::ModelShape& draft) {
+  if (draft.architecture != latency::Architecture::head) return std::nullopt;
+  const std::int64_t width = draft.head.hidden_width > 0 ? draft.head.hidden_width : draft.d_model;
+  if (width == target.d_model) return std::nullopt;
+  return fmt::format("{} reads hidden states of width {}, those of {} have {} - take the head of this target",
+                     readable(draft.name), width, readable(target.name), target.d_model);
+}
+
+DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
+  DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
+  const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
+  if (asked.heads) pair.draft = pair.target;
+  const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
+  if (target && draft && !asked.heads) {
+    pair.head_problem = head_problem(target->shape, draft->shape);
+    pair.vocabulary_problem = vocabulary_problem(target->shape, draft->shape);
+    if (auto note = vocabulary_note(target->shape, draft->shape)) pair.notes.push_back(*std::move(note));
+  }
+  const AskedDeployment& on = asked.deployment;
+  pair.target_deployment = deployment_of(target, on.target_format, on.kv_format, on.target_tp, on.expert_skew);
+  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, on.draft_tp, on.expert_skew);
+  return pair;
+}
+
+std::string format_suggestion(std::string_view word) {
+  std::vector<std::string> known;
+  for (const NumberFormat one : latency::number_formats()) known.emplace_back(to_string(one));
+  return suggestion_for(word, known);
+}
+
+Table model_table() {
+  Table table;
+  table.columns = {
+      {"model", Table::Align::left},     {"layers", Table::Align::right},    {"d_model", Table::Align::right},
+      {"heads/kv", Table::Align::right}, {"experts", Table::Align::right},   {"tokens", Table::Align::right},
+      {"params M", Table::Align::right}, {"published", Table::Align::right}, {"step GB", Table::Align::right}};
+  for (const latency::ModelShape& shape : latency::model_registry()) {
+    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), heads_text(shape),
+                          experts_text(shape), fmt::format("{}", shape.vocabulary),
+                          fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
+                          fmt::format("{:.3f}", latency::step_weight_bytes(shape, latency::DataType::fp16) / 1e9)});
+  }
+  return table;
+}
+
+Table model_source_table() {
+  Table table;
+  table.columns = {{"model", Table::Align::left},
+                   {"what", Table::Align::left},
+                   {"published to +- M", Table::Align::right},
+                   {"source", Table::Align::left}};
+  for (const latency::ModelShape& shape : latency::model_registry()) {
+    table.rows.push_back({shape.name, shape.summary, rounding_text(shape), shape.source});
+  }
+  return table;
+}
+
+}  // namespace foredraft::inputs

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/digest.hpp"
+#include "core/table.hpp"
+#include "latency/models/model_shape.hpp"
+#include "latency/profile/profile.hpp"
+
+/// The models that a command can name.
+namespace foredraft::inputs {
+
+/// A shape with its origin, and the formats of its checkpoint if the config states them.
+struct ReadModel {
+  latency::ModelShape shape;
+  std::optional<latency::NumberFormat> weights = {}, kv_cache = {};
+  std::vector<std::string> notes = {};   ///< what was omitted or assumed, one sentence each
+  std::vector<FileDigest> digests = {};  ///< of the files that it was read from; none for a shipped shape
+};
+
+/// The model that `what` names: a shipped one (ignoring case), FILE.toml with one model, FILE.toml:NAME, a config.json
+/// of Hugging Face (with a hf_quant_config.json beside it), or its folder. A shipped name takes precedence over a
+/// folder of that name; write ./NAME for the folder. A model of a config.json is named after its folder, or after the
+/// file if that has another name. Throws InputError for anything else, with the nearest shipped name, and for a file
+/// that is no model, with all problems.
+[[nodiscard]] ReadModel read_model(const std::string& what);
+
+/// Why `draft` cannot draft for `target` because of different tokens: vocabulary sizes that differ by 1 % or more.
+/// Models of one family pad their vocabularies differently (Qwen2.5: 151,936 rows up to 3B, 152,064 above), which is
+/// not a problem. Equal sizes are taken for equal tokens, which shapes cannot distinguish.
+[[nodiscard]] std::optional<std::string> vocabulary_problem(const latency::ModelShape& target,
+                                                            const latency::ModelShape& draft);
+
+/// If the sizes differ by less: a note that the difference was taken for padding.
+[[nodiscard]] std::optional<std::string> vocabulary_note(const latency::ModelShape& target,
+                                                         const latency::ModelShape& draft);
+
+/// Why the head `draft` cannot run on `target`: it reads hidden states of another width. Nullopt for other drafts.
+[[nodiscard]] std::optional<std::string> head_problem(const latency::ModelShape& target,
+                                                      const latency::ModelShape& draft);
+
+// ---- A target and its drafter, found by their names and assigned to devices.
+
+/// Given formats and devices. Default formats: those of the model's config, else fp16; for the KV cache that of the
+/// weights, bf16 if these are narrower.
+struct AskedDeployment {
+  std::optional<latency::NumberFormat> target_format = {}, draft_format = {}, kv_format = {};
+  std::int64_t target_tp = 1, draft_tp = 1;
+  double expert_skew = 0.0;
+};
+
+struct AskedPair {
+  std::string target, draft;  ///< names of read_model(); heads: the draft is the target itself
+  bool heads = false;
+  AskedDeployment deployment = {};
+};
+
+struct DeployedPair {
+  std::string target, draft;                ///< names of `models`, or of models that the profile has steps of
+  std::vector<latency::ModelShape> models;  ///< the shipped ones and those that were read
+  latency::Deployment target_deployment = {}, draft_deployment = {};
+  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target
+  std::optional<std::string> vocabulary_problem = {};  ///< why its tokens differ from the target's
+  std::vector<std::string> notes = {};                 ///< one sentence each
+  std::vector<FileDigest> files = {};                  ///< that were read
+};
+
+/// A model that the profile has steps of keeps its name there; nothing more has to be known of it. Throws InputError
+/// for models that cannot be read.
+[[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile);
+
+/// The suggestion for a word that is not a format.
+[[nodiscard]] std::string format_suggestion(std::string_view word);
+
+/// The shipped model shapes with what is computed from them: parameters (millions, beside the published count where the
+/// source prints one) and the bytes of weights that one decoder pass of one token reads in fp16 (GB, 1e9 bytes). At
+/// most 100 characters wide; the first table of docs/models.md.
+[[nodiscard]] Table model_table();
+
+/// What each of them is, how far the published count is rounded (+- millions; empty: printed to the last parameter),
+/// and where its numbers stand. The second table of docs/models.md.
+[[nodiscard]] Table model_source_table();
+
+}  // namespace foredraft::inputs

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/answers/advise_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using answers::Advice;
+
+/// Sums of a few doubles.
+constexpr double rounding = 1e-12;
+/// Windows of 1,000 steps round shares of steps to a thousandth, in three positions.
+constexpr double counts_rounding = 2e-3;
+
+double tokens_at_three(double alpha) { return 1.0 + alpha + alpha * alpha + alpha * alpha * alpha; }
+
+}  // namespace
+
+TEST_CASE("a log that pays at one draft length gives its speedup and no other recommendation") {
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
+  REQUIRE(advice.loads.size() == 1);
+  REQUIRE(advice.loads[0].chain);
+  CHECK(advice.loads[0].chain->speedup.mean == Approx(tokens_at_three(0.8) * 10.0 / 12.0).epsilon(counts_rounding));
+  CHECK(advice.sign_certain);
+  CHECK(advice.action.starts_with("K = 3 pays: 2.46x +- "));
+  CHECK_FALSE(advice.recommendation);
+  CHECK(advice.why_not.find("cannot be told from one K: log ten minutes at K = 1") != std::string::npos);
+  CHECK(names(advice, "not_identified"));
+  CHECK(advice.by_gamma.size() == 12);
+  CHECK(advice.concludes());
+}
+
+TEST_CASE("the chain of factors multiplied by the acceptance length is the measured speedup") {
+  logs::Observation window = speculative(3, 8, 12.0, 0.8);
+  window.times.draft_ms = 2.0;
+  window.times.verification_ms = 9.5;
+  const Advice advice = advice_of({window, plain(8, 10.0)});
+  const analytic::SpeedupChain& chain = advice.loads.at(0).chain.value();
+  double product = advice.loads[0].tokens->mean;
+  double shares = 0.0;
+  for (const analytic::ChainLink& link : chain.links) {
+    product *= link.value;
+    shares += link.share;
+  }
+  CHECK(chain.links.size() == 3);
+  CHECK(product == Approx(chain.speedup.mean).epsilon(rounding));
+  CHECK(product == Approx(chain.promised * advice.loads[0].plain_ms->mean / advice.loads[0].iteration_ms->mean));
+  CHECK(shares == Approx(1.0).epsilon(rounding));
+}
+
+TEST_CASE("verification that grows with the load is named, and loads are never mixed") {
+  const Advice advice =
+      advice_of({speculative(3, 1, 12.0, 0.8), speculative(3, 64, 62.0, 0.8), plain(1, 10.0), plain(64, 20.0)});
+  REQUIRE(advice.loads.size() == 2);
+  CHECK(advice.loads[0].chain->speedup.mean > 2.4);
+  CHECK(advice.loads[1].chain->speedup.mean < 1.0);
+  CHECK(advice.causes.at(0) == "verification");
+  CHECK(advice.action.find("pays at 1 request (") != std::string::npos);
+  CHECK(advice.action.find("loses at 64 requests (0.95x") != std::string::npos);
+}
+
+TEST_CASE("two draft lengths and a plain run give a recommendation with its interval and ties") {
+  const Advice advice = advice_of({speculative(3, 8, 20.0, 0.8), speculative(1, 8, 11.0, 0.8), plain(8, 10.0)});
+  REQUIRE(advice.recommendation);
+  CHECK(advice.recommendation->gamma == 1);
+  CHECK(advice.recommendation->low < advice.recommendation->value);
+  CHECK(advice.recommendation->value < advice.recommendation->high);
+  CHECK(advice.recommendation->value == Approx(1.8 * 10.0 / 11.0).epsilon(counts_rounding));
+  CHECK(advice.action.starts_with("Use K = 1: 1.64x"));
+  CHECK(advice.why_not.empty());
+}
+
+TEST_CASE("an interpolated draft length does not replace a logged one that it ties with") {
+  const Advice advice =
+      advice_of({speculative(3, 1, 12.0, 0.8), speculative(3, 64, 46.0, 0.8), speculative(1, 1, 10.8, 0.8),
+                 speculative(1, 64, 29.0, 0.8), plain(1, 10.0), plain(64, 20.0)});
+  REQUIRE(advice.recommendation);
+  CHECK(advice.recommendation->ties == std::vector<std::int64_t>{2, 3});
+  CHECK(advice.recommendation->gamma == 3);
+}
+
+TEST_CASE("a schedule is given where it beats the best single draft length by more than it costs") {
+  const auto windows = [](double iteration_at_64) {
+    return std::vector<logs::Observation>{speculative(7, 1, 12.0, 0.9),
+                                          speculative(1, 1, 11.0, 0.9),
+                                          speculative(7, 64, iteration_at_64, 0.9),
+                                          speculative(1, 64, 22.0, 0.9),
+                                          plain(1, 10.0),
+                                          plain(64, 20.0)};
+  };
+  const Advice steep = advice_of(windows(120.0));
+  REQUIRE(steep.recommendation);
+  REQUIRE(steep.recommendation->schedule.size() == 2);
+  CHECK((steep.recommendation->schedule[0] == answers::ScheduleRange{1, 8, 7}));
+  CHECK((steep.recommendation->schedule[1] == answers::ScheduleRange{9, 64, 1}));
+  const Advice flat = advice_of(windows(50.0));
+  REQUIRE(flat.recommendation);
+  CHECK(flat.recommendation->schedule.empty());
+}
+
+TEST_CASE("a drafter that fails at one position is named, and speculation is turned off where it loses") {
+  logs::Observation window = speculative(3, 4, 14.0, 0.13, 5000);
+  window.acceptance->accepted_at = {650, 15, 0};
+  window.acceptance->accepted_tokens = 665;
+  const Advice advice = advice_of({window, plain(4, 10.0)});
+  CHECK(names(advice, "drafter_fault"));
+  CHECK(warns(advice, "W14"));
+  CHECK(advice.action.starts_with("Turn speculation off for this traffic: 0.81x"));
+  REQUIRE(advice.recommendation);
+  CHECK(advice.recommendation->gamma == 0);
+}
+
+TEST_CASE("iterations longer than their tokens one by one are a fault of the engine") {
+  const Advice advice = advice_of({speculative(3, 1, 120.0, 0.8), plain(1, 10.0)});
+  CHECK(names(advice, "engine_fault"));
+  CHECK(warns(advice, "W15"));
+  CHECK(advice.action.starts_with("Look at the engine first"));
+  const Advice slow = advice_of({speculative(3, 1, 39.0, 0.8), plain(1, 10.0)});
+  CHECK_FALSE(names(slow, "engine_fault"));
+}
+
+TEST_CASE("without a plain run no speedup is claimed and the next step is named") {
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8)});
+  CHECK_FALSE(advice.loads.at(0).chain);
+  CHECK_FALSE(advice.recommendation);
+  CHECK(names(advice, "no_plain_arm"));
+  CHECK(warns(advice, "W09"));
+  CHECK(advice.action.find("it pays where an iteration takes less than 2.95 decode steps") != std::string::npos);
+  CHECK(advice.why_not.starts_with("no plain run: log ten minutes without speculation"));
+}
+
+TEST_CASE("K = 1 alone leaves other draft lengths open: a range, no point of a model") {
+  const Advice advice = advice_of({speculative(1, 8, 12.0, 0.7), plain(8, 10.0)});
+  REQUIRE(advice.fit() != nullptr);
+  CHECK_FALSE(advice.fit()->model);
+  CHECK(advice.by_gamma.at(2).source == analytic::TokensAtGamma::Source::left_open);
+  CHECK(advice.by_gamma[2].high - advice.by_gamma[2].low > 1.0);
+  CHECK(advice.why_not.find("log ten minutes at K = 3") != std::string::npos);
+}
+
+TEST_CASE("too few steps carry no conclusion, and some more carry no advice") {
+  const Advice none =
+      answers::advise({.logs = {[] {
+                         logs::ObservedLog log = log_of({});
+                         log.contents.observations = {speculative(3, 8, 12.0, 0.8, 199), plain(8, 10.0)};
+                         return log;
+                       }()}});
+  CHECK_FALSE(none.concludes());
+  CHECK(names(none, "too_few"));
+  CHECK_FALSE(none.loads.at(0).chain);
+  const Advice few = answers::advise({.logs = {[] {
+                                        logs::ObservedLog log = log_of({});
+                                        log.contents.observations = {speculative(3, 8, 12.0, 0.6, 210)};
+                                        return log;
+                                      }()}});
+  CHECK(few.concludes());
+  CHECK(names(few, "too_few"));
+  CHECK(few.action.find("too few steps for advice") != std::string::npos);
+  CHECK(few.why_not.find("too few verification steps: about ") == 0);
+}
+
+TEST_CASE("a counter that is full by construction yields nothing, its speedup included") {
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
+  CHECK_FALSE(advice.concludes());
+  CHECK(names(advice, "counter_artefact"));
+  CHECK(warns(advice, "W13"));
+  CHECK_FALSE(advice.loads.at(0).chain);
+}
+
+TEST_CASE("runs that differ in load, temperature, category or lengths are named and not compared") {
+  const auto differs = [](auto&& change) {
+    logs::Observation other = plain(8, 10.0);
+    logs::Observation first = speculative(3, 8, 12.0, 0.8);
+    change(first, other);
+    const Advice advice = advice_of({first, other});
+    CHECK_FALSE(advice.loads.at(0).chain);
+    CHECK(names(advice, "arms_differ"));
+    CHECK(warns(advice, "W09"));
+    return advice.loads[0].arms_differ;
+  };
+  CHECK(differs([](auto&, auto& other) { other.requests = 100.0; }) == "8 requests against 100 requests");
+  CHECK(differs([](auto& first, auto& other) {
+          first.stratum.temperature = 0.0;
+          other.stratum.temperature = 1.0;
+        }) == "temperature 0 against 1");
+  CHECK(differs([](auto& first, auto& other) {
+          first.stratum.category = "code";
+          other.stratum.category = "chat";
+        }) == "category code against chat");
+  CHECK(differs([](auto& first, auto& other) {
+          first.stratum.context_tokens = 500.0;
+          other.stratum.context_tokens = 4000.0;
+        }) == "context 500 against 4000 tokens");
+}
+
+TEST_CASE("logs of two target models are not put beside each other") {
+  logs::ObservedLog first = log_of({speculative(3, 8, 12.0, 0.8)});
+  logs::ObservedLog second = log_of({plain(8, 10.0)}, "b.log");
+  first.contents.settings.target = "org/Llama-3.1-8B";
+  second.contents.settings.target = "/models/llama-3.1-8b/";
+  CHECK(answers::advise({.logs = {first}, .plain = {second}}).loads.at(0).chain);
+  second.contents.settings.target = "org/Qwen3-8B";
+  const Advice advice = answers::advise({.logs = {first}, .plain = {second}});
+  CHECK_FALSE(advice.loads.at(0).chain);
+  CHECK(warns(advice, "W03"));
+}
+
+TEST_CASE("speculative decoding in the plain log is no plain run, and neither is K = 0 of a speculative server") {
+  const Advice itself = answers::advise(
+      {.logs = {log_of({speculative(3, 8, 12.0, 0.8)})}, .plain = {log_of({speculative(3, 8, 11.0, 0.8)}, "b.log")}});
+  CHECK_FALSE(itself.loads.at(0).chain);
+  CHECK(warns(itself, "W09"));
+  logs::Observation off = speculative(1, 8, 10.0, 0.8);
+  off.gamma = 0;
+  off.acceptance.reset();
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), off});
+  CHECK_FALSE(advice.loads.at(0).chain);
+  CHECK(warns(advice, "W09"));
+}
+
+TEST_CASE("throughput at a request rate is no time, and runs of one rate are compared by their time per token") {
+  const auto run = [](logs::Decoding decoding, std::optional<double> tpot_ms) {
+    logs::Observation one = decoding == logs::Decoding::plain ? plain(13, 1.0) : speculative(3, 5, 1.0, 0.8, 100);
+    one.span = logs::Span::run;
+    one.times = {};
+    one.times.output_tokens_per_s = 50.0;
+    one.times.request_rate_per_s = 0.3;
+    one.times.tpot_ms = tpot_ms;
+    return one;
+  };
+  const Advice rate_alone =
+      advice_of({run(logs::Decoding::speculative, std::nullopt), run(logs::Decoding::plain, std::nullopt)});
+  CHECK_FALSE(rate_alone.loads.at(0).chain);
+  const Advice timed = advice_of({run(logs::Decoding::speculative, 5.0), run(logs::Decoding::plain, 10.0)});
+  REQUIRE(timed.loads.at(0).chain);
+  CHECK(timed.loads[0].chain->speedup.mean == Approx(2.0).epsilon(rounding));
+  CHECK(timed.loads[0].name == "0.3 requests/s");
+}
+
+TEST_CASE("the arrival rate, prefill, tiny windows, stairs and separate texts each have their warning") {
+  logs::ObservedLog log = log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
+  log.contents.warnings.push_back({"W01", 1, "arrival rate"});
+  CHECK(names(answers::advise({.logs = {log}}), "arrival_rate"));
+
+  logs::Observation prompts = speculative(3, 8, 12.0, 0.8);
+  prompts.times.prompt_tokens_per_s = 3000.0;
+  prompts.times.output_tokens_per_s = 100.0;
+  const Advice prefill = advice_of({prompts, plain(8, 10.0)});
+  CHECK(warns(prefill, "W12"));
+  CHECK(names(prefill, "prefill"));
+
+  logs::ObservedLog tiny = log_of({});
+  tiny.contents.observations.assign(100, speculative(3, 8, 12.0, 0.8, 10));
+  CHECK(warns(answers::advise({.logs = {tiny}}), "W11"));
+
+  CHECK(warns(advice_of({speculative(3, 8, 12.0, 0.8), speculative(1, 8, 15.0, 0.8)}), "W16"));
+  CHECK_FALSE(warns(advice_of({speculative(3, 8, 12.0, 0.8), speculative(1, 8, 12.0, 0.8)}), "W16"));
+  CHECK(warns(advice_of({speculative(3, 8, 12.0, 0.8), speculative(2, 8, 11.0, 0.4)}), "W17"));
+}
+
+TEST_CASE("drafts of different lengths tell acceptance as it was and nothing of other draft lengths") {
+  logs::Observation window = speculative(3, 8, 12.0, 0.8);
+  window.acceptance->drafted_tokens = 2000;
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), window, plain(8, 10.0)});
+  CHECK(advice.concludes());
+  CHECK(advice.by_gamma.empty());
+  CHECK(advice.loads.at(0).chain);
+}
+
+TEST_CASE("steps beyond the captured graphs are named") {
+  logs::ObservedLog log = log_of({speculative(3, 64, 12.0, 0.8), plain(64, 10.0)});
+  log.contents.settings.graph_sizes = {1, 2, 4, 256};
+  CHECK_FALSE(names(answers::advise({.logs = {log}}), "cuda_graphs"));
+  log.contents.settings.graph_sizes = {1, 2, 4, 255};
+  CHECK(names(answers::advise({.logs = {log}}), "cuda_graphs"));
+}
+
+TEST_CASE("predicted times answer other draft lengths at the level of the logged time") {
+  answers::PredictedTimes predicted{.evidence = "operators", .error = 0.05};
+  for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
+    const auto drafts = static_cast<double>(gamma);
+    predicted.times.push_back({.batch = 8.0,
+                               .gamma = gamma,
+                               .plain = 5.0,
+                               .drafting = 0.2 * drafts,
+                               .verification = 5.4,
+                               .iteration = 5.4 + 0.2 * drafts});
+  }
+  const Advice advice =
+      answers::advise({.logs = {log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)})}, .predicted = predicted});
+  const auto& by_gamma = advice.loads.at(0).by_gamma;
+  REQUIRE(by_gamma.size() == 12);
+  CHECK(by_gamma[2].value == Approx(advice.loads[0].chain->speedup.mean).epsilon(counts_rounding));
+  CHECK(by_gamma[4].value == Approx(advice.by_gamma[4].value * 10.0 / (12.0 * 6.4 / 6.0)).epsilon(counts_rounding));
+  CHECK(by_gamma[4].high - by_gamma[4].low > by_gamma[2].high - by_gamma[2].low);
+  CHECK(advice.recommendation);
+  CHECK(advice.evidence.find("operators") != std::string::npos);
+}
+
+TEST_CASE("windows and a whole run of one load hold the same steps, which are counted once") {
+  logs::Observation run = speculative(3, 8, 12.0, 0.8, 5000);
+  run.span = logs::Span::run;
+  logs::ObservedLog log = log_of({speculative(3, 8, 12.0, 0.8)});
+  log.contents.observations.push_back(run);
+  CHECK(answers::advise({.logs = {log}}).verification_steps == 5000.0);
+}
+
+TEST_CASE("counts without positions do not hide those that have them") {
+  logs::Observation total = speculative(3, 64, 20.0, 0.8, 50'000);
+  total.acceptance->accepted_at.clear();
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), total});
+  REQUIRE(advice.by_gamma.size() == 12);
+  CHECK(advice.by_gamma[0].source == analytic::TokensAtGamma::Source::fitted);
+  CHECK(advice.by_gamma[4].source == analytic::TokensAtGamma::Source::fitted);
+  CHECK(advice.loads.size() == 2);
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "answers/engine_settings.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using answers::SettingsQuestion;
+
+std::string setting(std::string_view engine, const SettingsQuestion& question) {
+  for (const answers::EngineExport& one : answers::engine_exports()) {
+    if (one.name == engine) return one.text(question);
+  }
+  return "no such export";
+}
+
+SettingsQuestion scheduled() {
+  return {.method = "eagle3",
+          .draft = "org/head",
+          .gamma = 5,
+          .schedule = {{1, 8, 5}, {9, 64, 1}},
+          .replayed_gamma = 2,
+          .tokens = 2.25,
+          .marginal = {0.75, 0.5},
+          .break_even = {{1.0, 1.25}, {64.0, 2.5}}};
+}
+
+}  // namespace
+
+TEST_CASE("settings of engines hold the draft length and the schedule") {
+  const std::string vllm = setting("vllm", scheduled());
+  const auto config = nlohmann::json::parse(vllm.substr(vllm.find('{'), vllm.rfind('}') - vllm.find('{') + 1));
+  CHECK(config.at("method") == "eagle3");
+  CHECK(config.at("num_speculative_tokens") == 5);
+  CHECK(config.at("num_speculative_tokens_per_batch_size") == nlohmann::json::parse("[[1, 8, 5], [9, 64, 1]]"));
+  const std::string sglang = setting("sglang", scheduled());
+  CHECK(sglang.find("--speculative-num-steps 5 --speculative-eagle-topk 1 --speculative-num-draft-tokens 6") == 0);
+  CHECK(sglang.find(R"({"1":{"candidate_steps":[5]},"9":{"candidate_steps":[1]}})") != std::string::npos);
+  CHECK(setting("llama.cpp", {.gamma = 4}).find("--spec-draft-n-max 4") == 0);
+}
+
+TEST_CASE("keys of a TensorRT-LLM schedule are lower bounds up to 1.2 and upper bounds from 1.3 on") {
+  SettingsQuestion question = scheduled();
+  CHECK(setting("trtllm", question).empty());
+  question.version = "1.2.0rc3";
+  CHECK(setting("trtllm", question).find("draft_len_schedule: {1: 5, 9: 1}") != std::string::npos);
+  question.version = "v1.3.0";
+  CHECK(setting("trtllm", question).find("draft_len_schedule: {8: 5, 64: 1}") != std::string::npos);
+  question.version = "main";
+  CHECK(setting("trtllm", question).empty());
+  CHECK(answers::needs_version("trtllm"));
+}
+
+TEST_CASE("without a recommendation no setting is written, acceptance can be replayed all the same") {
+  SettingsQuestion question = scheduled();
+  question.gamma.reset();
+  for (const std::string_view engine : {"vllm", "sglang", "trtllm", "llama.cpp"}) {
+    CHECK(setting(engine, question).empty());
+  }
+  CHECK(setting("aiconfigurator", question) == "--nextn 2 --nextn-accepted 1.250");
+  CHECK(setting("vllm-synthetic", question).find("\"synthetic_acceptance_rates\": [0.7500, 0.5000]") !=
+        std::string::npos);
+  CHECK(setting("sglang-synthetic", question).find("SGLANG_SIMULATE_ACC_LEN=2.250 ") == 0);
+  CHECK(setting("trtllm-synthetic", question) == "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.250");
+}
+
+TEST_CASE("off means that the options of speculation go, not a draft length of 0") {
+  CHECK(setting("vllm", {.gamma = 0}) == "remove --speculative-config");
+  CHECK(setting("sglang", {.gamma = 0}) == "remove --speculative-algorithm");
+}
+
+TEST_CASE("alerts hold the break-even acceptance length of each load, with edges between loads") {
+  const std::string rules = setting("prometheus", scheduled());
+  CHECK(rules.find("spec_decode:acceptance_length < 1.250") != std::string::npos);
+  CHECK(rules.find("sum(vllm:num_requests_running) <= 8)") != std::string::npos);
+  CHECK(rules.find("spec_decode:acceptance_length < 2.500") != std::string::npos);
+}
+
+TEST_CASE("a name that a log made up does not get into a command line") {
+  SettingsQuestion question = scheduled();
+  question.draft = "x; rm -rf /";
+  question.version = "1.3.0";
+  CHECK(setting("sglang", question).find("rm") == std::string::npos);
+  CHECK(setting("trtllm", question).find("rm") == std::string::npos);
+  question.draft = "x' ; rm '";
+  const std::string vllm = setting("vllm", question);
+  CHECK(std::count(vllm.begin(), vllm.end(), '\'') == 2);
+}
+
+}  // namespace foredraft::tests

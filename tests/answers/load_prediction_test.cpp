@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/load_prediction.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "inputs/devices.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/schema_check.hpp"
+#include "tests/support/tolerances.hpp"
+#include "app/texts/texts.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using tests::foredraft;
+using tests::TemporaryFolder;
+
+LoadQuestion llama_load(double requests_per_s) {
+  return {.pair = {.target = "llama-3.1-8b", .draft = "llama-3.2-1b", .acceptance = Iid{0.75}, .gamma = 4},
+          .source = "h100",
+          .requests_per_s = requests_per_s,
+          .prompt_tokens = 1000,
+          .output_tokens = 200};
+}
+
+LoadPrediction predicted(const LoadQuestion& question) {
+  return predict_load(question, inputs::read_device("h100").profile);
+}
+
+const std::string llama = "predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.75 ";
+const std::string load = "--request-rate 10 --prompt-tokens 1000 --output-tokens 200 ";
+const std::string of_operators =
+    "predict --profile h100-vllm-llama-3.1-8b --target llama-3.1-8b --draft eagle3-llama-3.1-8b --alpha 0.75 ";
+const std::string two_gpus =
+    "predict --device h100 --target llama-3.3-70b --draft llama-3.2-1b --alpha 0.75 --target-tp 2 --draft-tp 2 ";
+
+/// Lines of the program's --json, as its schema says.
+nlohmann::ordered_json load_document(const TemporaryFolder& folder, const std::string& arguments) {
+  INFO(arguments);
+  const auto schema =
+      nlohmann::ordered_json::parse(tests::content_of(FOREDRAFT_SOURCE "/docs/schemas/predict.load.schema.json"));
+  const tests::Outcome outcome = foredraft(folder, arguments + " --json");
+  REQUIRE(outcome.code == 0);
+  const auto document = nlohmann::ordered_json::parse(outcome.out);
+  tests::check_against(schema, schema, document, "");
+  return document;
+}
+
+std::string load_problem(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const tests::Outcome outcome = foredraft(folder, arguments);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.out.empty());
+  return outcome.err;
+}
+
+}  // namespace
+
+TEST_CASE("at one rate fewer requests are in flight with speculation than without it") {
+  const LoadPrediction prediction = predicted(llama_load(10.0));
+  REQUIRE(prediction.lengths.size() == 5);
+  const AtRate& used = prediction.lengths[3];
+  CHECK(used.equilibrium.batch < 0.8 * prediction.plain().equilibrium.batch);
+  CHECK(used.served->mean_batch.mean < 0.8 * prediction.plain().served->mean_batch.mean);
+  // Little's law: the same rate, so that times are as the numbers in the system.
+  constexpr double noise = 0.1;
+  const double in_system = prediction.plain().served->mean_in_system.mean / used.served->mean_in_system.mean;
+  CHECK(used.speedup->request == Approx(in_system).epsilon(noise));
+  // The first token gains nothing: two models read the prompt.
+  CHECK(used.speedup->request < used.speedup->decode);
+  CHECK(used.served->first_token_ms.mean > prediction.plain().served->first_token_ms.mean);
+  CHECK(used.tokens == Approx(1.0 + 0.75 + 0.75 * 0.75 + 0.75 * 0.75 * 0.75).epsilon(tests::second_route));
+}
+
+TEST_CASE("the best draft lengths are those of the least request time and of the most requests") {
+  LoadQuestion question = llama_load(10.0);
+  question.objective = {.ttft_ms = 500.0, .tpot_ms = 15.0};
+  question.gpu_hour_price = 3.6;
+  const LoadPrediction prediction = predicted(question);
+  for (const AtRate& at : prediction.lengths) {
+    CAPTURE(at.gamma);
+    const AtRate& fastest = prediction.lengths[static_cast<std::size_t>(*prediction.best_latency)];
+    const AtRate& fullest = prediction.lengths[static_cast<std::size_t>(*prediction.best_throughput)];
+    CHECK(at.served->latency_ms.mean >= fastest.served->latency_ms.mean);
+    CHECK(at.requests_per_s_per_gpu <= fullest.requests_per_s_per_gpu);
+    CHECK(*at.cost_per_million >= *fullest.cost_per_million);
+    // 3.6 an hour is 0.001 a second.
+    CHECK(*at.cost_per_million ==
+          Approx(0.001 / (at.requests_per_s_per_gpu * 200.0) * 1e6).epsilon(tests::second_route));
+    CHECK(at.requests_per_s_per_gpu < at.equilibrium.capacity_per_s);
+    CHECK(at.meets_objective == (at.served->tpot_p99_ms.mean <= 15.0));
+  }
+  CHECK(prediction.shown()->gamma == 4);
+}
+
+TEST_CASE("the most requests within an objective meet it, and a little more do not", "[long]") {
+  LoadQuestion question = llama_load(10.0);
+  question.pair.gamma = 1;
+  question.objective = {.ttft_ms = {}, .tpot_ms = 12.0};
+  const AtRate at_first = predicted(question).plain();
+  question.requests_per_s = at_first.requests_per_s_per_gpu;
+  const AtRate at_most = predicted(question).plain();
+  CHECK(at_most.meets_objective == true);
+  CHECK(at_most.served->tpot_p99_ms.mean <= 12.0);
+  question.requests_per_s += at_first.equilibrium.capacity_per_s / 128.0;
+  const AtRate beyond = predicted(question).plain();
+  CHECK(beyond.meets_objective == false);
+  CHECK(beyond.served->tpot_p99_ms.mean > 12.0);
+  question.objective = {.ttft_ms = {}, .tpot_ms = 1.0};
+  const LoadPrediction none = predicted(question);
+  CHECK(none.plain().requests_per_s_per_gpu == 0.0);
+  CHECK_FALSE(none.best_throughput);
+}
+
+TEST_CASE("memory bounds the batch, and without a draft model it holds more", "[long]") {
+  LoadQuestion question = llama_load(2.0);
+  question.pair.memory_utilization = 0.4;
+  const LoadPrediction prediction = predicted(question);
+  CHECK(prediction.plain().limit == BatchLimit::memory);
+  const auto limit = memory_limit_of(question.pair, inputs::read_device("h100").profile);
+  CHECK(prediction.lengths[2].max_batch == limit->max_batch(3, 1200));
+  CHECK(prediction.plain().max_batch > prediction.lengths[2].max_batch);
+  question.pair.ignore_memory = true;
+  CHECK(predicted(question).plain().max_batch == 256);
+  question.pair.ignore_memory = false;
+  question.pair.memory_utilization = 0.1;
+  const LoadPrediction none = predicted(question);
+  CHECK(none.plain().max_batch == 0);
+  CHECK_FALSE(none.best_latency);
+  CHECK_THAT(app::to_text(none), Catch::Contains("Does not fit into memory"));
+}
+
+TEST_CASE("a rate that no batch keeps up with has no answer at it, and the most that one does") {
+  const LoadPrediction prediction = predicted(llama_load(500.0));
+  CHECK_FALSE(prediction.best_latency);
+  for (const AtRate& at : prediction.lengths) {
+    CHECK(at.equilibrium.overloaded);
+    CHECK_FALSE(at.served);
+    CHECK_FALSE(at.speedup);
+    CHECK(at.requests_per_s_per_gpu == at.equilibrium.capacity_per_s);
+  }
+  CHECK_THAT(app::to_text(prediction),
+             Catch::Contains("At 500 requests/s the server is overloaded with every draft length"));
+}
+
+TEST_CASE("an interval holds what slower and faster verifications make of a speedup, and 1 is within the error") {
+  const LoadPrediction prediction = predicted(llama_load(10.0));
+  for (const AtRate& at : prediction.lengths) {
+    if (at.gamma == 0) continue;
+    CAPTURE(at.gamma);
+    REQUIRE(at.request_interval);
+    CHECK(at.request_interval->low < at.speedup->request);
+    CHECK(at.request_interval->high > at.speedup->request);
+    CHECK(at.decode_interval->low < at.speedup->decode);
+    CHECK(at.decode_interval->high > at.speedup->decode);
+  }
+  CHECK(prediction.evidence.name == "data sheet");
+  CHECK(prediction.evidence.interval_level == 0.90);
+  // The range holds 90 %, which of a normal law lie within 1.645 standard deviations.
+  const latency::Range& ratio = prediction.decoding.attainable->verification;
+  constexpr double printed = 1e-3;
+  CHECK(*prediction.evidence.ratio_error * 1.645 ==
+        Approx((ratio.high - ratio.low) / (2.0 * ratio.value)).epsilon(printed));
+  LoadQuestion unsure = llama_load(10.0);
+  unsure.pair.gamma = 1;
+  unsure.pair.acceptance = Iid{0.55};
+  CHECK_THAT(app::to_text(predicted(unsure)), Catch::Contains("within the error of these times"));
+}
+
+TEST_CASE("evidence is named by what the times are, with the error that was seen for it") {
+  const auto evidence = [](latency::Source source, std::optional<double> spread) {
+    ProfilePrediction prediction{.question = {}, .device = "made up", .source = source};
+    prediction.cells.resize(1);
+    prediction.cells.front().plain = {.time_us = 1000.0, .spread = spread};
+    return evidence_of(prediction);
+  };
+  const Evidence measured = evidence(latency::Source::measured, 0.013);
+  CHECK(measured.name == "measured here");
+  CHECK(measured.interval_level == 0.95);
+  CHECK_THAT(measured.error, Catch::Contains("+- 1.3 % (95 %)"));
+  const Evidence of_user = evidence(latency::Source::user, {});
+  CHECK(of_user.name == "engine");
+  CHECK_FALSE(of_user.interval_level);
+  CHECK_THAT(of_user.error, Catch::Contains("not known"));
+  CHECK(evidence(latency::Source::engine, 0.1).name == "engine");
+  LoadQuestion question = llama_load(8.0);
+  question.pair.draft = "eagle3-llama-3.1-8b";
+  question.prompts = latency::PromptSheet{inputs::read_device("h100").profile, {}};
+  const latency::Profile operators = inputs::read_profile("h100-vllm-llama-3.1-8b").profile;
+  const Evidence seen = predict_load(question, operators).evidence;
+  CHECK(seen.name == "operators");
+  CHECK_THAT(seen.error, Catch::Contains(operators.step_error.origin));
+}
+
+TEST_CASE("prompts of a profile whose steps time none are those of a data sheet") {
+  const latency::Profile sheet = inputs::read_device("h100").profile;
+  const latency::PairSurface prompts{sheet,
+                                     latency::model_registry(),
+                                     "llama-3.1-8b",
+                                     "llama-3.2-1b",
+                                     latency::Role::autoregressive_drafting,
+                                     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
+  const latency::Profile other = inputs::read_device("a100-80gb").profile;
+  const latency::PairSurface steps{other,
+                                   latency::model_registry(),
+                                   "llama-3.1-8b",
+                                   "llama-3.2-1b",
+                                   latency::Role::autoregressive_drafting,
+                                   latency::SheetPair{.attainable = latency::attainable_of(other)}};
+  const auto times = latency::surface_times(
+      other, "a100",
+      {.target = "llama-3.1-8b",
+       .draft = "llama-3.2-1b",
+       .models = latency::model_registry(),
+       .sheet = latency::SheetPair{.attainable = latency::attainable_of(other)},
+       .prompts = latency::PromptSheet{sheet, latency::SheetPair{.attainable = latency::attainable_of(sheet)}}},
+      AutoregressiveDrafter{});
+  const StepShape prompt{.batch = 2, .tokens = 700, .context = 0.0, .prompt = true};
+  CHECK(times->target_us(prompt, Convention::bonus) == prompts.target_pass(700, 2, 0).time_us);
+  CHECK(times->drafter_us(prompt) == prompts.drafter_pass(700, 2, 0).time_us);
+  const StepShape step{.batch = 2, .tokens = 1, .context = 700.0};
+  CHECK(times->target_us(step, Convention::bonus) == steps.target_pass(1, 2, 700).time_us);
+  CHECK(times->drafter_us(step) == steps.drafting(1, 2, 700).time_us);
+}
+
+TEST_CASE("a measured profile answers at a load as far as it measured") {
+  latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  for (latency::StepRow& row : profile.steps) row.cell.context -= 128;  // of its shortest
+  const LoadQuestion question{
+      .pair = {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .acceptance = Iid{0.8}, .gamma = 2},
+      .source = "modelled",
+      .requests_per_s = 1.0,
+      .prompt_tokens = 8,
+      .output_tokens = 40};
+  const LoadPrediction prediction = predict_load(question, profile);
+  CHECK(prediction.evidence.name == "measured here");
+  CHECK(prediction.evidence.interval_level == 0.95);
+  std::int64_t largest = 0;
+  for (const latency::StepRow& row : profile.steps) largest = std::max(largest, row.cell.batch);
+  for (const AtRate& at : prediction.lengths) {
+    CHECK(at.answers());
+    CHECK(at.limit == BatchLimit::times);
+    CHECK(at.max_batch == largest);
+  }
+}
+
+TEST_CASE("a document of the answer at a load is as its schema says, whatever the load", "[long]") {
+  const TemporaryFolder folder;
+  const auto served = load_document(folder, llama + load + "--slo-ttft-ms 500 --slo-tpot-ms 15 --gpu-hour-price 2.5");
+  CHECK(served.at("best_gamma").at("cost") == served.at("best_gamma").at("throughput"));
+  CHECK(served.at("acceptance").at("alpha") == 0.75);
+  CHECK(load_document(folder, llama + load + "--gamma 2").at("gamma") == 2);
+  CHECK(load_document(folder, of_operators + load + "--prompt-device h100").at("evidence").at("class") == "operators");
+  CHECK(load_document(folder, llama + "--request-rate 500 --prompt-tokens 1000 --output-tokens 200")
+            .at("gamma")
+            .is_null());
+  CHECK(load_document(folder, two_gpus + load).at("gpus") == 2);
+  CHECK(load_document(folder, llama + load + "--memory-utilization 0.1").at("gammas").at(0).at("fits") == false);
+}
+
+TEST_CASE("no line of the answer at a load is longer than 100 columns, and its first word is its evidence") {
+  const TemporaryFolder folder;
+  for (const std::string& arguments :
+       {llama + load + "--slo-ttft-ms 500 --slo-tpot-ms 15 --gpu-hour-price 2.5 --gamma 3",
+        of_operators + load + "--prompt-device h100", two_gpus + load, llama + load + "--memory-utilization 0.1"}) {
+    const std::string text = foredraft(folder, arguments).out;
+    CHECK(text.starts_with("evidence    "));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  }
+}
+
+TEST_CASE("options of a load that lack another, or that another contradicts, are named at once") {
+  const std::string lacking = load_problem(llama + "--request-rate 10 --batch 4 --out x");
+  for (const char* option :
+       {"--prompt-tokens: missing", "--output-tokens: missing", "--batch: mutually exclusive with", "--out: mutually"})
+    CHECK_THAT(lacking, Catch::Contains(option));
+  CHECK_THAT(load_problem(llama + "--slo-tpot-ms 10"), Catch::Contains("--slo-tpot-ms: given without --request-rate"));
+  CHECK_THAT(load_problem("predict --alpha 0.7 --c 0.1 --slo-tpot-ms 10"),
+             Catch::Contains("--slo-tpot-ms: given without --device"));
+  CHECK_THAT(load_problem("predict --alpha 0.7 --c 0.1 --request-rate 10"),
+             Catch::Contains("--request-rate: given without --device"));
+  CHECK_THAT(load_problem("predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.5,0.6 " + load),
+             Catch::Contains("--request-rate: mutually exclusive with a list of --alpha"));
+  CHECK_THAT(load_problem(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
+  CHECK_THAT(load_problem(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
+}
+
+}  // namespace foredraft::answers

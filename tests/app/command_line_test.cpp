@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "app/commands/commands.hpp"
+#include "core/command_line.hpp"
+
+namespace foredraft::app {
+namespace {
+
+CommandSpec toy() {
+  return {.name = "toy",
+          .arguments = "FILE --out DIR",
+          .summary = "A command for tests.",
+          .options = {{"alpha", "A", "a number"}, {"out", "DIR", "a folder"}, {"json", "", "a switch"}},
+          .min_positional = 1,
+          .max_positional = 1,
+          .examples = {"foredraft toy x"}};
+}
+
+/// All messages after reading alpha as a probability.
+std::string problems_of(const std::vector<std::string>& arguments) {
+  CommandLine line(toy(), arguments);
+  line.real("alpha", 0.0, 1.0);
+  try {
+    line.done();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("only an option that says so may be repeated") {
+  CommandSpec repeatable = toy();
+  repeatable.options.front().repeatable = true;
+  CommandLine line(repeatable, {"x", "--alpha", "1", "--alpha=2"});
+  CHECK_NOTHROW(line.done());
+  CHECK(line.all("alpha") == std::vector<std::string>{"1", "2"});
+  CHECK(line.all("out").empty());
+  CHECK(problems_of({"x", "--alpha", "1", "--alpha=1"}).find("--alpha: given twice") != std::string::npos);
+}
+
+TEST_CASE("options, switches and arguments are told apart, in any order and with =") {
+  CommandLine line(toy(), {"--out=dir", "x.toml", "--json", "--alpha", "0.5"});
+  CHECK(line.text("out") == "dir");
+  CHECK(line.positional() == std::vector<std::string>{"x.toml"});
+  CHECK(line.has("json"));
+  CHECK(line.real("alpha", 0.0, 1.0) == 0.5);
+  CHECK_NOTHROW(line.done());
+}
+
+TEST_CASE("an abbreviated option is unknown, not guessed") {
+  CHECK(problems_of({"x", "--alph", "0.5"}) == "foredraft toy: --alph: unknown option - did you mean --alpha?");
+}
+
+TEST_CASE("wrong values are refused with the reason, negative numbers as numbers") {
+  CHECK(problems_of({"x", "--alpha", "1.5"}) == "foredraft toy: --alpha: invalid alpha=1.5 (must lie in [0, 1])");
+  CHECK(problems_of({"x", "--alpha", "-1"}) == "foredraft toy: --alpha: invalid alpha=-1 (must lie in [0, 1])");
+  for (const char* text : {"0.8x", "nan", "", "inf", " 0.8"}) {
+    CAPTURE(text);
+    CHECK_THAT(problems_of({"x", "--alpha", text}), Catch::Contains("must be a finite number"));
+  }
+  CHECK(problems_of({"x", "--alpha", "0.5", "--alpha", "0.6"}) == "foredraft toy: --alpha: given twice");
+}
+
+TEST_CASE("several mistakes of a command line are reported together") {
+  CHECK(problems_of({"x", "y", "--alpha", "2"}) ==
+        "foredraft toy: y: unexpected argument - usage: foredraft toy FILE --out DIR\n"
+        "foredraft toy: --alpha: invalid alpha=2 (must lie in [0, 1])");
+  CHECK_THAT(problems_of({"--alpha"}), Catch::StartsWith("foredraft toy: "));
+  CHECK_THAT(problems_of({}), Catch::Contains("an argument is missing"));
+}
+
+TEST_CASE("behind an option that could not be read nothing is called missing") {
+  const auto problems = [](const std::vector<std::string>& arguments) {
+    CommandLine line(toy(), arguments);
+    line.require("out", "where it goes");
+    try {
+      line.done();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(problems({"x"}) == "foredraft toy: --out: missing (where it goes)");
+  CHECK(problems({"x", "--uot", "dir"}) == "foredraft toy: --uot: unknown option - did you mean --out?");
+  CHECK_THAT(problems({"x", "--out", "dir", "--json=yes"}), !Catch::Contains("missing"));
+}
+
+TEST_CASE("vectors of probabilities name their bad entry") {
+  CommandLine line(toy(), {"x", "--alpha", "0.9,0.8,1.7"});
+  CHECK_FALSE(line.probabilities("alpha"));
+  CHECK_THROWS_WITH(line.done(), Catch::Contains("invalid entry 3 \"1.7\""));
+  CommandLine sound(toy(), {"x", "--alpha", "0.9,0.8"});
+  CHECK(sound.probabilities("alpha") == std::vector<double>{0.9, 0.8});
+  CommandLine trailing(toy(), {"x", "--alpha", "0.9,"});
+  CHECK_FALSE(trailing.probabilities("alpha"));
+}
+
+TEST_CASE("every command explains its options and gives an example that names it") {
+  for (const Command& command : command_registry()) {
+    const CommandSpec& spec = command.spec;
+    CAPTURE(spec.name);
+    const std::string help = help_text(spec);
+    CHECK(help.starts_with("usage: foredraft " + std::string(spec.name)));
+    for (const OptionSpec& option : spec.options) CHECK_THAT(help, Catch::Contains("--" + std::string(option.name)));
+    REQUIRE_FALSE(spec.examples.empty());
+    for (const std::string_view example : spec.examples) {
+      CHECK_THAT(std::string(example), Catch::StartsWith("foredraft " + std::string(spec.name)));
+    }
+  }
+}
+
+}  // namespace foredraft::app

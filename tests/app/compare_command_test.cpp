@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/support/run_program.hpp"
+#include "tests/support/schema_check.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+const std::string advise_examples = FOREDRAFT_SOURCE "/docs/examples/advise/";
+
+std::string in_examples(const std::string& name) { return advise_examples + name; }
+
+const std::string csv_head = "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,iteration_ms,temperature\n";
+
+void write_tables(const TemporaryFolder& folder) {
+  write_text(folder / "a.csv", csv_head + "speculative,2,1500,900,500,8,12.5,0\nspeculative,2,1500,880,520,8,12.6,0\n");
+  write_text(folder / "b.csv", csv_head + "speculative,2,1500,990,610,8,12.5,0\nspeculative,2,1500,980,600,8,12.4,0\n");
+  write_text(folder / "warm.csv", csv_head + "speculative,2,1500,990,610,8,12.5,0.7\n");
+  write_text(folder / "full.csv", csv_head + "speculative,2,1500,1500,1500,8,12.5,0\n");
+  write_text(folder / "plain.csv", csv_head + "plain,,,,,8,9.5,0\nplain,,,,,8,9.6,0\n");
+  write_text(folder / "lengths.jsonl",
+             "{\"timings\": {\"predicted_n\": 2001, \"predicted_ms\": 2000, \"draft_n\": 1600, "
+             "\"draft_n_accepted\": 1000}}\n");
+}
+
+}  // namespace
+
+TEST_CASE("compare prints one document with every key of its schema, whatever the logs hold") {
+  const Document schema = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/compare.schema.json"));
+  const TemporaryFolder folder;
+  write_tables(folder);
+  const auto check = [&](const std::string& arguments, int code) {
+    INFO(arguments);
+    const Outcome outcome = foredraft(folder, "compare " + arguments + " --json");
+    REQUIRE(outcome.code == code);
+    check_against(schema, schema, Document::parse(outcome.out), "");
+  };
+  check(in_examples("k3.log") + " " + in_examples("k1.log") + " --plain " + in_examples("plain.log"), 0);
+  check("a.csv b.csv --plain plain.csv --require 'speedup>=9' --require 'marginal[7]>0' --require 'iteration_ms<99'",
+        1);
+  check("a.csv warm.csv", 1);
+  check("a.csv full.csv --require 'acceptance_length>=2'", 1);
+  check("full.csv", 1);
+  check("lengths.jsonl", 0);
+}
+
+TEST_CASE("exit codes of compare tell requirements that are met from others and from bad input") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  CHECK(code("a.csv b.csv") == 0);
+  CHECK(code("a.csv --require 'acceptance_length>=1.5'") == 0);
+  CHECK(code("a.csv --require 'acceptance_length>=1.5' --require 'acceptance_length>=2.5'") == 1);
+  CHECK(code("a.csv --require 'acceptance_length>=1.93'") == 1);  // not shown
+  CHECK(code("a.csv --require 'speedup>=0.1'") == 1);
+  CHECK(code("a.csv --plain plain.csv --require 'speedup>=0.1'") == 0);
+  CHECK(code("a.csv warm.csv") == 1);
+  CHECK(code("plain.csv") == 2);
+  CHECK(code("none.csv") == 2);
+  CHECK(code("a.csv a.csv") == 2);
+  CHECK(code("a.csv b.csv --plain b.csv") == 2);
+  CHECK(code("a.csv b.csv warm.csv") == 2);
+  CHECK(code("") == 2);
+}
+
+TEST_CASE("every requirement that cannot be read is named at once, before any log is read") {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      foredraft(folder, "compare none.csv --require speedup --require 'spedup>=1' --require 'speedup>=x' --json");
+  CHECK(outcome.code == 2);
+  for (const std::string part : {"\"speedup\" (no >=, >, <= or <", "did you mean speedup?", "invalid number \"x\""}) {
+    CHECK(outcome.err.find(part) != std::string::npos);
+  }
+  CHECK(outcome.err.find("none.csv") == std::string::npos);
+  const Document error = Document::parse(outcome.out);
+  CHECK(error.at("schema") == "foredraft.error/1");
+  CHECK(error.at("exit_code") == 2);
+}
+
+TEST_CASE("no line that compare prints is longer than 100 columns or moves the cursor, whatever logs are named") {
+  const TemporaryFolder folder;
+  const std::string long_word(400, 'x');
+  const std::string head = "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,category,tpot_ms,temperature\n";
+  for (const std::string name : {"a", "b"}) {
+    std::string text = head;
+    for (const std::string& category : {long_word, std::string("\x1b[2J\r")}) {
+      for (int i = 0; i < 3; ++i) {
+        text += "speculative,2,15000000,9000000,5" + std::to_string(i) + "00000,65536," + category + ",1234567.125," +
+                (name == "a" ? "0\n" : "0.25\n");
+      }
+    }
+    write_text(folder / (name + ".csv"), text);
+  }
+  for (const std::string arguments :
+       {"a.csv", "a.csv b.csv --require 'acceptance_length>=1.5'", "a.csv --require 'tpot_ms<123456789012345'"}) {
+    const Outcome outcome = foredraft(folder, "compare " + arguments);
+    CHECK(outcome.code != 2);
+    CHECK(outcome.out.find('\x1b') == std::string::npos);
+    CHECK(outcome.out.find('\r') == std::string::npos);
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
+  }
+}
+
+TEST_CASE("an observations file is compared as the logs that it was made of") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  REQUIRE(foredraft(folder, "import a.csv --out o.json").code == 0);
+  const Document direct = Document::parse(foredraft(folder, "compare a.csv b.csv --json").out);
+  const Document imported = Document::parse(foredraft(folder, "compare o.json b.csv --json").out);
+  CHECK(direct.at("comparisons") == imported.at("comparisons"));
+}
+
+TEST_CASE("every example of docs/advise.md prints what stands there") {
+  std::istringstream page(content_of(FOREDRAFT_SOURCE "/docs/advise.md"));
+  const TemporaryFolder folder;
+  int examples = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("$ foredraft ")) continue;
+    std::string expected;
+    for (std::string out; std::getline(page, out) && out != "```";) expected += out + "\n";
+    const Outcome outcome = foredraft(folder, line.substr(12), "cp -n " + advise_examples + "* . && ");
+    INFO(line);
+    CHECK(outcome.out == expected);
+    ++examples;
+  }
+  CHECK(examples >= 5);
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "answers/profile_prediction.hpp"
+#include "app/commands/commands.hpp"
+#include "inputs/devices.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "app/texts/texts.hpp"
+
+namespace foredraft::app {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What `foredraft predict` answers for a pair on a data sheet.
+Json predicted(const tests::TemporaryFolder& folder, const std::string& arguments, int wanted_code = 0) {
+  const tests::Outcome result = tests::foredraft(folder, "predict --alpha 0.8 --json " + arguments);
+  CAPTURE(arguments, result.err);
+  CHECK(result.code == wanted_code);
+  return Json::parse(result.out);
+}
+
+const std::string llama_on_h100 = "--device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
+
+/// The keys that a checkpoint's config.json has, a quarter of Llama 3.1 8B.
+const std::string small_config = R"({
+  "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192,
+  "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256,
+  "hidden_act": "silu", "tie_word_embeddings": true, "max_position_embeddings": 131072, "torch_dtype": "bfloat16"})";
+
+}  // namespace
+
+TEST_CASE("a data sheet answers with what engines reach, its interval and the floor beside it") {
+  answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
+  question.acceptance = Iid{0.8};
+  question.batches = {1, 64};
+  const latency::Profile h100 = inputs::read_profile("h100").profile;
+  const answers::ProfilePrediction attainable = answers::predict(question, h100);
+  question.floor = true;
+  const answers::ProfilePrediction floor = answers::predict(question, h100);
+  for (std::size_t i = 0; i < attainable.cells.size(); ++i) {
+    const answers::AtBatch& at = attainable.cells[i];
+    CHECK(at.floor_plain_us == floor.cells[i].plain.time_us);
+    CHECK(at.plain.time_us > *at.floor_plain_us);
+    REQUIRE(at.plain.spread);
+    CHECK_FALSE(floor.cells[i].plain.spread);
+    CHECK_FALSE(floor.cells[i].floor_plain_us);
+    for (std::size_t k = 0; k < at.lengths.size(); ++k) {
+      const answers::AtDraftLength& length = at.lengths[k];
+      REQUIRE(length.interval);
+      CHECK(length.interval->low <= length.speedup);
+      CHECK(length.speedup <= length.interval->high);
+      CHECK(length.interval->high <= 1.8 * length.interval->low);
+      const latency::Attainable& known = *attainable.attainable;
+      CHECK(length.interval->low == Approx(length.tokens * at.plain.time_us /
+                                           (known.verification.high * length.verify.time_us + length.drafting.time_us +
+                                            known.iteration_us.high)));
+      CHECK(length.iteration.overhead == known.iteration_us.value);
+      CHECK(length.floor_speedup == floor.cells[i].lengths[k].speedup);
+    }
+  }
+  const std::string text = to_text(attainable);
+  CHECK_THAT(text, Catch::Contains("floor       batch 1: plain"));
+  CHECK_THAT(text, Catch::Contains("attained    "));
+  CHECK_THAT(text, !Catch::Contains("at every batch"));
+}
+
+TEST_CASE("a gain whose interval holds 1 is called within the error of the profile") {
+  answers::AtBatch at;
+  answers::AtDraftLength& length = at.lengths.emplace_back();
+  length.interval = Interval{0.9, 1.4};
+  at.use = 1;
+  CHECK(answers::payoff_of(at) == answers::Payoff::within_error);
+  length.interval = Interval{1.01, 1.4};
+  CHECK(answers::payoff_of(at) == answers::Payoff::pays);
+  at.use = 0;
+  CHECK(answers::payoff_of(at) == answers::Payoff::within_error);
+  length.interval = Interval{0.7, 0.95};
+  CHECK(answers::payoff_of(at) == answers::Payoff::does_not_pay);
+}
+
+TEST_CASE("the JSON of models says parameters, bytes, formats and whether they fit") {
+  const tests::TemporaryFolder folder;
+  const Json fits = predicted(folder, llama_on_h100 + "--batch 1,8 --target-format fp8 --context 4096");
+  const Json& target = fits["models"]["target"];
+  CHECK(target["parameters"] == 8030261248.0);
+  CHECK(target["format"] == "fp8");
+  CHECK(target["kv_format"] == "bf16");
+  CHECK(target["kv_bytes_per_token"] == 131072.0);
+  // Embedding and vocabulary projection stay in 16 bits.
+  CHECK(target["weight_bytes"].get<double>() > 8.03e9);
+  CHECK(target["weight_bytes"].get<double>() < 10.2e9);
+  CHECK(target["step_bytes"].get<double>() < target["weight_bytes"].get<double>());
+  CHECK(fits["models"]["draft"]["format"] == "fp16");
+  CHECK(fits["cells"][1]["fits"] == true);
+  CHECK(fits["cells"][1]["max_batch"].get<int>() > 8);
+  CHECK(fits["schedules"][0]["max_batch"] == fits["cells"][1]["max_batch"]);
+  CHECK(fits["cells"][0]["gammas"][0]["speedup_ci95"].size() == 2);
+}
+
+TEST_CASE("what does not fit is said first, gets no speedup, and is answered only where memory is ignored") {
+  const tests::TemporaryFolder folder;
+  const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
+  const Json rejected = predicted(folder, pair);
+  CHECK(rejected["cells"][0]["fits"] == false);
+  CHECK(rejected["cells"][0]["max_batch"] == 0);
+  CHECK(rejected["speedup"].is_null());
+  CHECK(rejected["best_gamma"].is_null());
+  CHECK(rejected["schedules"][0]["schedule"].empty());
+  const auto text = tests::foredraft(folder, "predict --alpha 0.8 " + pair);
+  CHECK(text.code == 0);
+  CHECK_THAT(text.out, Catch::StartsWith("Does not fit: batch 1, context 512 needs 1"));
+  const auto written = tests::foredraft(folder, "predict --alpha 0.8 " + pair + "--batch 1,2 --context 8,9 --out none");
+  CHECK(written.code == 0);
+  CHECK(std::filesystem::exists(folder / "none/prediction.csv"));
+  CHECK_FALSE(std::filesystem::exists(folder / "none/decision-map.csv"));
+  CHECK(predicted(folder, pair + "--ignore-memory")["speedup"].get<double>() > 1.0);
+  const Json split = predicted(folder, pair + "--target-tp 4 --batch 1,4096");
+  CHECK(split["cells"][0]["fits"] == true);
+  CHECK(split["cells"][1]["fits"] == false);
+  CHECK(split["schedules"][0]["schedule"].back()[1] == split["schedules"][0]["max_batch"]);
+}
+
+TEST_CASE("a config.json is a model, its formats are those of the checkpoint") {
+  const tests::TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "mine");
+  tests::write_text(folder / "mine/config.json", small_config);
+  const Json json = predicted(folder, "--device h100 --target llama-3.1-8b --draft mine --batch 4");
+  CHECK(json["draft"] == "mine");
+  CHECK(json["models"]["draft"]["format"] == "bf16");
+  CHECK(json["models"]["draft"]["parameters"] == 1235814400.0);
+  const Json shipped = predicted(folder, llama_on_h100 + "--batch 4 --draft-format bf16");
+  CHECK(json["cells"][0]["one_draft"]["ms"] == shipped["cells"][0]["one_draft"]["ms"]);
+}
+
+TEST_CASE("pairs, formats and splits that cannot be are refused with what to do") {
+  const tests::TemporaryFolder folder;
+  const auto rejected = [&](const std::string& arguments) {
+    const auto result = tests::foredraft(folder, "predict --alpha 0.8 " + arguments);
+    CHECK(result.code == 2);
+    return result.err;
+  };
+  CHECK_THAT(rejected("--device h100 --target llama-3.1-8b --draft qwen3-0.6b"),
+             Catch::Contains("--draft: ") && Catch::Contains("--allow-vocabulary-mismatch"));
+  CHECK(predicted(folder, "--device h100 --target llama-3.1-8b --draft qwen3-0.6b --allow-vocabulary-mismatch")
+            .contains("speedup"));
+  CHECK_THAT(rejected(llama_on_h100 + "--target-format fp9"), Catch::Contains("unknown format \"fp9\""));
+  CHECK_THAT(rejected("--device a100 --target llama-3.1-8b --draft llama-3.2-1b --target-format fp8"),
+             Catch::Contains("fp8") && Catch::Contains("A100"));
+  CHECK_THAT(rejected(llama_on_h100 + "--target-tp 3"), Catch::Contains("3") && Catch::Contains("heads"));
+  CHECK_THAT(rejected(llama_on_h100 + "--context 900000"), Catch::Contains("131072"));
+  CHECK_THAT(rejected("--c 0.1 --target-format fp8"), Catch::Contains("--target-format: given without --device"));
+  tests::write_text(folder / "s.csv", "model,role,batch,tokens,context,ms\nbig,decoder_pass,1,1,0,2\n");
+  CHECK_THAT(rejected("--steps-file s.csv --target big --draft big --target-tp 2"),
+             Catch::Contains("--target-tp: not used with measured times"));
+}
+
+}  // namespace foredraft::app

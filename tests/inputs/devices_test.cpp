@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/devices.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/digest.hpp"
+#include "core/files.hpp"
+#include "foredraft/errors.hpp"
+#include "foredraft/profile.hpp"
+#include "latency/profile/profile.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+using tests::TemporaryFolder;
+using tests::write_text;
+
+std::string device_problem(auto&& read) {
+  try {
+    static_cast<void>(read());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a shipped data sheet is found by its name") {
+  const std::vector<std::string> devices = shipped_devices();
+  CHECK(std::is_sorted(devices.begin(), devices.end()));
+  for (const std::string& name : devices) {
+    CHECK(read_profile(name).profile.source == latency::Source::datasheet);
+    CHECK(read_device(name).digest == read_profile(name).digest);
+  }
+  const ReadProfile h200 = read_profile("NVIDIA H200");
+  CHECK(h200.shipped);
+  CHECK(h200.digest.path == "h200");
+  CHECK(h200.digest.sha256 == sha256(latency::to_json(h200.profile)));
+  CHECK(device_problem([] { return read_profile("h2000"); }) ==
+        "h2000: neither a file nor a shipped device - did you mean h200?");
+  CHECK(device_problem([] { return read_device("mi300"); }) ==
+        "mi300: neither a TOML file nor a shipped device - did you mean mi300x?");
+  // Other devices, not typing mistakes.
+  for (const char* other : {"b100", "h101", "tpu"}) {
+    CHECK_THAT(device_problem([&] { return read_device(other); }),
+               Catch::StartsWith(std::string(other) + ": neither a TOML file nor a shipped device - known: a10, ") &&
+                   Catch::Contains(", h100, "));
+  }
+}
+
+TEST_CASE("a data sheet of the user's own is read from TOML, and nothing else is a data sheet") {
+  const TemporaryFolder folder;
+  const std::string sheet =
+      "[mine]\nsource = \"s\"\nmemory_gb = 48\nmemory_bandwidth_gb_per_s = 864\nmatrix_peak_fp16_tflop_per_s = 362\n";
+  const std::string path = folder / "mine.toml";
+  write_text(path, sheet);
+  const ReadProfile read = read_device(path);
+  CHECK(read.profile.device.name == "mine");
+  CHECK(read.profile.limits.memory_bandwidth_bytes_per_s.value == 864e9);
+  CHECK_FALSE(read.shipped);
+  CHECK(read.digest.path == path);
+  CHECK(read.digest.sha256 == sha256(sheet));
+  CHECK(read_profile(path).digest == read.digest);
+  write_text(path, sheet + "[yours]\n" + sheet.substr(sheet.find("source")));
+  CHECK(device_problem([&] { return read_device(path); }) ==
+        path + ": 2 devices (mine, yours) - a file that is named here holds one");
+  write_text(path, "[mine]\nsource = \"s\"\nmemory_gb = 48\nmemory_bandwidth_gb_per_s = 0.864\n");
+  CHECK(device_problem([&] { return read_device(path); }) ==
+        path + ":4: mine.memory_bandwidth_gb_per_s: 0.864 is implausible (must be 15 to 50000) - did you mean 864?");
+  const std::string profile = folder / "h200.json";
+  write_text(profile, latency::to_json(read_profile("h200").profile));
+  CHECK(read_profile(profile).profile.device.name == "NVIDIA H200 SXM 141GB");
+  CHECK(device_problem([&] { return read_device(profile); }) ==
+        profile + ": no data sheet (its name does not end in .toml) - use --profile for a profile");
+}
+
+TEST_CASE("the list of devices is at most 100 columns wide and holds every data sheet") {
+  const Table table = device_table();
+  CHECK(table.rows.size() == shipped_devices().size());
+  const std::string text = to_text(table);
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    CHECK(end - begin <= 100);
+  }
+  const auto h100 =
+      std::find_if(table.rows.begin(), table.rows.end(), [](const auto& row) { return row[0] == "h100"; });
+  CHECK(*h100 == std::vector<std::string>{"h100", "85.52", "3350", "989.4", "1979", "1979", "", "450"});
+}
+
+}  // namespace foredraft::inputs

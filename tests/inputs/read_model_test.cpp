@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "foredraft/errors.hpp"
+#include "inputs/read_model.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+using tests::TemporaryFolder;
+using tests::write_text;
+
+const std::string llama_config = R"({"model_type": "llama", "hidden_act": "silu", "hidden_size": 2048,
+  "head_dim": 64, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32,
+  "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": true, "max_position_embeddings": 131072,
+  "torch_dtype": "bfloat16"})";
+
+const std::string own_model = R"(summary = "a model"
+source = "a test"
+layers = 2
+d_model = 8
+heads = 4
+kv_heads = 2
+head_dim = 2
+d_ff = 12
+vocabulary = 10
+norm = "rms"
+activation = "silu"
+positions = "rotary"
+)";
+
+latency::ModelShape shipped(const char* name) { return latency::find_model(latency::model_registry(), name); }
+
+}  // namespace
+
+TEST_CASE("a shipped model is found in any case, and has neither file nor formats") {
+  const ReadModel model = read_model("Qwen3-30B-A3B");
+  CHECK(model.shape.name == "qwen3-30b-a3b");
+  CHECK_FALSE(model.weights);
+  CHECK(model.digests.empty());
+  CHECK(model.notes.empty());
+}
+
+TEST_CASE("a config.json is read by its path or its folder, named after the folder, with its digest") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "My-1B");
+  const std::string file = folder / "My-1B/config.json";
+  write_text(folder / "My-1B/config.json", llama_config);
+  for (const std::string& what : {file, folder / "My-1B"}) {
+    INFO(what);
+    const ReadModel model = read_model(what);
+    CHECK(model.shape.name == "My-1B");
+    CHECK(latency::parameters(model.shape) == latency::parameters(shipped("llama-3.2-1b")));
+    CHECK(model.weights == latency::NumberFormat::bf16);
+    CHECK(model.digests == std::vector<FileDigest>{digest_text(file, llama_config)});
+  }
+  write_text(folder / "other_config.json", llama_config);
+  CHECK(read_model(folder / "other_config.json").shape.name == "other_config");
+  const std::string quantization = R"({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}})";
+  write_text(folder / "My-1B/hf_quant_config.json", quantization);
+  const ReadModel quantized = read_model(file);
+  CHECK(quantized.weights == latency::NumberFormat::nvfp4);
+  CHECK(quantized.kv_cache == latency::NumberFormat::fp8);
+  CHECK(quantized.digests == std::vector<FileDigest>{digest_text(file, llama_config),
+                                                     digest_text(folder / "My-1B/hf_quant_config.json", quantization)});
+}
+
+TEST_CASE("a model file is read by its path where it holds one model, and by the name of one where it holds more") {
+  const TemporaryFolder folder;
+  write_text(folder / "one.toml", "[\"mine\"]\n" + own_model);
+  write_text(folder / "two.toml", "[\"mine\"]\n" + own_model + "[\"other\"]\n" + own_model);
+  const std::string one = folder / "one.toml";
+  const std::string two = folder / "two.toml";
+  CHECK(read_model(one).shape.name == "mine");
+  CHECK(read_model(one).digests == std::vector<FileDigest>{digest_text(one, "[\"mine\"]\n" + own_model)});
+  CHECK(read_model(one + ":mine").shape.name == "mine");
+  CHECK(read_model(two + ":other").shape.name == "other");
+  CHECK_THROWS_WITH(read_model(two), two + ": holds 2 models - name one: " + two + ":mine");
+  CHECK_THROWS_WITH(read_model(two + ":othr"), two + ": no model \"othr\" - did you mean other?");
+}
+
+TEST_CASE("what is no model is an InputError that says what to do") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(read_model("qwen3-8"), "qwen3-8: neither a shipped model nor a file - did you mean qwen3-8b?");
+  CHECK_THROWS_WITH(
+      read_model("no/such/thing"),
+      "no/such/thing: neither a shipped model nor a file - foredraft list models prints the shipped ones; "
+      "or name a FILE.toml, a config.json or a folder that holds one");
+  CHECK_THROWS_AS(read_model(""), InputError);
+  CHECK_THROWS_AS(read_model("no.toml:such"), InputError);
+  CHECK_THROWS_WITH(read_model(folder.path()), Catch::Contains("a folder without a config.json"));
+  write_text(folder / "config.json", "{\"model_type\": \"lama\"}");
+  const std::string file = folder / "config.json";
+  CHECK_THROWS_AS(read_model(file), InputError);
+  CHECK_THROWS_WITH(read_model(file), file + ": model_type: unknown architecture \"lama\" - did you mean llama?");
+  write_text(folder / "broken.toml", "mine = 3\n");
+  CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
+}
+
+TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of other padding") {
+  latency::ModelShape target = shipped("qwen3-8b");
+  latency::ModelShape draft = shipped("qwen3-0.6b");
+  CHECK_FALSE(vocabulary_problem(target, draft));
+  CHECK_FALSE(vocabulary_note(target, draft));
+  target.vocabulary = 152064;
+  CHECK_FALSE(vocabulary_problem(target, draft));
+  CHECK(vocabulary_note(target, draft) ==
+        "qwen3-8b has 152064 tokens and qwen3-0.6b has 151936: taken for one tokenizer whose table is padded "
+        "differently");
+  draft = shipped("llama-3.2-1b");
+  CHECK_FALSE(vocabulary_note(target, draft));
+  CHECK(vocabulary_problem(target, draft) ==
+        "qwen3-8b has 152064 tokens and llama-3.2-1b has 128256: they are not of one tokenizer, and a draft of one is "
+        "no token of the other");
+  target.vocabulary = 10000;
+  draft.vocabulary = 9901;
+  CHECK_FALSE(vocabulary_problem(target, draft));
+  draft.vocabulary = 9900;
+  CHECK(vocabulary_problem(target, draft));
+}
+
+TEST_CASE("a head stands on a target of its width alone") {
+  CHECK_FALSE(head_problem(shipped("llama-3.1-8b"), shipped("eagle3-llama-3.1-8b")));
+  CHECK_FALSE(head_problem(shipped("llama-3.3-70b"), shipped("llama-3.2-1b")));
+  CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
+        "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
+        "this target");
+}
+
+}  // namespace foredraft::inputs

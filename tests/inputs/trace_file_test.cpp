@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/inputs.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/problems.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+using Sequences = std::vector<std::vector<std::int8_t>>;
+
+Sequences parse(std::string_view text, std::int64_t gamma = 0) {
+  return parse_trace(text, "t", gamma, Convention::bonus).sequences;
+}
+
+}  // namespace
+
+TEST_CASE("outcomes are read from CSV and JSONL, a sequence each") {
+  const Sequences wanted{{1, 0, 1}, {0, -1}};
+  CHECK(parse("sequence,outcome\na,1\na,0\na,1\nb,0\nb,-1\n") == wanted);
+  CHECK(parse("{\"outcomes\": [1, 0, 1]}\n\n# a remark\n{\"outcomes\": [0, -1]}") == wanted);
+  CHECK(parse("sequence,outcome\r\na,1\r\na,0\r\na,1\r\nb,0\r\nb,-1\r\n") == wanted);
+}
+
+TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
+  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, which no draft was tested at.
+  const Sequences wanted{{1, 1, 0, 1, 1, 1, -1}, {0}};
+  CHECK(parse("sequence,accepted\na,2\na,3\nb,0\n", 3) == wanted);
+  CHECK(parse("{\"accepted\": [2, 3]}\n{\"accepted\": [0]}\n", 3) == wanted);
+}
+
+TEST_CASE("a damaged trace is refused with the line of every mistake") {
+  CHECK_THROWS_WITH(
+      parse("sequence,outcome\na,2\na,x\nb,1\n"),
+      "t:2: invalid outcome=2 (must lie in -1 to 1)\nt:3: damaged row (must be a name and a whole number)");
+  CHECK_THROWS_WITH(parse("sequence,accepted\na,4\n", 3), "t:2: invalid accepted=4 (must lie in 0 to 3)");
+  CHECK_THROWS_WITH(
+      parse("sequence,accepted\na,1\na,1\n"),
+      "t:2: accepted counts without process.recorded_gamma (a count equal to gamma means that no draft was "
+      "rejected) - add \"process.recorded_gamma\" to [fixed]");
+  CHECK_THROWS_WITH(parse(""), "t:1: holds no outcome (a trace must have at least one)");
+  CHECK_THROWS_AS(parse("{\"outcomes\": [1, 0"), InputError);
+  CHECK_THROWS_AS(parse("{\"outcomes\": 5}"), InputError);
+  CHECK_THROWS_AS(parse("a;b\n1;2\n"), InputError);
+  CHECK_THROWS_WITH(
+      parse("{\"outcomes\": null}\n{\"outcomes\": {}}\n{\"outcomes\": [1]}\n"),
+      "t:1: wrong type (must be a list of whole numbers)\nt:2: wrong type (must be a list of whole numbers)");
+  CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
+}
+
+TEST_CASE("an outcome beyond 64 bits is refused as it was written, and a line nested too deep with its number") {
+  CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"),
+                    "t:2: invalid outcome=18446744073709551615 (must lie in -1 to 1)");
+  CHECK_THROWS_WITH(parse("{\"accepted\": [9223372036854775808]}", 3),
+                    "t:1: invalid accepted=9223372036854775808 (must lie in 0 to 3)");
+  CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"a\":" + std::string(65, '[')),
+                    Catch::StartsWith("t:2: nested deeper than 64 levels"));
+  CHECK_THROWS_WITH(parse("sequence,outcome\n" + std::string(1'048'577, '1')), Catch::StartsWith("t:2: a line of"));
+}
+
+TEST_CASE("of many mistakes in a trace the first twenty are told and the rest counted") {
+  std::string text = "sequence,outcome\n";
+  for (int i = 0; i < 25; ++i) text += "a,7\n";
+  CHECK_THROWS_WITH(parse(text), Catch::Contains("t:21: invalid outcome=7") && !Catch::Contains("t:22:") &&
+                                     Catch::EndsWith("\nt:26: and 5 more up to here"));
+}
+
+}  // namespace foredraft::inputs
