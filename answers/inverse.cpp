@@ -11,7 +11,8 @@
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::answers {
 namespace {

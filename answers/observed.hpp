@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "analytic/observed/acceptance_fit.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "logs/observation.hpp"
 
 /// From what a log counted to what is fitted.

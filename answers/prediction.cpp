@@ -13,7 +13,11 @@
 #include "core/json_values.hpp"
 #include "core/marginals.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::answers {
 namespace {

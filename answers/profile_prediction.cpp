@@ -8,6 +8,7 @@
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "core/marginals.hpp"
+#include "foredraft/scenario.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/step_operations.hpp"

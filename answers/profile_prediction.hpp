@@ -12,7 +12,7 @@
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/intervals.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/memory_fit.hpp"

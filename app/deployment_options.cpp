@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/deployment_options.hpp"
 
+#include "app/scenario_options.hpp"
+
 #include <fmt/format.h>
 
 #include "core/streams.hpp"

@@ -3,11 +3,9 @@
 
 #include <vector>
 
-#include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
-#include "app/scenario_options.hpp"
 #include "core/command_line.hpp"
-#include "experiments/results/manifest.hpp"
+#include "core/digest.hpp"
 #include "inputs/read_model.hpp"
 
 /// The options that say which models run, how they are stored and split, and what is known of the device.
@@ -34,20 +32,5 @@ void reject_deployment(CommandLine& line);
 /// Formats that the line does not state are those of the model's config.json, else fp16.
 void read_deployment(CommandLine& line, const latency::Profile& profile, answers::ProfileQuestion& question,
                      std::vector<FileDigest>& files);
-
-// ---- `foredraft predict` with the times of a device instead of a cost ratio, and at a load (--request-rate).
-
-[[nodiscard]] OptionGroup load_options();
-[[nodiscard]] OptionGroup profile_options();
-
-/// Whether the line names times: a profile, or steps of its own. Without, rejects options that need them.
-[[nodiscard]] bool takes_profile(CommandLine& line);
-
-/// The options of a scenario that a profile replaces or does not use.
-[[nodiscard]] std::vector<StatedValue> parameters_of_profiles(CommandLine& line);
-
-/// Prints the prediction for the acceptance of each question, at least one; several differ in the alpha of Iid. With
-/// --out also writes the only one into a folder and draws it. Returns an exit code. Throws InputError.
-[[nodiscard]] int predict_from_profile(CommandLine& line, const std::vector<answers::Question>& questions);
 
 }  // namespace foredraft::app

@@ -7,12 +7,14 @@
 
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"
-#include "scenario/check.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::app {
 
@@ -64,14 +66,22 @@ using scenario::Parameter;
 using scenario::ValueType;
 
 /// Parameters by family. A command takes those that its table of options names.
-const std::vector<std::pair<std::string, std::vector<std::string>>> stated_by_options{
-    {"", {"gamma", "convention", "drafter", "c", "operations_ratio"}},
-    {"cost.", {"step_ms", "draft_ms", "verify_ms", "overhead_ms", "verify_growth"}},
-    {"", {"alpha", "process"}},
-    {"process.", {"a", "b", "mean", "correlation", "spread", "rho", "conditional", "marginal"}},
-    {"drafter.", {"decay", "recovery", "edit_rate", "realign", "accuracies"}},
-    {"", {"policy"}},
-    {"policy.", {"threshold", "concentration", "bias"}}};
+struct StatedByOptions {
+  bool OptionFamilies::*family;
+  std::vector<std::string_view> parameters;
+};
+const std::vector<StatedByOptions> stated_by_options{
+    {&OptionFamilies::draft_length, {"gamma", "convention"}},
+    {&OptionFamilies::drafter, {"drafter"}},
+    {&OptionFamilies::cost,
+     {"c", "operations_ratio", "cost.step_ms", "cost.draft_ms", "cost.verify_ms", "cost.overhead_ms",
+      "cost.verify_growth"}},
+    {&OptionFamilies::acceptance,
+     {"alpha", "process", "process.a", "process.b", "process.mean", "process.correlation", "process.spread",
+      "process.rho", "process.conditional", "process.marginal"}},
+    {&OptionFamilies::drafter_parameters,
+     {"drafter.decay", "drafter.recovery", "drafter.edit_rate", "drafter.realign", "drafter.accuracies"}},
+    {&OptionFamilies::policy, {"policy", "policy.threshold", "policy.concentration", "policy.bias"}}};
 
 Node number_node(const Parameter& parameter, const std::string& text) {
   if (const auto whole = parse_whole_quantity(text); whole && parameter.type == ValueType::integer) return {0, *whole};
@@ -186,7 +196,8 @@ bool states_times(const CommandLine& line) {
   return std::ranges::any_of(times, [&](const char* time) { return line.has(time); });
 }
 
-std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated) {
+std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated,
+                                      const OptionFamilies& read) {
   ScenarioReader reader(line);
   for (const StatedValue& value : stated) {
     if (value.value) {
@@ -195,13 +206,11 @@ std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<State
       reader.reject(value.parameter);
     }
   }
-  const auto by_command = [&](std::string_view name) {
-    return std::ranges::find(stated, name, &StatedValue::parameter) != stated.end();
-  };
-  reader.read_implied(!by_command("cost"));
-  for (const auto& [family, names] : stated_by_options) {
-    for (const std::string& name : names) {
-      if (!by_command(family + name)) reader.read(family + name);
+  reader.read_implied(read.cost);
+  for (const auto& [family, parameters] : stated_by_options) {
+    if (!(read.*family)) continue;
+    for (const std::string_view name : parameters) {
+      if (std::ranges::find(stated, name, &StatedValue::parameter) == stated.end()) reader.read(name);
     }
   }
   return reader.finish();

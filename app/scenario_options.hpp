@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "inputs/devices.hpp"
 #include "scenario/parameters.hpp"
 
@@ -62,7 +63,24 @@ struct StatedValue {
   std::optional<scenario::Value> value;  ///< nullopt: wrong or missing, which was reported
 };
 
+/// The families of options that a question reads; what the others state is not part of it.
+struct OptionFamilies {
+  bool draft_length = false;  ///< gamma and convention
+  bool acceptance = false;
+  bool drafter = false;             ///< which one drafts
+  bool drafter_parameters = false;  ///< what it says of itself
+  bool cost = false;                ///< a ratio or measured times
+  bool policy = false;
+};
+inline constexpr OptionFamilies all_option_families{.draft_length = true,
+                                                    .acceptance = true,
+                                                    .drafter = true,
+                                                    .drafter_parameters = true,
+                                                    .cost = true,
+                                                    .policy = true};
+
 /// The scenario of the options that were given, and of `stated`. Problems go to the line; nullopt if there are any.
-[[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated);
+[[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated,
+                                                    const OptionFamilies& read = all_option_families);
 
 }  // namespace foredraft::app

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/csv.hpp"
 #include "core/numbers.hpp"
@@ -16,7 +17,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 
 namespace foredraft::app {
 namespace {

@@ -3,7 +3,9 @@
 // one thread.
 #include <benchmark/benchmark.h>
 
-#include "sim/system/serving_simulation.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -13,21 +15,17 @@ void BM_serving(benchmark::State& state) {
   const std::int64_t max_batch = state.range(0);
   const RooflineStep target{.launch_us = 500.0, .weights_us = 9500.0, .context_us = 0.05, .token_us = 50.0};
   const RooflineStep drafter{.launch_us = 100.0, .weights_us = 400.0, .context_us = 0.005, .token_us = 2.0};
-  const auto simulator = make_serving_simulator(
-      {.acceptance = Iid{0.8},
-       .gamma = {{1, max_batch, 4}},
-       .convention = Convention::bonus,
-       .drafting = Drafting::autoregressive,
-       .batching = Batching::continuous,
-       .max_batch = max_batch,
-       .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 1.5 * static_cast<double>(max_batch)},
-       .prompt = {.tokens = 200, .spread = 100},
-       .output = {.tokens = 128, .geometric = true},
-       .target_us = target,
-       .drafter_us = drafter,
-       .requests = 20'000,
-       .warmup_requests = 0,
-       .replicas = 1});
+  const auto simulator = make_simulator(
+      {.fidelity =
+           Server{.acceptance = Iid{0.8},
+                  .max_batch = max_batch,
+                  .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 1.5 * static_cast<double>(max_batch)},
+                  .prompt = {.tokens = 200, .spread = 100},
+                  .output = {.tokens = 128, .geometric = true},
+                  .target_step = target,
+                  .drafter_step = drafter},
+       .gamma = 4},
+      {.requests = 20'000, .replicas = 1});
   RunKey key{.seed = 1, .point = 0};
   std::int64_t request_iterations = 0;
   for (auto _ : state) {

@@ -8,33 +8,33 @@
 #include <memory>
 #include <string>
 
-#include "scenario/family.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/simulate.hpp"
 
 namespace {
 
 using namespace foredraft;
 
 /// V = 32,000, gamma 5, 64 contexts, logits of standard deviation 2, alpha 0.8: the setting of the baseline.
-sim::TokenSimulation simulation(Contexts contexts, const Rule& rule = RejectionSampling{}) {
-  return {.models = SyntheticModels{.target = TargetDistribution::gaussian_logits,
-                                    .parameter = 2.0,
-                                    .vocabulary = 32'000,
-                                    .draft = DraftDistribution::noise,
-                                    .alpha = 0.8,
-                                    .pool = 64,
-                                    .contexts = contexts},
-          .rule = rule,
-          .temperature = 1.0,
-          .gamma = 5,
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .iterations = std::uint64_t{1} << 34U};
+Scenario scenario_of(Contexts contexts, const Rule& rule = RejectionSampling{}) {
+  return {.fidelity = TokenFidelity{.rule = rule,
+                                    .models = SyntheticModels{.target = TargetDistribution::gaussian_logits,
+                                                              .parameter = 2.0,
+                                                              .vocabulary = 32'000,
+                                                              .draft = DraftDistribution::noise,
+                                                              .alpha = 0.8,
+                                                              .pool = 64,
+                                                              .contexts = contexts}},
+          .gamma = 5};
 }
 
-void run_blocks(benchmark::State& state, const sim::TokenSimulation& run) {
-  const std::unique_ptr<sim::Simulator> simulator = sim::make_token_simulator(run, 1);
+constexpr std::uint64_t endless = std::uint64_t{1} << 34U;  // iterations: more than are timed
+
+void run_blocks(benchmark::State& state, const Scenario& scenario) {
+  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, {.iterations = endless, .seed = 1});
   sim::Tally tally;
   std::uint64_t block = 0;
   for (auto _ : state) tally.merge(simulator->run_block({.seed = 1, .point = 0}, block++));
@@ -42,13 +42,14 @@ void run_blocks(benchmark::State& state, const sim::TokenSimulation& run) {
   state.counters["tokens/iteration"] = sim::tokens_per_iteration(tally).mean;
 }
 
-void BM_token_pooled(benchmark::State& state) { run_blocks(state, simulation(Contexts::pooled)); }
-void BM_token_fresh(benchmark::State& state) { run_blocks(state, simulation(Contexts::fresh)); }
+void BM_token_pooled(benchmark::State& state) { run_blocks(state, scenario_of(Contexts::pooled)); }
+void BM_token_fresh(benchmark::State& state) { run_blocks(state, scenario_of(Contexts::fresh)); }
 
 void BM_token_prepare_pool(benchmark::State& state) {
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::make_token_simulator(simulation(Contexts::pooled), seed++));
+    benchmark::DoNotOptimize(
+        sim::make_simulator(scenario_of(Contexts::pooled), {.iterations = endless, .seed = seed++}));
   }
 }
 
@@ -57,7 +58,7 @@ void BM_token_prepare_pool(benchmark::State& state) {
 [[maybe_unused]] const bool rules_registered = [] {
   const auto add = [](const std::string& name, const Rule& rule) {
     benchmark::RegisterBenchmark(("BM_token_rule/" + name).c_str(), [rule](benchmark::State& state) {
-      run_blocks(state, simulation(Contexts::pooled, rule));
+      run_blocks(state, scenario_of(Contexts::pooled, rule));
     })->UseRealTime();
   };
   for (const scenario::RuleMember& entry : scenario::rules()) add(std::string(entry.name), entry.value);

@@ -14,6 +14,7 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/profile.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/profile/profile.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "core/digest.hpp"
 #include "core/table.hpp"
-#include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 
 /// The devices for predictions.

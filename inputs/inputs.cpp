@@ -17,15 +17,20 @@
 #include "core/table.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/corpus.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
-#include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 #include "scenario/server.hpp"
+#include "sim/process/recorded_outcomes.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::inputs {
 namespace {

@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "inputs/observed_acceptance.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
-#include "sim/process/process_simulation.hpp"
-#include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::inputs {
 

@@ -13,7 +13,7 @@
 
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "sim/process/recorded_outcomes.hpp"
 
 #define ZLIB_CONST  // what is read is not changed
 #include <zlib.h>

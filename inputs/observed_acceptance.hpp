@@ -13,7 +13,7 @@
 #include "answers/prediction.hpp"
 #include "core/digest.hpp"
 #include "core/parallel.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "logs/observation.hpp"
 #include "logs/observations_file.hpp"
 

@@ -20,7 +20,7 @@ namespace foredraft::logs {
 
 /// Fills counts, gamma and the order of steps from the record of one request that vLLM, TensorRT-LLM and aiperf write:
 /// `num_spec_steps`, `num_draft_tokens`, `acceptance_histogram` (a list, or an object of counts by length),
-/// `num_spec_tokens`, and in detailed records `per_step_accepted` and `per_step_drafted`. Throws RefusedRecord if it
+/// `num_spec_tokens`, and in detailed records `per_step_accepted` and `per_step_drafted`. Throws RejectedRecord if it
 /// contradicts itself.
 void read_request_acceptance(const JsonFields& steps, Observation& observation, LogContents& contents);
 
@@ -37,23 +37,23 @@ inline constexpr std::int64_t max_positions = 4096;
 inline constexpr double full_digits = 1e-6;
 inline constexpr double two_digits = 0.006;
 
-/// The sum; throws RefusedRecord beyond max_logged_count.
+/// The sum; throws RejectedRecord beyond max_logged_count.
 [[nodiscard]] std::int64_t sum_of_counts(std::span<const std::int64_t> counts, std::string_view key, std::int64_t line);
 
 /// Counts from a histogram: [j] is the number of steps that accepted exactly j drafts. `gamma` is the number of
-/// positions if it is known (at least the histogram's length minus 1). Throws RefusedRecord as sum_of_counts.
+/// positions if it is known (at least the histogram's length minus 1). Throws RejectedRecord as sum_of_counts.
 [[nodiscard]] AcceptanceCounts counts_of_histogram(std::span<const std::int64_t> histogram,
                                                    std::optional<std::int64_t> gamma, std::int64_t line);
 
-/// Counts from single steps: accepted drafts of each, and drafted ones (empty: not logged). Throws RefusedRecord for
+/// Counts from single steps: accepted drafts of each, and drafted ones (empty: not logged). Throws RejectedRecord for
 /// lists of different lengths and for a step that accepts more than it drafts.
 [[nodiscard]] AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted,
                                                std::span<const std::int64_t> drafted, std::int64_t line);
 
 /// Sets `accepted_at` of counts whose `steps` are set, from rates: fractions of the steps, one per position. Ignores
 /// rates beyond position `gamma`. `rounding`: maximum error of a printed rate; default: half of the last printed digit.
-/// Exact if there are few enough steps that each rate determines its count. Throws RefusedRecord for a rate outside [0,
-/// 1].
+/// Exact if there are few enough steps that each rate determines its count. Throws RejectedRecord for a rate outside
+/// [0, 1].
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line);
 
@@ -63,7 +63,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
 /// drafted / steps if that is an integer and not estimated; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts);
 
-/// Throws RefusedRecord if more is accepted than drafted, if more steps reach a position than the one before it, or if
+/// Throws RejectedRecord if more is accepted than drafted, if more steps reach a position than the one before it, or if
 /// more is drafted than steps of at most `gamma` drafts can. Warns (W18) if positions do not add up to the accepted
 /// tokens.
 void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,

@@ -29,7 +29,7 @@ class LineReader {
   virtual ~LineReader() = default;
 
   /// Reads a line with the format's anchor, without its line end and colors. Returns whether it was one of the format:
-  /// not if it is truncated. Throws RefusedRecord if its numbers contradict each other.
+  /// not if it is truncated. Throws RejectedRecord if its numbers contradict each other.
   virtual bool line(std::string_view text, std::int64_t number, LogContents& contents) = 0;
   /// Called after the last line, if one was of the format: what is still open becomes an observation.
   virtual void finish(LogContents& contents) = 0;
@@ -48,7 +48,7 @@ struct JsonFormat {
   /// RE2 over bytes for what every value of the format contains, a key for instance: a value without it is not parsed.
   std::string_view anchor;
   std::function<bool(const nlohmann::ordered_json& value)> claims;  ///< must be cheap: checks a few keys
-  /// Appends to `contents`; `line` is where the value begins. Throws RefusedRecord for an invalid value.
+  /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
   std::function<void(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents)> read;
 };
 
@@ -56,7 +56,7 @@ struct JsonFormat {
 struct CsvFormat {
   /// RE2 as for lines: the name of a column that every header of the format has.
   std::string_view anchor;
-  /// Whether a header is one of the format. Throws RefusedRecord if it is one with mistakes.
+  /// Whether a header is one of the format. Throws RejectedRecord if it is one with mistakes.
   std::function<bool(std::span<const std::string> columns)> claims;
   std::function<void(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
                      LogContents& contents)>
@@ -96,7 +96,7 @@ class RejectedRecord : public InputError {
   std::vector<Problem> problems_;
 };
 
-/// Throws a RefusedRecord with this problem.
+/// Throws a RejectedRecord with this problem.
 [[noreturn]] void reject(Problem problem);
 
 /// Adds a warning unless there is one with this code: logs repeat the same one thousands of times.

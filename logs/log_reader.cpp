@@ -388,7 +388,7 @@ bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   return true;
 }
 
-/// The result of `read`; true if it throws RefusedRecord, which is collected.
+/// The result of `read`; true if it throws RejectedRecord, which is collected.
 template <typename Read>
 bool LogReader::State::taken(const Read& read) {
   try {

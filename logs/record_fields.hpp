@@ -15,10 +15,10 @@
 /// The fields of one record of a log, by name: absent or null is nullopt, a value of another type is an error.
 namespace foredraft::logs {
 
-/// Fields of a JSON object, which must outlive this. A number may be in quotes. Everything throws RefusedRecord.
+/// Fields of a JSON object, which must outlive this. A number may be in quotes. Everything throws RejectedRecord.
 class JsonFields {
  public:
-  /// Throws RefusedRecord if `object` is not an object. `path`: its place in the value, "metrics.".
+  /// Throws RejectedRecord if `object` is not an object. `path`: its place in the value, "metrics.".
   JsonFields(const nlohmann::ordered_json& object, std::int64_t line, std::string path = "");
 
   [[nodiscard]] std::int64_t line() const { return line_; }
@@ -56,7 +56,7 @@ class JsonFields {
 };
 
 /// Fields of a row of a table, whose columns and cells must outlive this; an empty cell is absent. Everything throws
-/// RefusedRecord.
+/// RejectedRecord.
 class CsvFields {
  public:
   CsvFields(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line)

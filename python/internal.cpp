@@ -28,9 +28,9 @@
 #include "latency/operations/step_operations.hpp"
 #include "logs/observations_file.hpp"
 #include "scenario/check.hpp"
-#include "scenario/check_scenario.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::python {
 

@@ -5,36 +5,44 @@
 #include <array>
 #include <stdexcept>
 
+#include "foredraft/scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {
 
+struct Iteration {
+  std::int64_t gamma;
+  Convention convention;
+};
+
 /// Target steps of the tokens of a verification behind its first.
-double grown(double verify_growth, const Scenario& scenario) {
-  const std::int64_t tokens = max_tokens(scenario.gamma, scenario.convention);
+double grown(double verify_growth, const Iteration& iteration) {
+  const std::int64_t tokens = max_tokens(iteration.gamma, iteration.convention);
   return verify_growth * static_cast<double>(std::max<std::int64_t>(tokens - 1, 0));
 }
 
-std::optional<DecodingCost> cost_of(const ConstantRatio& cost, const Scenario& scenario) {
+std::optional<DecodingCost> cost_of(const ConstantRatio& cost, const Iteration& iteration) {
   if (!cost.c) return std::nullopt;
   DecodingCost all = constant_ratio(*cost.c);
-  all.iteration += grown(cost.verify_growth, scenario);
+  all.iteration += grown(cost.verify_growth, iteration);
   return all;
 }
 
 /// [Xia2023, Eq. 4]
-std::optional<DecodingCost> cost_of(const MeasuredTimes& cost, const Scenario& scenario) {
+std::optional<DecodingCost> cost_of(const MeasuredTimes& cost, const Iteration& iteration) {
   return DecodingCost{
-      .iteration = (cost.verify_ms + cost.overhead_ms) / cost.step_ms + grown(cost.verify_growth, scenario),
+      .iteration = (cost.verify_ms + cost.overhead_ms) / cost.step_ms + grown(cost.verify_growth, iteration),
       .draft_pass = cost.draft_ms / cost.step_ms,
       .sequence = (cost.target_encoder_ms + cost.drafter_encoder_ms + cost.fixed_ms) / cost.step_ms,
       .plain_sequence = cost.target_encoder_ms / cost.step_ms};
 }
 
-std::optional<DecodingCost> cost_of(const LookedUpTimes& cost, const Scenario& scenario) {
+std::optional<DecodingCost> cost_of(const LookedUpTimes& cost, const Iteration& iteration) {
   if (!cost.times) throw std::logic_error("the times of passes were not read");
-  return cost.times->cost(cost, scenario.gamma, scenario.convention);
+  return cost.times->cost(cost, iteration.gamma, iteration.convention);
 }
 
 }  // namespace
@@ -44,10 +52,13 @@ const LookedUpTimes* looked_up(const Cost& cost) {
   return std::get_if<Measured>(&cost);
 }
 
-std::optional<DecodingCost> decoding_cost(const Scenario& scenario) {
+std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t gamma) {
   if (std::holds_alternative<Server>(scenario.fidelity)) return std::nullopt;
-  return std::visit([&](const auto& cost) { return cost_of(cost, scenario); }, scenario.cost);
+  const Iteration iteration{gamma, scenario.convention};
+  return std::visit([&](const auto& cost) { return cost_of(cost, iteration); }, scenario.cost);
 }
+
+std::optional<DecodingCost> decoding_cost(const Scenario& scenario) { return decoding_cost(scenario, scenario.gamma); }
 
 double verify_growth(const Cost& cost) {
   if (const auto* ratio = std::get_if<ConstantRatio>(&cost)) return ratio->verify_growth;

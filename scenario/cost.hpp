@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/decoding_cost.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/cost.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/server.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft {
 
@@ -37,18 +41,21 @@ class ForwardPassTimes {
 /// What a scenario says of itself.
 namespace foredraft::scenario {
 
-/// Null for costs that are given, not looked up.
+/// The cost if it is looked up; null if it is given.
 [[nodiscard]] const LookedUpTimes* looked_up(const Cost& cost);
 
-/// What decoding costs at the scenario's gamma; nothing without c, where it does not fit into memory, and of a server,
-/// whose batches vary. Throws DomainError for a time that is not known and std::logic_error for times that were never
+/// Cost of decoding with drafts of `gamma` tokens; nullopt without c, if the models do not fit into memory, and for a
+/// server, whose batches vary. Throws DomainError for an unknown time and std::logic_error for times that were not
 /// read.
+[[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t gamma);
+
+/// The same at the scenario's gamma.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario);
 
-/// Target steps that each verified token but the first adds to a verification; 0 for costs that are looked up.
+/// Decode steps that each verified token after the first adds to a verification; 0 for costs that are looked up.
 [[nodiscard]] double verify_growth(const Cost& cost);
 
-/// Whether drafts differ in length from one iteration to the next, other than by the batch.
+/// True if the draft length varies from iteration to iteration, other than by the batch.
 [[nodiscard]] bool gamma_varies(const Scenario& scenario);
 
 }  // namespace foredraft::scenario

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -15,22 +14,24 @@
 #include "scenario/value.hpp"
 
 /// A family of a scenario (drafters, rules, policies, ...) is a variant; its registry says of each alternative what
-/// users call it and which parameters it has. Name, alternative and parameters stand in one entry.
+/// users call it and which parameters it has. Name, alternative and parameters stand in one entry. The registries are
+/// in processes.hpp, drafters.hpp, policies.hpp, rules.hpp and costs.hpp, each sorted by name (costs: the default
+/// first).
 namespace foredraft::scenario {
 
-/// Whether a parameter must be given, and what holds where it is not.
+/// How a parameter is given, and what holds if it is not.
 enum class Given {
-  always,
-  optional,    ///< may be left out and then has no value
-  by_default,  ///< else the value that the alternative starts with
-  implied,     ///< the same, and not written among the resolved inputs: what was so before the parameter existed
+  always,      ///< required
+  optional,    ///< no value if it is left out
+  by_default,  ///< the default of the alternative if it is left out
+  implied,     ///< the same, but the default is omitted from the resolved inputs, for compatibility
 };
 
-/// Where a parameter of a cost means something.
+/// Which scenarios use a parameter of a cost.
 enum class Paid {
-  each_iteration,  ///< of one text after another; a server's passes have a batch
-  once_a_sequence,
-  also_by_servers,  ///< whatever the batch
+  each_iteration,   ///< process and token fidelity; the passes of a server have a batch
+  once_a_sequence,  ///< process fidelity with sequence_length
+  also_by_servers,  ///< every fidelity
 };
 
 /// A parameter of one alternative.
@@ -41,9 +42,9 @@ struct MemberParameter {
   ValueType type;
   Range range;
   Given given;
-  /// Stores a value of this type into the alternative; nothing happens to another one.
+  /// Stores a value of this type into the alternative; does not change another one.
   void (*set)(Family&, const Value&);
-  /// What is stored there; nothing where that is nothing, or in another alternative.
+  /// The stored value; nullopt if there is none, and in another alternative.
   std::optional<Value> (*get)(const Family&);
   Family (*fresh)();  ///< the alternative, every parameter at its default
   Paid paid = Paid::each_iteration;
@@ -61,6 +62,10 @@ struct Member {
   Family value;             ///< the alternative, every parameter at its default
   std::span<const MemberParameter<Family>> parameters = {};
 };
+
+/// True for a family whose integers are written as numbers.
+template <class Family>
+inline constexpr bool integers_as_numbers = false;
 
 namespace detail {
 
@@ -121,12 +126,11 @@ Family fresh() {
   return Alternative{};
 }
 
-/// Every parameter of a rule is written as a number.
 template <class Family, class Stored>
 constexpr ValueType type_of() {
   if constexpr (std::is_same_v<Stored, std::string>) return ValueType::text;
   if constexpr (std::is_same_v<Stored, std::vector<double>>) return ValueType::reals;
-  if constexpr (std::is_same_v<Stored, std::int64_t> && !std::is_same_v<Family, Rule>) return ValueType::integer;
+  if constexpr (std::is_same_v<Stored, std::int64_t> && !integers_as_numbers<Family>) return ValueType::integer;
   return ValueType::real;
 }
 
@@ -171,74 +175,5 @@ template <class Entry>
   }
   return nullptr;
 }
-
-/// Throws DomainError on a number outside the range of its parameter.
-template <class Entry, class Family>
-void check_ranges(const std::vector<Entry>& registry, const Family& value) {
-  for (const auto& parameter : entry_of(registry, value).parameters) {
-    const std::optional<Value> stored = parameter.get(value);
-    if (stored) check_numbers(parameter.name, parameter.range, *stored);
-  }
-}
-
-// ---- What can be named in a scenario, one registry a family, each sorted by name (costs: the default first).
-
-[[nodiscard]] const std::vector<Member<AcceptanceProcess>>& processes();
-
-struct DrafterMember : Member<Drafter> {
-  Drafting charge;  ///< per iteration, in passes of c target steps
-  bool process;     ///< drafts in process fidelity ...
-  bool token;       ///< ... and in token fidelity ...
-  bool text;        ///< ... where it drafts text of n-gram models alone
-};
-[[nodiscard]] const std::vector<DrafterMember>& drafters();
-
-struct PolicyMember : Member<Policy> {
-  bool (*fits)(const AcceptanceProcess& process);  ///< whether it works with this alternative
-  std::string_view fitting;                        ///< the names of those, for messages
-  std::string_view alias = {};                     ///< another name
-};
-[[nodiscard]] const std::vector<PolicyMember>& policies();
-
-struct RuleMember : Member<Rule> {
-  bool lossless;  ///< emitted tokens are distributed as drawn from the target alone; held to it by the contract tests
-};
-[[nodiscard]] const std::vector<RuleMember>& rules();
-
-[[nodiscard]] const std::vector<Member<Cost>>& costs();
-
-/// What users call it.
-[[nodiscard]] std::string_view name_of(const AcceptanceProcess& process);
-
-/// A BetaMixture or Markov of another mean acceptance, or of another correlation of the acceptances of two successive
-/// drafts; other processes unchanged. Nothing says whether its parameters are legal.
-[[nodiscard]] AcceptanceProcess with_moments(const AcceptanceProcess& process, std::optional<double> mean,
-                                             std::optional<double> correlation);
-
-/// The process of a scenario in process or system fidelity; null in token fidelity.
-[[nodiscard]] auto* acceptance_of(auto& scenario) {
-  if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) return &process->acceptance;
-  auto* server = std::get_if<Server>(&scenario.fidelity);
-  return server == nullptr ? nullptr : &server->acceptance;
-}
-
-[[nodiscard]] std::string_view name_of(const Drafter& drafter);
-[[nodiscard]] std::string_view name_of(const Policy& policy);
-[[nodiscard]] std::string_view name_of(const Rule& rule);
-[[nodiscard]] std::string_view name_of(const Cost& cost);
-
-/// What an iteration of the drafter is charged.
-[[nodiscard]] Drafting drafting(const Drafter& drafter);
-
-/// The rule of this name with parameters by the names that follow "rule.", the others at their defaults. Throws
-/// DomainError on an unknown rule, an unknown parameter or a value outside its range.
-[[nodiscard]] Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters);
-
-/// Throws DomainError where parameters of a rule do not fit each other, or (of `vocabulary` tokens, 0: not known) the
-/// vocabulary.
-void check_rule(const Rule& rule, std::int64_t vocabulary = 0);
-
-/// Throws DomainError where n-gram models do not verify by this rule at this temperature.
-void check_text_rule(const Rule& rule, double temperature);
 
 }  // namespace foredraft::scenario

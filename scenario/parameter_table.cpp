@@ -5,8 +5,16 @@
 #include <span>
 #include <stdexcept>
 
+#include "foredraft/models.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
+#include "scenario/server.hpp"
 
 namespace foredraft::scenario {
 namespace {

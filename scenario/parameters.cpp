@@ -8,7 +8,14 @@
 #include <unordered_map>
 
 #include "core/numbers.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/check.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 
 namespace foredraft::scenario {
 
@@ -40,7 +47,14 @@ std::string option_of(std::string_view parameter) {
   return option;
 }
 
+std::string_view given_as(const Space& space, std::string_view parameter) {
+  constexpr std::string_view other_form = "process.marginal";
+  const bool other = parameter == "process.conditional" && !has_input(space, parameter) && has_input(space, other_form);
+  return other ? other_form : parameter;
+}
+
 std::string name_for_user(const Space& space, std::string_view parameter) {
+  parameter = given_as(space, parameter);
   return space.wording == Wording::option ? "--" + option_of(parameter) : std::string(parameter);
 }
 
@@ -219,6 +233,15 @@ class ValueReader {
       if (!number) return std::nullopt;
       values.push_back(*number);
     }
+    if (std::string rise = parameter_.name == "process.marginal" ? rise_of(values) : ""; !rise.empty()) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = std::move(rise),
+                     .why = std::string(why_no_rise),
+                     .suggestion = fmt::format("did you mean {}?",
+                                               key_.starts_with("--") ? "--conditional" : "process.conditional")});
+      return std::nullopt;
+    }
     return values;
   }
 
@@ -289,15 +312,7 @@ std::optional<Value> read_value(const Parameter& parameter, const Node& node, co
 }
 
 std::string problem(const Parameter& parameter, double number) {
-  const bool above =
-      parameter.range.excludes_minimum ? number > parameter.range.minimum : number >= parameter.range.minimum;
-  if (above && number <= parameter.range.maximum) return {};
-  if (parameter.range.maximum >= std::numeric_limits<double>::max()) {
-    return fmt::format("must be finite and {} {}", parameter.range.excludes_minimum ? "above" : "at least",
-                       number_text(parameter.range.minimum));
-  }
-  return fmt::format("must lie in {}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
-                     number_text(parameter.range.minimum), number_text(parameter.range.maximum));
+  return contains(parameter.range, number) ? "" : "must " + range_reason(parameter.range);
 }
 
 std::string legal_values(const Parameter& parameter) {

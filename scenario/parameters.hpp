@@ -11,18 +11,19 @@
 #include <vector>
 
 #include "core/problems.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "scenario/value.hpp"
 
 /// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read
 /// this one table.
 namespace foredraft::scenario {
 
-/// The words that the choices (fidelity, process, rule, models.kind, ...) of a space take at some point of it, and
-/// which parameters it states. Decides which parameters a space uses.
+/// The words that the choices (fidelity, process, rule, models.kind, ...) of a space take at any of its points, and
+/// the parameters that it states. They decide which parameters a space uses.
 struct Usage {
   std::map<std::string, std::vector<std::string>, std::less<>> words;
   std::set<std::string, std::less<>> stated;
-  /// Whether `name` takes `word` somewhere.
+  /// True if `name` takes `word` at some point.
   [[nodiscard]] bool takes(std::string_view name, std::string_view word) const;
   [[nodiscard]] bool states(std::string_view name) const { return stated.contains(name); }
 };
@@ -44,8 +45,8 @@ struct Parameter {
   std::function<bool(const Usage&)> used;
   /// Choices come first in the table: a word puts an alternative in place, the others store into it.
   std::function<void(Scenario&, const Value&)> assign;
-  bool required = false;  ///< wherever it is used
-  /// A default that is not written among the resolved inputs: what was so before the parameter existed.
+  bool required = false;  ///< must be given wherever it is used
+  /// Default omitted from the resolved inputs, for compatibility.
   bool implied = false;
   /// Other words for choices, each with the choice that takes its place.
   std::map<std::string, std::string, std::less<>> aliases = {};
@@ -60,19 +61,17 @@ struct Parameter {
 
 [[nodiscard]] std::vector<std::string> parameter_names();
 
-/// One value, checked; on a problem says so and returns nothing. `key` is the full key for messages.
+/// The value of a document; nullopt, with a problem, if its type or a number is wrong. `key`: for messages.
 [[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, const Node& node, const std::string& key,
                                               ProblemList& problems);
 
-/// The reason a number is refused, e.g. "must lie in [0, 1]"; empty for a legal one. NaN and infinities are never
-/// legal.
+/// Why a number is rejected, e.g. "must lie in [0, 1]"; empty for a legal one. NaN and infinities are never legal.
 [[nodiscard]] std::string problem(const Parameter& parameter, double number);
 
 /// The values that a parameter takes, in words: "[0, 1]", "from 1", "constant, plus2_minus1".
 [[nodiscard]] std::string legal_values(const Parameter& parameter);
 
-// ---- Scenarios that differ in the values of some parameters: what a sweep goes through. One scenario is a space
-// without axes.
+// ---- Scenarios that differ in the values of some parameters, as in a sweep. A space without axes is one scenario.
 
 struct Axis {
   const Parameter* parameter;
@@ -90,20 +89,22 @@ struct FixedInput {
 enum class Wording { file, option, name };
 
 struct Space {
-  std::vector<Axis> axes;         ///< the last one varies fastest
-  std::vector<FixedInput> fixed;  ///< used by some scenario, in the order of the parameter table
+  std::vector<Axis> axes = {};         ///< the last one varies fastest
+  std::vector<FixedInput> fixed = {};  ///< used by some scenario, in the order of the parameter table
   Wording wording = Wording::file;
 };
 
 /// The option that states a parameter: "edit-rate" for drafter.edit_rate.
 [[nodiscard]] std::string option_of(std::string_view parameter);
 
+/// The parameter that states a value: process.marginal in place of process.conditional where it is the one given.
+[[nodiscard]] std::string_view given_as(const Space& space, std::string_view parameter);
 /// What users call an input: the parameter in a file, its option on the command line.
 [[nodiscard]] std::string name_for_user(const Space& space, std::string_view parameter);
 /// How users state a word: `drafter = "block"`, or --drafter block.
 [[nodiscard]] std::string statement(const Space& space, std::string_view parameter, std::string_view word);
 
-/// Whether a parameter is an axis or fixed.
+/// True if a parameter is an axis or fixed.
 [[nodiscard]] bool has_input(const Space& space, std::string_view name);
 /// The fixed value or null.
 [[nodiscard]] const Value* fixed_value(const Space& space, std::string_view name);
@@ -111,20 +112,20 @@ struct Space {
 /// Every value a parameter takes: those of its axis, its fixed one, or none.
 [[nodiscard]] std::vector<Value> values_of(const Space& space, std::string_view name);
 
-/// What all scenarios use between them.
+/// What the scenarios use, all taken together.
 [[nodiscard]] Usage usage_of(const Space& space);
 
-/// Whether a server is asked about.
+/// True if the fidelity is system.
 [[nodiscard]] bool has_server(const Space& space);
 
-/// Whether drafts differ in length from one iteration to the next somewhere: under a policy other than constant, by a
-/// schedule, or copied drafts.
+/// True if the draft length varies from iteration to iteration in some scenario: under a policy other than constant, by
+/// a schedule, or with copied drafts.
 [[nodiscard]] bool gamma_varies(const Space& space);
 
-/// The scenario of one combination of words (`usage`) and these inputs, of which it uses some.
+/// The scenario of one combination of words (`usage`) and those of the inputs that it uses.
 [[nodiscard]] Scenario build(const Usage& usage, const std::vector<FixedInput>& inputs);
 
-/// Whether some scenario knows what decoding costs, so that there is a speedup.
+/// True if the cost of decoding is known in some scenario, so that there is a speedup.
 [[nodiscard]] bool has_cost(const Space& space);
 
 }  // namespace foredraft::scenario

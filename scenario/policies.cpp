@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/policies.hpp"
+
 #include <array>
 
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
@@ -40,27 +42,23 @@ const std::vector<PolicyMember>& policies() {
         .source = "Wolf2020: assisted generation of the transformers library",
         .value = ConfidenceThreshold{},
         .parameters = confidence_parameters},
-       iid,
-       "iid"},
+       iid},
       {{.name = "constant",
         .summary = "the same gamma in every iteration",
         .source = "Leviathan2023, Alg. 1",
         .value = ConstantGamma{}},
-       any,
-       "any"},
+       any},
       {{.name = "optimal_stopping",
         .summary = "drafts while the next token's chance exceeds c times the best speedup",
         .source = "ours; fixed point as Dinkelbach1967",
         .value = OptimalStopping{}},
-       forgets,
-       "iid, positional or beta_mixture"},
+       has_independent_iterations},
       {{.name = "plus2_minus1",
         .summary = "gamma + 2 after a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
         .source = "Wagner2024, Sec. 4.1; Wolf2020",
         .value = Plus2Minus1{},
         .parameters = start_parameter},
        any_length,
-       "other than observed, runs and trace",
        "heuristic"}};
   return all;
 }

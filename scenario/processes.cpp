@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/processes.hpp"
+
 #include <array>
 #include <optional>
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/rules.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/check.hpp"
-#include "core/numbers.hpp"
+#include "foredraft/models.hpp"
+#include "scenario/check.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
@@ -52,27 +54,6 @@ constexpr std::array typical_parameters{
                                         "typical_acceptance: a token above this probability is always accepted"),
     number<&TypicalAcceptance::delta>("rule.delta", {.maximum = 1e6},
                                       "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon")};
-
-void check_scale(const SigmoidApproximation& rule) {
-  if (rule.bits != 16 && rule.bits != 32 && rule.bits != 64) {
-    throw DomainError(fmt::format("invalid rule.bits={} (must be 16, 32 or 64)", rule.bits));
-  }
-  const auto rounded = [&](double value) {
-    if (rule.bits == 16) return round_to_half(value);
-    return rule.bits == 32 ? static_cast<double>(static_cast<float>(value)) : value;
-  };
-  const double low = rounded(rule.scale_low);
-  const double high = rounded(rule.scale_high);
-  if (!(low < high)) {
-    throw DomainError(fmt::format("invalid rule.scale_low={} (must be below rule.scale_high={} in {} bits)",
-                                  rule.scale_low, rule.scale_high, rule.bits));
-  }
-  if (std::isinf(low) || std::isinf(high)) {
-    throw DomainError(fmt::format("invalid rule.scale_{}={} (must lie within 65504 of 0 in 16 bits)",
-                                  std::isinf(low) ? "low" : "high",
-                                  std::isinf(low) ? rule.scale_low : rule.scale_high));
-  }
-}
 
 }  // namespace
 
@@ -145,30 +126,6 @@ Rule make_rule(std::string_view name, const std::map<std::string, double>& param
   }
   check_rule(rule);
   return rule;
-}
-
-void check_text_rule(const Rule& rule, double temperature) {
-  const bool greedy = std::holds_alternative<GreedyMatch>(rule);
-  if (!greedy && !std::holds_alternative<RejectionSampling>(rule)) {
-    throw DomainError(
-        fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)", name_of(rule)));
-  }
-  if (greedy && temperature != 0.0) {
-    throw DomainError(
-        fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
-                    "temperature {}: matching the most probable token is greedy decoding)",
-                    temperature));
-  }
-}
-
-void check_rule(const Rule& rule, std::int64_t vocabulary) {
-  check_ranges(rules(), rule);
-  if (const auto* sigmoid = std::get_if<SigmoidApproximation>(&rule)) check_scale(*sigmoid);
-  const auto* best = std::get_if<TopBeta>(&rule);
-  if (best != nullptr && vocabulary > 0 && best->top_beta > vocabulary) {
-    throw DomainError(fmt::format("invalid rule.top_beta={} (must be at most the vocabulary, {} tokens)",
-                                  best->top_beta, vocabulary));
-  }
 }
 
 }  // namespace foredraft::scenario

@@ -2,6 +2,7 @@
 #include "scenario/value.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,12 +11,6 @@
 #include "core/numbers.hpp"
 
 namespace foredraft::scenario {
-
-std::vector<GammaRange> gamma_ranges(const Schedule& schedule) {
-  std::vector<GammaRange> ranges;
-  for (const auto& [from, to, gamma] : schedule) ranges.push_back({from, to, gamma});
-  return ranges;
-}
 
 std::string to_text(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return number_text(*real);
@@ -43,21 +38,31 @@ bool contains(const Range& range, double number) {
   return above && below && !(range.whole && number != std::floor(number));
 }
 
-std::string range_text(const Range& range) {
-  return fmt::format("{} {}{}, {}{}", range.whole ? "a whole number in" : "in", range.excludes_minimum ? '(' : '[',
-                     range.minimum, range.maximum, range.excludes_maximum ? ')' : ']');
+std::string range_reason(const Range& range) {
+  if (range.maximum >= unbounded) {
+    return fmt::format("be finite and {} {}", range.excludes_minimum ? "above" : "at least",
+                       number_text(range.minimum));
+  }
+  return fmt::format("{} {}{}, {}{}", range.whole ? "be a whole number in" : "lie in",
+                     range.excludes_minimum ? '(' : '[', number_text(range.minimum), number_text(range.maximum),
+                     range.excludes_maximum ? ')' : ']');
+}
+
+std::string first_outside(std::string_view key, const Range& range, const Value& value) {
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    const auto wrong = std::ranges::find_if(*list, [&](double number) { return !contains(range, number); });
+    return wrong == list->end() ? "" : fmt::format("{}[{}]={}", key, wrong - list->begin(), *wrong);
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* real = std::get_if<double>(&value);
+  if (integer == nullptr && real == nullptr) return {};
+  const double number = integer != nullptr ? static_cast<double>(*integer) : *real;
+  return contains(range, number) ? "" : fmt::format("{}={}", key, to_text(value));
 }
 
 void check_numbers(std::string_view key, const Range& range, const Value& value) {
-  const auto check = [&](std::string_view name, double number) {
-    if (contains(range, number)) return;
-    throw DomainError(fmt::format("invalid {}={} (must be {})", name, number, range_text(range)));
-  };
-  if (const auto* real = std::get_if<double>(&value)) check(key, *real);
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) check(key, static_cast<double>(*integer));
-  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
-    for (std::size_t i = 0; i < list->size(); ++i) check(fmt::format("{}[{}]", key, i), (*list)[i]);
-  }
+  const std::string wrong = first_outside(key, range, value);
+  if (!wrong.empty()) throw DomainError(fmt::format("invalid {} (must {})", wrong, range_reason(range)));
 }
 
 std::optional<std::int64_t> whole_number(const Node& node) {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/value.hpp"
 
 /// A value of a parameter, as configurations and command lines give it.
 namespace foredraft::scenario {
@@ -19,8 +19,6 @@ enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 
 using foredraft::Schedule;
 using foredraft::Value;
-
-[[nodiscard]] std::vector<GammaRange> gamma_ranges(const Schedule& schedule);
 
 /// As a CSV cell or a label: numbers in shortest round-trip form, lists separated by blanks.
 [[nodiscard]] std::string to_text(const Value& value);
@@ -44,10 +42,13 @@ inline constexpr Range flag_range{.maximum = 1.0, .whole = true};
 /// NaN and infinities never are.
 [[nodiscard]] bool contains(const Range& range, double number);
 
-/// "in [0, 1)", "a whole number in [1, 1024]".
-[[nodiscard]] std::string range_text(const Range& range);
+/// "lie in [0, 1)", "be a whole number in [1, 1024]", "be finite and above 0": what a number must do.
+[[nodiscard]] std::string range_reason(const Range& range);
 
-/// Throws DomainError "invalid key=number (must be ...)" for a number, or one of a list, outside the range.
+/// The first number outside the range: "key=2", or "key[1]=2" of a list; empty if all lie inside, and for texts.
+[[nodiscard]] std::string first_outside(std::string_view key, const Range& range, const Value& value);
+
+/// Throws DomainError "invalid key=number (must ...)" for a number, or one of a list, outside the range.
 void check_numbers(std::string_view key, const Range& range, const Value& value);
 
 // ---- A configuration as written: nested tables with the line of each key, whatever language it came from.

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "foredraft/errors.hpp"
-#include "scenario/check_scenario.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/check.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"

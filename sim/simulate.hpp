@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <memory>
 
+#include "foredraft/scenario_fwd.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/simulator.hpp"
 
 /// Simulates a scenario.
 namespace foredraft::sim {
 
-/// A prepared run. Throws DomainError for errors that only preparation finds, and Interrupted when stopped.
+/// A prepared run. Throws DomainError for what scenario::check_scenario and check_read reject, for a plan that counts
+/// nothing or too much, and for errors that only preparation finds; Interrupted when stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan,
                                                         StopToken stop = {});
 

@@ -2,6 +2,7 @@
 #include "sim/simulator.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -14,6 +15,28 @@ BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t 
     throw DomainError(fmt::format("invalid {}={} (must lie in 1 to {})", name, total, maximum * per_block));
   }
   return {.total = total, .per_block = per_block};
+}
+
+namespace {
+
+/// Large enough that starting a block and merging its tally are cheap, small enough to distribute and to repeat.
+constexpr std::uint64_t iterations_per_block = std::uint64_t{1} << 16U;
+
+/// Maximum number of draws of a block; longer blocks are shortened.
+constexpr std::uint64_t draws_per_block = std::uint64_t{1} << 24U;
+constexpr std::uint64_t min_iterations = 64;
+
+}  // namespace
+
+BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration) {
+  const auto draws = static_cast<std::uint64_t>(std::max<std::int64_t>(draws_per_iteration, 1));
+  const std::uint64_t per_block = std::clamp(draws_per_block / draws, min_iterations, iterations_per_block);
+  return plan_blocks("iterations", iterations, per_block);
+}
+
+BlockPlan plan_sequences(std::uint64_t sequences, double tokens) {
+  const auto per_block = static_cast<std::uint64_t>(static_cast<double>(iterations_per_block) / tokens);
+  return plan_blocks("sequences", sequences, std::max<std::uint64_t>(per_block, 1));
 }
 
 Tally run(const Simulator& simulator, const RunKey& key, unsigned threads,

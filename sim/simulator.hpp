@@ -31,6 +31,12 @@ struct BlockPlan {
 [[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
                                     std::uint64_t maximum = max_blocks);
 
+/// 2^16 iterations per block, fewer if an iteration may take very many draws.
+[[nodiscard]] BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration);
+
+/// About 2^16 tokens per block.
+[[nodiscard]] BlockPlan plan_sequences(std::uint64_t sequences, double tokens);
+
 /// The random numbers of a run, and its stop token.
 struct RunKey {
   std::uint64_t seed;

@@ -7,13 +7,12 @@
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "foredraft/predict.hpp"
-#include "scenario/check_scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::analytic {
 namespace {
@@ -23,55 +22,23 @@ const SequenceLength* sequence_of(const Scenario& scenario) {
   return process != nullptr && process->sequence_length ? &*process->sequence_length : nullptr;
 }
 
-/// Tokens per iteration of finite sequences; nullopt if iterations depend on each other.
-std::optional<double> finite_tokens_per_iteration(const IterationDistribution& distribution,
-                                                  const SequenceLength& length, StopToken stop) {
-  if (distribution.finite_tokens || distribution.pmf.empty()) return distribution.finite_tokens;
-  return length.tokens / (length.geometric
-                              ? expected_iterations_geometric(distribution.pmf, length.tokens)
-                              : expected_iterations(distribution.pmf, static_cast<std::int64_t>(length.tokens), stop));
-}
-
-void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationDistribution& distribution,
-                    ClosedForm& answer) {
-  // A cost that was looked up for this gamma is unknown for others.
-  if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
-  if (scenario::verify_growth(scenario.cost) > 0.0) return;  // predict() searches
-  const std::optional<BestGamma> best = best_constant_gamma(scenario, distribution, draft_ratio(cost));
-  if (!best) return;
-  answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
-  answer.best_speedup = best->speedup / cost.iteration;
-}
-
 /// Draft passes of an iteration; nullopt if their number varies in an unknown way.
-std::optional<double> draft_passes_of(const Scenario& scenario, double tokens,
-                                      const IterationDistribution& distribution) {
+std::optional<double> draft_passes_of(const Scenario& scenario, std::optional<double> mean_gamma) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   if (!scenario::gamma_varies(scenario)) return static_cast<double>(draft_passes(scenario.gamma, drafting));
   if (drafting == Drafting::free) return 0.0;
-  if (!distribution.mean_gamma) return std::nullopt;
-  return mean_draft_passes({tokens, *distribution.mean_gamma}, drafting);
+  return mean_gamma ? std::optional(mean_draft_passes(*mean_gamma, drafting)) : std::nullopt;
 }
 
-void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens,
-                 const IterationDistribution& distribution, ClosedForm& answer) {
-  const std::optional<double> passes = draft_passes_of(scenario, tokens, distribution);
-  if (!passes) return;
-  const SequenceLength* length = sequence_of(scenario);
-  answer.speedup = length != nullptr ? sequence_speedup(length->tokens, length->tokens / tokens, *passes, cost)
-                                     : speedup(tokens, *passes, cost);
-}
-
-void add_operations(const Scenario& scenario, double tokens, const IterationDistribution& distribution,
+void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const DraftedAcceptance& drafted,
                     ClosedForm& answer) {
-  if (!scenario.operations_ratio) return;
-  if (!scenario::gamma_varies(scenario)) {
-    answer.operations_factor =
-        operations_factor(tokens, scenario.gamma, *scenario.operations_ratio, scenario.convention);
-  } else if (distribution.mean_gamma) {
-    answer.operations_factor = operations_factor(VaryingYield{tokens, *distribution.mean_gamma},
-                                                 *scenario.operations_ratio, scenario.convention);
-  }
+  // A cost that was looked up for this gamma is unknown for others; predict() searches where verifications grow.
+  if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
+  if (scenario::verify_growth(scenario.cost) > 0.0) return;
+  const auto best = best_gamma(drafted, cost, scenario.convention, scenario::drafting(scenario.drafter));
+  if (!best) return;
+  answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
+  answer.best_speedup = best->speedup;
 }
 
 }  // namespace
@@ -79,25 +46,32 @@ void add_operations(const Scenario& scenario, double tokens, const IterationDist
 ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario, stop);
   ClosedForm answer;
-  const IterationDistribution distribution = iteration_distribution(scenario, pool_acceptance, stop);
-  const SequenceLength* length = sequence_of(scenario);
-  const std::optional<double> tokens =
-      length != nullptr ? finite_tokens_per_iteration(distribution, *length, stop) : distribution.mean;
+  const IterationDistribution iteration = iteration_distribution(scenario, pool_acceptance, stop);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
-  if (cost) add_best_gamma(scenario, *cost, distribution, answer);
-  if (!tokens) return answer;
-  answer.tokens_per_iteration = *tokens;
-  answer.memory_access_factor = memory_access_factor(*tokens);
-  if (cost) add_speedup(scenario, *cost, *tokens, distribution, answer);
-  add_operations(scenario, *tokens, distribution, answer);
-  if (scenario::gamma_varies(scenario)) answer.mean_gamma = distribution.mean_gamma.value_or(unknown<double>);
+  if (cost && iteration.drafted) add_best_gamma(scenario, *cost, *iteration.drafted, answer);
+  const SequenceLength* length = sequence_of(scenario);
+  if (length == nullptr ? !iteration.mean : !iteration.iterations) return answer;
+  const double tokens = length == nullptr ? *iteration.mean : length->tokens / *iteration.iterations;
+  const bool varies = scenario::gamma_varies(scenario);
+  const std::optional<double> gamma = varies ? iteration.mean_gamma : static_cast<double>(scenario.gamma);
+  const std::optional<double> passes = draft_passes_of(scenario, iteration.mean_gamma);
+  answer.tokens_per_iteration = tokens;
+  answer.memory_access_factor = memory_access_factor(tokens);
+  if (cost && passes) {
+    answer.speedup = length == nullptr ? speedup(tokens, *passes, *cost)
+                                       : sequence_speedup(length->tokens, length->tokens / tokens, *passes, *cost);
+  }
+  if (scenario.operations_ratio && gamma) {
+    answer.operations_factor = operations_factor(tokens, *gamma, *scenario.operations_ratio, scenario.convention);
+  }
+  if (varies) answer.mean_gamma = iteration.mean_gamma.value_or(unknown<double>);
   if (length != nullptr) return answer;
-  answer.tokens_variance = distribution.variance.value_or(unknown<double>);
-  if (scenario.gamma > 0) answer.per_token = distribution.alpha.value_or(unknown<double>);
+  answer.tokens_variance = iteration.variance.value_or(unknown<double>);
+  if (scenario.gamma > 0) answer.per_token = iteration.alpha.value_or(unknown<double>);
   // With a bonus token every iteration emits exactly one token that is not an accepted draft.
-  const double drafted = distribution.mean_gamma.value_or(static_cast<double>(scenario.gamma));
+  const double drafted = iteration.mean_gamma.value_or(static_cast<double>(scenario.gamma));
   if (drafted > 0.0 && scenario.convention == Convention::bonus) {
-    answer.accepted_over_drafted = (*tokens - 1.0) / drafted;
+    answer.accepted_over_drafted = (tokens - 1.0) / drafted;
   }
   return answer;
 }

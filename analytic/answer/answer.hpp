@@ -5,8 +5,10 @@
 
 #include "analytic/cost/load_equilibrium.hpp"
 #include "core/parallel.hpp"
+#include "foredraft/acceptance.hpp"
 #include "foredraft/quantities.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/scenario_fwd.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft::analytic {
 

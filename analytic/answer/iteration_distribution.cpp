@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/answer/iteration_distribution.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
 
 namespace foredraft::analytic {
 namespace {
@@ -26,60 +28,55 @@ std::vector<double> pmf_of(const BetaMixture& mixture, std::int64_t maximum, Sto
   return pmf;
 }
 
-/// Acceptance of the drafter's drafts: by position if the drafter has a decay or accuracies, else that of the process.
-AcceptanceProcess drafted_acceptance(const ProcessFidelity& process, const Scenario& scenario) {
-  if (const auto* heads = std::get_if<Heads>(&scenario.drafter); heads != nullptr && !heads->accuracies.empty()) {
-    return Positional{heads->accuracies};
-  }
-  const double decay = acceptance_decay(scenario.drafter);
-  const auto* iid = std::get_if<Iid>(&process.acceptance);
-  if (decay == 1.0 || iid == nullptr) return process.acceptance;
-  // A Positional needs at least one entry, even if nothing is drafted.
-  return Positional{decaying_acceptance(iid->alpha, decay, std::max<std::int64_t>(scenario.gamma, 1))};
-}
-
 IterationDistribution varying(const VaryingYield& yield, std::optional<double> alpha = std::nullopt) {
   return {.mean = yield.tokens, .alpha = alpha, .mean_gamma = yield.mean_gamma};
 }
 
 /// Closed forms for a constant gamma, one overload per acceptance process.
 struct ConstantLength {
-  const Scenario& scenario;
-  bool finite;
-  StopToken stop;
+  std::int64_t gamma;
+  Convention convention;
+  const SequenceLength* length = nullptr;  ///< of finite sequences
+  StopToken stop = {};
+
+  /// Mean number for a finite sequence, from P(X = k) at [k - 1].
+  [[nodiscard]] double iterations(std::span<const double> pmf) const {
+    return length->geometric ? expected_iterations_geometric(pmf, length->tokens)
+                             : expected_iterations(pmf, static_cast<std::int64_t>(length->tokens), stop);
+  }
 
   IterationDistribution operator()(const Iid& iid) const {
-    const IidIteration iteration{iid.alpha, scenario.gamma, scenario.convention};
+    const IidIteration iteration{iid.alpha, gamma, convention};
     return {.mean = tokens_per_iteration(iteration),
             .variance = tokens_variance(iteration),
             .alpha = iid.alpha,
-            .pmf = finite ? tokens_pmf(iteration) : std::vector<double>{}};
+            .iterations = length == nullptr ? std::nullopt : std::optional(iterations(tokens_pmf(iteration)))};
   }
 
   IterationDistribution operator()(const Positional& positional) const {
-    return of_marginal(marginal_from_conditional(positional.conditional), scenario.gamma);
+    return of_marginal(positional.marginal, gamma);
   }
 
-  [[nodiscard]] IterationDistribution of_marginal(const std::vector<double>& marginal, std::int64_t gamma) const {
-    return {.mean = tokens_per_iteration(marginal, gamma, scenario.convention),
-            .variance = tokens_variance(marginal, gamma, scenario.convention),
-            .pmf = finite ? tokens_pmf(marginal, gamma, scenario.convention) : std::vector<double>{}};
+  [[nodiscard]] IterationDistribution of_marginal(std::span<const double> marginal, std::int64_t drafts) const {
+    return {.mean = tokens_per_iteration(marginal, drafts, convention),
+            .variance = tokens_variance(marginal, drafts, convention),
+            .iterations =
+                length == nullptr ? std::nullopt : std::optional(iterations(tokens_pmf(marginal, drafts, convention)))};
   }
 
   IterationDistribution operator()(const BetaMixture& mixture) const {
-    return {
-        .mean = tokens_per_iteration(mixture, scenario.gamma, scenario.convention),
-        .variance = tokens_variance(mixture, scenario.gamma, scenario.convention),
-        .pmf = finite ? pmf_of(mixture, max_tokens(scenario.gamma, scenario.convention), stop) : std::vector<double>{}};
+    return {.mean = tokens_per_iteration(mixture, gamma, convention),
+            .variance = tokens_variance(mixture, gamma, convention),
+            .iterations = length == nullptr
+                              ? std::nullopt
+                              : std::optional(iterations(pmf_of(mixture, max_tokens(gamma, convention), stop)))};
   }
 
   IterationDistribution operator()(const Markov& chain) const {
-    return {.mean = tokens_per_iteration(chain, scenario.gamma, scenario.convention)};
+    return {.mean = tokens_per_iteration(chain, gamma, convention)};
   }
 
-  IterationDistribution operator()(const Runs& runs) const {
-    return {.mean = tokens_per_iteration(runs, scenario.gamma)};
-  }
+  IterationDistribution operator()(const Runs& runs) const { return {.mean = tokens_per_iteration(runs, gamma)}; }
 
   /// A trace, and processes without a known closed form.
   template <class Process>
@@ -94,37 +91,28 @@ IterationDistribution copy_distribution(const InputCopy& copy, const ProcessFide
     return varying(input_copy(copy, scenario.gamma, scenario.convention), 1.0 - copy.edit_rate);
   }
   const auto [length, geometric] = *process.sequence_length;
-  return {.finite_tokens =
-              length / (geometric ? input_copy_iterations_geometric(copy, scenario.gamma, scenario.convention, length)
+  return {.iterations = geometric ? input_copy_iterations_geometric(copy, scenario.gamma, scenario.convention, length)
                                   : input_copy_iterations(copy, scenario.gamma, scenario.convention,
-                                                          static_cast<std::int64_t>(length)))};
-}
-
-/// Conditional acceptance of each draft up to gamma, for processes of independent iterations; empty for others.
-std::vector<double> conditional_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
-  if (const auto* positional = std::get_if<Positional>(&acceptance)) {
-    return {positional->conditional.begin(), positional->conditional.begin() + static_cast<std::ptrdiff_t>(gamma)};
-  }
-  if (const auto* iid = std::get_if<Iid>(&acceptance)) return decaying_acceptance(iid->alpha, 1.0, gamma);
-  return {};
+                                                          static_cast<std::int64_t>(length))};
 }
 
 /// Closed forms for each policy.
 struct UnderPolicy {
+  const Scenario& scenario;
   ConstantLength constant;
   const AcceptanceProcess& acceptance;
 
   IterationDistribution operator()(const ConstantGamma& /*policy*/) const { return std::visit(constant, acceptance); }
 
   IterationDistribution operator()(const Plus2Minus1& /*policy*/) const {
-    const auto marginal = marginal_of(acceptance, constant.scenario.gamma);
-    if (!marginal || constant.finite) return {.alpha = alpha()};
-    return varying(plus2_minus1(*marginal, constant.scenario.convention), alpha());
+    const auto marginal = marginal_of(acceptance, constant.gamma);
+    if (!marginal || constant.length != nullptr) return {.alpha = alpha()};
+    return varying(plus2_minus1(*marginal, constant.convention), alpha());
   }
 
   IterationDistribution operator()(const foredraft::ConfidenceThreshold& policy) const {
-    const std::int64_t gamma = constant.scenario.gamma;
-    const Convention convention = constant.scenario.convention;
+    const std::int64_t gamma = constant.gamma;
+    const Convention convention = constant.convention;
     const ConfidenceThreshold threshold{.alpha = alpha().value(),
                                         .concentration = policy.concentration,
                                         .threshold = policy.threshold,
@@ -145,10 +133,9 @@ struct UnderPolicy {
   }
 
   IterationDistribution operator()(const OptimalStopping& /*policy*/) const {
-    const Scenario& scenario = constant.scenario;
     const double c = draft_ratio(scenario::decoding_cost(scenario).value());
     if (const auto* beta = std::get_if<BetaMixture>(&acceptance)) {
-      if (constant.finite) return {};
+      if (constant.length != nullptr) return {};
       return varying(optimal_stopping(*beta, scenario.gamma, c, scenario.convention));
     }
     const std::vector<double> conditional = conditional_of(acceptance, scenario.gamma);
@@ -166,72 +153,32 @@ struct UnderPolicy {
   }
 };
 
-/// The best gamma if the acceptance falls by a constant factor from each position to the next.
-BestGamma decaying_best_gamma(double alpha, double decay, double c, const Scenario& scenario) {
-  const Drafting drafting = scenario::drafting(scenario.drafter);
-  const std::vector<double> marginal =
-      marginal_from_conditional(decaying_acceptance(alpha, decay, last_useful_draft(alpha, decay)));
-  BestGamma best = best_gamma(marginal, c, scenario.convention, drafting);
-  // If another draft costs nothing, the speedup rises without end: the vector holds all of it but 1e-20.
-  if (drafting != Drafting::autoregressive && best.gamma > min_gamma(scenario.convention)) best.gamma.reset();
-  return best;
-}
-
 }  // namespace
 
-std::optional<std::vector<double>> marginal_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
-  if (const auto* beta = std::get_if<BetaMixture>(&acceptance)) {
-    return marginal_of(*beta, gamma);
-  }
-  const std::vector<double> conditional = conditional_of(acceptance, gamma);
-  if (!conditional.empty()) return marginal_from_conditional(conditional);
-  return gamma == 0 ? std::optional<std::vector<double>>(std::in_place) : std::nullopt;
-}
-
-double acceptance_decay(const Drafter& drafter) {
-  if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
-  if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
-  if (const auto* stages = std::get_if<MlpSpeculator>(&drafter)) {
-    return recovered_decay(stages->decay, stages->recovery);
-  }
-  return 1.0;
+IterationDistribution constant_length(const AcceptanceProcess& drafted, std::int64_t gamma, Convention convention) {
+  return std::visit(ConstantLength{.gamma = gamma, .convention = convention}, drafted);
 }
 
 IterationDistribution iteration_distribution(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process == nullptr) {
     // In token fidelity the acceptance is known only from the pool.
-    return std::isnan(pool_acceptance) ? IterationDistribution{}
-                                       : ConstantLength{scenario, false, stop}(Iid{pool_acceptance});
+    if (std::isnan(pool_acceptance)) return {};
+    IterationDistribution pooled = constant_length(Iid{pool_acceptance}, scenario.gamma, scenario.convention);
+    pooled.drafted = {Iid{pool_acceptance}};
+    return pooled;
   }
   if (const auto* copy = std::get_if<InputCopy>(&scenario.drafter)) {
     return copy_distribution(*copy, *process, scenario);
   }
-  const AcceptanceProcess acceptance = drafted_acceptance(*process, scenario);
-  const ConstantLength constant{scenario, process->sequence_length.has_value(), stop};
-  return std::visit(UnderPolicy{constant, acceptance}, process->policy);
-}
-
-std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationDistribution& distribution,
-                                             double c) {
-  const Drafting drafting = scenario::drafting(scenario.drafter);
-  const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
-  if (process != nullptr) {
-    if (std::holds_alternative<InputCopy>(scenario.drafter)) return std::nullopt;
-    const auto* heads = std::get_if<Heads>(&scenario.drafter);
-    const bool accuracies = heads != nullptr && !heads->accuracies.empty();
-    const double decay = acceptance_decay(scenario.drafter);
-    const auto* iid = std::get_if<Iid>(&process->acceptance);
-    if (decay != 1.0 && iid != nullptr && !accuracies) return decaying_best_gamma(iid->alpha, decay, c, scenario);
-    if (!distribution.alpha) {
-      const AcceptanceProcess acceptance = drafted_acceptance(*process, scenario);
-      const auto* positional = std::get_if<Positional>(&acceptance);
-      if (positional == nullptr) return std::nullopt;
-      return best_gamma(marginal_from_conditional(positional->conditional), c, scenario.convention, drafting);
-    }
-  }
-  if (!distribution.alpha) return std::nullopt;
-  return best_gamma(IidSetting{*distribution.alpha, c, scenario.convention, drafting});
+  DraftedAcceptance drafted = drafted_acceptance(process->acceptance, scenario.drafter, scenario.gamma);
+  const ConstantLength constant{.gamma = scenario.gamma,
+                                .convention = scenario.convention,
+                                .length = process->sequence_length ? &*process->sequence_length : nullptr,
+                                .stop = stop};
+  IterationDistribution iteration = std::visit(UnderPolicy{scenario, constant, drafted.process}, process->policy);
+  iteration.drafted = std::move(drafted);
+  return iteration;
 }
 
 }  // namespace foredraft::analytic

@@ -4,132 +4,91 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/numerics/stable_forms.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
 constexpr double near_best_tolerance = 0.01;
 
-/// Maximum draft length of a search that no vector bounds; if the speedup still rises there it rises without end.
-std::int64_t longest_search(const Scenario& scenario) {
-  constexpr std::int64_t longest = std::int64_t{1} << 40U;
-  return std::holds_alternative<Runs>(std::get<ProcessFidelity>(scenario.fidelity).acceptance) ? max_runs_gamma
-                                                                                               : longest;
-}
-
-/// The arguments of the closed forms that follow from a scenario.
-struct Question {
-  Scenario scenario;
-  const Iid* iid = nullptr;           ///< null if the acceptance is not i.i.d., or the drafter has its own
-  std::vector<double> marginal = {};  ///< acceptance by position
-  bool endless = false;               ///< `marginal` was cut where 1e-20 of the drafts remain
-  DecodingCost cost;                  ///< of an iteration that verifies one token
-  double growth;                      ///< added for every further one
-  std::optional<double> operations_ratio;
-  Convention convention;
+/// A scenario at every constant draft length.
+struct DraftLengths {
+  const Scenario& scenario;
+  DraftedAcceptance drafted;
   Drafting drafting;
-  std::optional<std::int64_t> gamma;
+
+  [[nodiscard]] const Iid* iid() const { return std::get_if<Iid>(&drafted.process); }
+  /// Null unless acceptance depends on the position alone.
+  [[nodiscard]] const Positional* positional() const { return std::get_if<Positional>(&drafted.process); }
+  [[nodiscard]] DecodingCost cost(std::int64_t gamma) const { return scenario::decoding_cost(scenario, gamma).value(); }
+  /// Of an iteration that verifies one token.
+  [[nodiscard]] DecodingCost shortest_cost() const { return cost(min_gamma(scenario.convention)); }
+  [[nodiscard]] bool cost_grows() const { return scenario::verify_growth(scenario.cost) > 0.0; }
 };
 
-/// Uses the drafter's own acceptance instead of the process if it has one.
-Question question_of(const Scenario& scenario, std::optional<std::int64_t> gamma) {
-  Scenario of_one_token = scenario;
-  of_one_token.gamma = min_gamma(scenario.convention);
-  Question question{.scenario = scenario,
-                    .cost = scenario::decoding_cost(of_one_token).value(),
-                    .growth = scenario::verify_growth(scenario.cost),
-                    .operations_ratio = scenario.operations_ratio,
-                    .convention = scenario.convention,
-                    .drafting = scenario::drafting(scenario.drafter),
-                    .gamma = gamma};
-  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
-  if (const auto* heads = std::get_if<Heads>(&scenario.drafter); heads != nullptr && !heads->accuracies.empty()) {
-    question.marginal = marginal_from_conditional(heads->accuracies);
-  } else if (const auto* positional = std::get_if<Positional>(&acceptance)) {
-    question.marginal = marginal_of(*positional);
-  } else if (const auto* iid = std::get_if<Iid>(&acceptance)) {
-    const double decay = acceptance_decay(scenario.drafter);
-    if (decay == 1.0) {
-      question.iid = iid;
-    } else {
-      const std::int64_t drafts = std::max(gamma.value_or(0), last_useful_draft(iid->alpha, decay));
-      question.marginal = marginal_from_conditional(decaying_acceptance(iid->alpha, decay, drafts));
-      question.endless = true;
-    }
-  }
-  return question;
+/// Maximum draft length of a search; if no vector bounds it and the speedup still rises there, it rises without end.
+std::int64_t longest_draft(const DraftLengths& lengths) {
+  constexpr std::int64_t longest = std::int64_t{1} << 40U;
+  if (const Positional* positional = lengths.positional()) return std::ssize(positional->marginal);
+  return std::holds_alternative<Runs>(lengths.drafted.process) ? max_runs_gamma : longest;
 }
 
-bool by_position(const Question& question) { return !question.marginal.empty(); }
-
-IidSetting setting_of(const Question& question) {
-  return {question.iid->alpha, draft_ratio(question.cost), question.convention, question.drafting};
-}
-
-/// Closed forms for an iteration of `gamma` drafts.
-DecodingCost cost_at(const Question& question, std::int64_t gamma) {
-  DecodingCost cost = question.cost;
-  cost.iteration += question.growth * static_cast<double>(max_tokens(gamma, question.convention) - 1);
-  return cost;
+IidSetting setting_of(const DraftLengths& lengths) {
+  return {lengths.iid()->alpha, draft_ratio(lengths.shortest_cost()), lengths.scenario.convention, lengths.drafting};
 }
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-/// Closed forms of processes that are neither i.i.d. nor by position.
-void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at) {
-  Scenario scenario = question.scenario;
-  scenario.gamma = gamma;
-  const IterationDistribution distribution = iteration_distribution(scenario, unknown<double>);
-  if (!distribution.mean) {
-    throw DomainError(fmt::format("no closed form for acceptance {}",
-                                  scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
+/// P(all gamma >= 1 drafts are accepted); nullopt if it is not known.
+std::optional<double> all_accepted(const AcceptanceProcess& drafted, std::int64_t gamma, Convention convention) {
+  if (const auto* iid = std::get_if<Iid>(&drafted)) return all_accepted_probability({iid->alpha, gamma, convention});
+  if (const auto* positional = std::get_if<Positional>(&drafted)) {
+    return positional->marginal[static_cast<std::size_t>(gamma) - 1];
   }
-  at.tokens = distribution.mean;
-  at.variance = distribution.variance;
-  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
-  if (const auto* beta = std::get_if<BetaMixture>(&acceptance)) {
-    if (gamma > 0) at.all_accepted = accepted_at_least(*beta, gamma);
-  } else if (const auto* runs = std::get_if<Runs>(&acceptance); runs != nullptr && gamma > 0) {
-    at.all_accepted = accepted_shares(*runs, gamma).back();
-  }
+  if (const auto* beta = std::get_if<BetaMixture>(&drafted)) return accepted_at_least(*beta, gamma);
+  if (const auto* runs = std::get_if<Runs>(&drafted)) return accepted_shares(*runs, gamma).back();
+  return std::nullopt;
 }
 
-AtGamma at_gamma(const Question& question, std::int64_t gamma) {
-  AtGamma at{.gamma = gamma};
-  if (by_position(question)) {
-    check_range("gamma", gamma, min_gamma(question.convention), static_cast<std::int64_t>(question.marginal.size()));
-    at.tokens = tokens_per_iteration(question.marginal, gamma, question.convention);
-    at.variance = tokens_variance(question.marginal, gamma, question.convention);
-    if (gamma > 0) at.all_accepted = question.marginal[static_cast<std::size_t>(gamma) - 1];
-  } else if (question.iid == nullptr) {
-    add_distribution(question, gamma, at);
-  } else {
-    const IidIteration iteration{question.iid->alpha, gamma, question.convention};
-    at.tokens = tokens_per_iteration(iteration);
-    at.variance = tokens_variance(iteration);
-    if (gamma > 0) at.all_accepted = all_accepted_probability(iteration);
+AtGamma at_gamma(const DraftLengths& lengths, std::int64_t gamma) {
+  const Scenario& scenario = lengths.scenario;
+  const AcceptanceProcess& drafted = lengths.drafted.process;
+  check_range("gamma", gamma, min_gamma(scenario.convention),
+              lengths.positional() == nullptr ? largest_gamma : longest_draft(lengths));
+  const IterationDistribution iteration = constant_length(drafted, gamma, scenario.convention);
+  if (!iteration.mean) {
+    throw DomainError(fmt::format("no closed form for acceptance {}", scenario::name_of(drafted)));
   }
-  at.speedup =
-      speedup(*at.tokens, static_cast<double>(draft_passes(gamma, question.drafting)), cost_at(question, gamma));
-  at.memory = memory_access_factor(*at.tokens);
-  if (question.operations_ratio) {
-    at.operations = operations_factor(*at.tokens, gamma, *question.operations_ratio, question.convention);
+  const double tokens = *iteration.mean;
+  AtGamma at{
+      .gamma = gamma,
+      .tokens = tokens,
+      .variance = iteration.variance,
+      .speedup = speedup(tokens, static_cast<double>(draft_passes(gamma, lengths.drafting)), lengths.cost(gamma)),
+      .memory = memory_access_factor(tokens)};
+  if (gamma > 0) at.all_accepted = all_accepted(drafted, gamma, scenario.convention);
+  if (scenario.operations_ratio) {
+    at.operations =
+        operations_factor(tokens, static_cast<double>(gamma), *scenario.operations_ratio, scenario.convention);
   }
   return at;
 }
 
 /// Limits for gamma to infinity under i.i.d. acceptance: X is geometric. [Leviathan2023, Sec. 3.1]
-AtGamma at_infinity(const Question& question, double speedup) {
-  const double alpha = question.iid->alpha;
+AtGamma at_infinity(const DraftLengths& lengths, double speedup) {
+  const double alpha = lengths.iid()->alpha;
   const double rejection = 1.0 - alpha;
   AtGamma at{.gamma = std::nullopt,
              .tokens = finite(1.0 / rejection),
@@ -139,36 +98,36 @@ AtGamma at_infinity(const Question& question, double speedup) {
              .operations = std::nullopt,
              .memory = rejection};
   // Operations are unbounded unless every draft is accepted; then each token costs one draft and one verification.
-  if (question.operations_ratio && alpha == 1.0) at.operations = 1.0 + *question.operations_ratio;
+  if (lengths.scenario.operations_ratio && alpha == 1.0) at.operations = 1.0 + *lengths.scenario.operations_ratio;
   return at;
 }
 
 /// Whether one more draft costs nothing, so that the speedup rises as long as the tokens per iteration do.
-bool longer_is_free(const Question& question) {
-  return question.growth == 0.0 && (question.drafting != Drafting::autoregressive || question.cost.draft_pass == 0.0);
+bool longer_is_free(const DraftLengths& lengths) {
+  return !lengths.cost_grows() &&
+         (lengths.drafting != Drafting::autoregressive || lengths.shortest_cost().draft_pass == 0.0);
 }
 
 /// Whether drafts are always accepted in the long run, so that tokens grow in proportion to the drafts.
-bool accepts_all(const Question& question) {
-  const std::int64_t longest = longest_search(question.scenario);
-  return *at_gamma(question, longest).tokens > 0.5 * static_cast<double>(longest);
+bool accepts_all(const DraftLengths& lengths) {
+  const std::int64_t longest = longest_draft(lengths);
+  return *at_gamma(lengths, longest).tokens > 0.5 * static_cast<double>(longest);
 }
 
 /// Speedup as a function of gamma, from the first gamma at which time is linear.
-OneMaximum one_maximum(const Question& question) {
-  const bool jump = question.drafting == Drafting::block && question.convention == Convention::bonus;
-  return {.speedup = [&question](std::int64_t gamma) { return *at_gamma(question, gamma).speedup; },
-          .first = jump ? 1 : min_gamma(question.convention),
-          .last = by_position(question) ? static_cast<std::int64_t>(question.marginal.size())
-                                        : longest_search(question.scenario)};
+OneMaximum one_maximum(const DraftLengths& lengths) {
+  const bool jump = lengths.drafting == Drafting::block && lengths.scenario.convention == Convention::bonus;
+  return {.speedup = [&lengths](std::int64_t gamma) { return *at_gamma(lengths, gamma).speedup; },
+          .first = jump ? 1 : min_gamma(lengths.scenario.convention),
+          .last = longest_draft(lengths)};
 }
 
 /// The limit for ever longer drafts.
-AtGamma at_end_of_search(const Question& question) {
-  AtGamma at = at_gamma(question, longest_search(question.scenario));
-  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
+AtGamma at_end_of_search(const DraftLengths& lengths) {
+  AtGamma at = at_gamma(lengths, longest_draft(lengths));
   // E[1 / (1 - alpha)] is infinite for b <= 1; for b > 1 the value at the end of the search is below it.
-  if (const auto* beta = std::get_if<BetaMixture>(&acceptance); beta != nullptr && longer_is_free(question)) {
+  if (const auto* beta = std::get_if<BetaMixture>(&lengths.drafted.process);
+      beta != nullptr && longer_is_free(lengths)) {
     const double tokens =
         beta->b > 1.0 ? (beta->a + beta->b - 1.0) / (beta->b - 1.0) : std::numeric_limits<double>::infinity();
     at.speedup = finite(*at.speedup * (tokens / *at.tokens));
@@ -176,117 +135,113 @@ AtGamma at_end_of_search(const Question& question) {
     at.variance.reset();
     at.memory = 1.0 / tokens;
   }
-  if (accepts_all(question)) at.tokens.reset();
+  if (accepts_all(lengths)) at.tokens.reset();
   at.gamma.reset();
   at.operations.reset();
   return at;
 }
 
 /// Best gamma by search: for any process, and for verifications whose time grows.
-AtGamma searched_best(const Question& question) {
-  const OneMaximum speedups = one_maximum(question);
+AtGamma searched_best(const DraftLengths& lengths) {
+  const OneMaximum speedups = one_maximum(lengths);
   std::optional<std::int64_t> gamma;
   // If the third draft improves the speedup, every later one does, by ever less.
   const bool rises =
       speedups.last > speedups.first + 1 && speedups.speedup(speedups.first + 2) > speedups.speedup(speedups.first + 1);
-  const bool endless = !by_position(question) && (longer_is_free(question) || accepts_all(question));
+  const bool endless = lengths.positional() == nullptr && (longer_is_free(lengths) || accepts_all(lengths));
   if (!(endless && rises)) gamma = best_gamma(speedups);
-  if (!gamma && by_position(question)) gamma = speedups.last;
-  AtGamma best = gamma ? at_gamma(question, *gamma) : at_end_of_search(question);
-  if (speedups.first > min_gamma(question.convention) && best.speedup) {
-    AtGamma plain = at_gamma(question, 0);
+  if (!gamma && lengths.positional() != nullptr) gamma = speedups.last;
+  AtGamma best = gamma ? at_gamma(lengths, *gamma) : at_end_of_search(lengths);
+  if (speedups.first > min_gamma(lengths.scenario.convention) && best.speedup) {
+    AtGamma plain = at_gamma(lengths, 0);
     if (*plain.speedup >= *best.speedup) return plain;
   }
   return best;
 }
 
-std::optional<GammaRange> near_best_by_position(const Question& question, const AtGamma& best) {
+std::optional<GammaRange> near_best_by_position(const DraftLengths& lengths, const AtGamma& best) {
   GammaRange range{*best.gamma, *best.gamma};
   const auto pays = [&](std::int64_t gamma) {
-    return *at_gamma(question, gamma).speedup >= (1.0 - near_best_tolerance) * *best.speedup;
+    return *at_gamma(lengths, gamma).speedup >= (1.0 - near_best_tolerance) * *best.speedup;
   };
-  while (range.first > min_gamma(question.convention) && pays(range.first - 1)) --range.first;
-  while (range.last < static_cast<std::int64_t>(question.marginal.size()) && pays(range.last + 1)) ++range.last;
+  while (range.first > min_gamma(lengths.scenario.convention) && pays(range.first - 1)) --range.first;
+  while (range.last < longest_draft(lengths) && pays(range.last + 1)) ++range.last;
   return range;
 }
 
 /// Break-even alpha: tokens per iteration = iteration + passes * draft_pass decode steps.
-std::optional<double> break_even_alpha(const Question& question, std::int64_t gamma) {
-  const auto passes = static_cast<double>(draft_passes(gamma, question.drafting));
-  const double above_one_step = cost_at(question, gamma).iteration - 1.0;
+std::optional<double> break_even_alpha(const DraftLengths& lengths, std::int64_t gamma) {
+  const auto passes = static_cast<double>(draft_passes(gamma, lengths.drafting));
+  const double above_one_step = lengths.cost(gamma).iteration - 1.0;
   if (passes == 0.0 && above_one_step != 0.0) return std::nullopt;
   // The same total cost with verifications of one step each and more expensive drafts.
-  const double c = passes == 0.0 ? 0.0 : question.cost.draft_pass + above_one_step / passes;
-  return analytic::break_even_alpha(gamma, std::max(c, 0.0), question.convention, question.drafting);
+  const double c = passes == 0.0 ? 0.0 : lengths.shortest_cost().draft_pass + above_one_step / passes;
+  return analytic::break_even_alpha(gamma, std::max(c, 0.0), lengths.scenario.convention, lengths.drafting);
 }
 
 /// Break-even draft pass in target decode steps; nullopt if none pays, or any does.
-std::optional<double> break_even_c(const Question& question, const AtGamma& at) {
-  const double iteration = cost_at(question, *at.gamma).iteration;
+std::optional<double> break_even_c(const DraftLengths& lengths, const AtGamma& at) {
+  const double iteration = lengths.cost(*at.gamma).iteration;
   const double tokens_of_a_step = *at.tokens / iteration;
   if (tokens_of_a_step <= 1.0) return std::nullopt;
-  const double c = iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, question.drafting);
+  const double c = iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, lengths.drafting);
   return finite(c);
 }
 
-/// Best gamma by the closed rules, for a verification whose cost does not depend on gamma.
-AtGamma ruled_best(const Question& question) {
-  BestGamma best = by_position(question) ? best_gamma(question.marginal, draft_ratio(question.cost),
-                                                      question.convention, question.drafting)
-                                         : best_gamma(setting_of(question));
-  best.speedup /= question.cost.iteration;
-  // If another draft costs nothing, the speedup rises without end.
-  if (question.endless && question.drafting != Drafting::autoregressive &&
-      *best.gamma > min_gamma(question.convention)) {
-    best.gamma.reset();
-  }
-  if (best.gamma) return at_gamma(question, *best.gamma);
-  if (!by_position(question)) return at_infinity(question, best.speedup);
+/// Best gamma by the closed rules; nullopt where they do not answer.
+std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
+  if (lengths.cost_grows()) return std::nullopt;
+  const std::optional<BestGamma> best =
+      best_gamma(lengths.drafted, lengths.shortest_cost(), lengths.scenario.convention, lengths.drafting);
+  if (!best) return std::nullopt;
+  if (best->gamma) return at_gamma(lengths, *best->gamma);
+  if (lengths.positional() == nullptr) return at_infinity(lengths, best->speedup);
   // Acceptance falls with the position and longer drafts cost nothing more.
-  AtGamma limit = at_gamma(question, static_cast<std::int64_t>(question.marginal.size()));
+  AtGamma limit = at_gamma(lengths, longest_draft(lengths));
   limit.gamma.reset();
   limit.all_accepted = 0.0;
-  limit.speedup = best.speedup;
+  limit.speedup = best->speedup;
   limit.operations.reset();  // they grow with gamma
   return limit;
 }
 
-}  // namespace
-
-std::vector<double> marginal_of(const Positional& acceptance) {
-  return acceptance.marginal.empty() ? marginal_from_conditional(acceptance.conditional) : acceptance.marginal;
+std::optional<GammaRange> near_best(const DraftLengths& lengths, const AtGamma& best, bool ruled) {
+  if (ruled && lengths.iid() != nullptr) return near_best_gamma(setting_of(lengths), near_best_tolerance);
+  if (!best.gamma) return std::nullopt;
+  if (ruled) return near_best_by_position(lengths, best);
+  const OneMaximum speedups = one_maximum(lengths);
+  if (*best.gamma < speedups.first) return GammaRange{*best.gamma, *best.gamma};
+  return near_best_gamma(speedups, *best.gamma, near_best_tolerance);
 }
 
+}  // namespace
+
 Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) {
-  const Question question = question_of(scenario, gamma);
-  const bool ruled = question.growth == 0.0 && (question.iid != nullptr || by_position(question));
+  const DraftLengths lengths{.scenario = scenario,
+                             .drafted = drafted_acceptance(std::get<ProcessFidelity>(scenario.fidelity).acceptance,
+                                                           scenario.drafter, gamma.value_or(0)),
+                             .drafting = scenario::drafting(scenario.drafter)};
+  const std::optional<AtGamma> ruled = ruled_best(lengths);
   Prediction prediction{
-      .marginal = question.marginal, .asked = {}, .best = ruled ? ruled_best(question) : searched_best(question)};
-  prediction.asked = question.gamma ? at_gamma(question, *question.gamma) : prediction.best;
+      .marginal = lengths.positional() == nullptr ? std::vector<double>{} : lengths.positional()->marginal,
+      .asked = {},
+      .best = ruled ? *ruled : searched_best(lengths)};
+  prediction.asked = gamma ? at_gamma(lengths, *gamma) : prediction.best;
+  prediction.near_best = near_best(lengths, prediction.best, ruled.has_value());
   const AtGamma& asked = prediction.asked;
-  if (asked.gamma && *asked.gamma >= 1) {
-    prediction.break_even_c = break_even_c(question, asked);
-  }
-  if (!ruled && prediction.best.gamma) {
-    const OneMaximum speedups = one_maximum(question);
-    prediction.near_best = *prediction.best.gamma < speedups.first
-                               ? GammaRange{*prediction.best.gamma, *prediction.best.gamma}
-                               : near_best_gamma(speedups, *prediction.best.gamma, near_best_tolerance);
-  }
-  if (ruled && by_position(question) && prediction.best.gamma) {
-    prediction.near_best = near_best_by_position(question, prediction.best);
-  }
-  if (question.iid == nullptr) return prediction;
-  if (asked.gamma && *asked.gamma >= 1) {
-    prediction.break_even_alpha = break_even_alpha(question, *asked.gamma);
-    prediction.any_process = any_process_bounds(question.iid->alpha, *asked.gamma, question.convention);
+  const bool drafts = asked.gamma && *asked.gamma >= 1;
+  if (drafts) prediction.break_even_c = break_even_c(lengths, asked);
+  const Iid* iid = lengths.iid();
+  if (iid == nullptr) return prediction;
+  if (drafts) {
+    prediction.break_even_alpha = break_even_alpha(lengths, *asked.gamma);
+    prediction.any_process = any_process_bounds(iid->alpha, *asked.gamma, scenario.convention);
   }
   if (!ruled) return prediction;
-  prediction.real_gamma = real_gamma(setting_of(question));
-  if (question.convention == Convention::bonus && question.drafting == Drafting::autoregressive) {
-    prediction.oracle_speedup = finite(oracle_speedup(question.iid->alpha, question.cost));
+  prediction.real_gamma = real_gamma(setting_of(lengths));
+  if (scenario.convention == Convention::bonus && lengths.drafting == Drafting::autoregressive) {
+    prediction.oracle_speedup = finite(oracle_speedup(iid->alpha, lengths.shortest_cost()));
   }
-  prediction.near_best = near_best_gamma(setting_of(question), near_best_tolerance);
   return prediction;
 }
 

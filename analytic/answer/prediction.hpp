@@ -7,7 +7,7 @@
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 /// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {
@@ -36,9 +36,6 @@ struct Prediction {
   std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma
   std::optional<TokenBounds> any_process{};  ///< at the given gamma; i.i.d. only
 };
-
-/// [i]: P(drafts 0 to i are all accepted).
-[[nodiscard]] std::vector<double> marginal_of(const Positional& acceptance);
 
 /// Predicts a scenario of process fidelity with a cost and a constant gamma. `gamma` replaces the scenario's; nullopt:
 /// the best one. Costs paid once per sequence do not count. Throws DomainError, also for a gamma beyond a vector and

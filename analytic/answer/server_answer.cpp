@@ -7,12 +7,14 @@
 
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/load_equilibrium.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
-#include "scenario/check_scenario.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
 
 namespace foredraft::analytic {
@@ -70,7 +72,7 @@ class ServerForms {
 
   [[nodiscard]] ClosedForm answer() const {
     ClosedForm answer;
-    if (!scenario::forgets(server_.acceptance)) return answer;
+    if (!scenario::has_independent_iterations(server_.acceptance)) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
     // Sequences in lockstep that start together and have one length behave as one that accepts what all accept.
@@ -217,7 +219,7 @@ double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Conv
 }  // namespace
 
 AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
-  if (scenario::forgets(acceptance)) return acceptance;
+  if (scenario::has_independent_iterations(acceptance)) return acceptance;
   // The expected gain of one more draft is the probability that it and all before it are accepted.
   const std::int64_t first = min_gamma(convention);
   double tokens = mean_tokens(acceptance, first, convention);
@@ -245,9 +247,10 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
                               .gamma = scenario.gamma,
                               .convention = scenario.convention},
                              unknown<double>, stop);
+  if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
   const double context = server.prompt.tokens + 0.5 * server.output.tokens;
   ServedLoad load{.requests_per_s = server.arrivals.rate_per_s,
-                  .iterations = expected_iterations(distribution.pmf, static_cast<std::int64_t>(decoded), stop),
+                  .iterations = *distribution.iterations,
                   .max_batch = server.max_batch,
                   .iteration_us = [&](std::int64_t batch) { return passes.iteration_us(batch, context); }};
   if (has_prompt) load.prompt_us = [&](std::int64_t prompts) { return passes.prompt_us(prompts); };

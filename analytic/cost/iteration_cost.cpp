@@ -22,9 +22,7 @@ double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafti
 }
 
 double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost) {
-  check_positive("tokens_per_iteration", tokens_per_iteration);
-  check_nonnegative("draft_passes", draft_passes);
-  check_cost(cost);
+  FOREDRAFT_EXPECT(tokens_per_iteration > 0.0 && draft_passes >= 0.0 && cost.iteration > 0.0);
   return tokens_per_iteration / (cost.iteration + draft_passes * cost.draft_pass);
 }
 
@@ -36,25 +34,24 @@ double implied_cost(double tokens_per_iteration, double speedup, double steps) {
 }
 
 double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost) {
-  check_positive("length", length);
-  check_positive("iterations", iterations);
-  check_nonnegative("draft_passes", draft_passes);
-  check_cost(cost);
+  FOREDRAFT_EXPECT(length > 0.0 && iterations > 0.0 && draft_passes >= 0.0 && cost.iteration > 0.0);
   return (length + cost.plain_sequence) /
          (cost.sequence + iterations * (cost.iteration + draft_passes * cost.draft_pass));
 }
 
-double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
-                         Convention convention) {
-  check_positive("tokens_per_iteration", tokens_per_iteration);
-  check_gamma(gamma, convention);
-  check_nonnegative("operations_ratio", operations_ratio);
-  const auto verified = static_cast<double>(max_tokens(gamma, convention));
-  return (static_cast<double>(gamma) * operations_ratio + verified) / tokens_per_iteration;
+double mean_draft_passes(double mean_gamma, Drafting drafting) {
+  if (drafting == Drafting::autoregressive) return mean_gamma;
+  return drafting == Drafting::block ? 1.0 : 0.0;
+}
+
+double operations_factor(double tokens_per_iteration, double gamma, double operations_ratio, Convention convention) {
+  FOREDRAFT_EXPECT(tokens_per_iteration > 0.0 && gamma >= 0.0 && operations_ratio >= 0.0);
+  const double verified = gamma + (convention == Convention::bonus ? 1.0 : 0.0);
+  return (gamma * operations_ratio + verified) / tokens_per_iteration;
 }
 
 double memory_access_factor(double tokens_per_iteration) {
-  check_positive("tokens_per_iteration", tokens_per_iteration);
+  FOREDRAFT_EXPECT(tokens_per_iteration > 0.0);
   return 1.0 / tokens_per_iteration;
 }
 

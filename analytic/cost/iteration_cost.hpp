@@ -27,10 +27,13 @@ namespace foredraft::analytic {
 /// [Xia2023, Eq. 4] and the costs that it leaves out.
 [[nodiscard]] double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost);
 
+/// Draft passes of an iteration of `mean_gamma` drafts in the mean, whose length varies; at least one is drafted.
+[[nodiscard]] double mean_draft_passes(double mean_gamma, Drafting drafting);
+
 /// Arithmetic operations relative to autoregressive decoding: (gamma * operations_ratio + verified positions) / tokens,
-/// with max_tokens(gamma, convention) verified positions. `operations_ratio` (c-hat) is per drafted token for any
-/// drafter.
-[[nodiscard]] double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
+/// with gamma verified positions, and one more with a bonus token. gamma may be a mean. `operations_ratio` (c-hat) is
+/// per drafted token for any drafter.
+[[nodiscard]] double operations_factor(double tokens_per_iteration, double gamma, double operations_ratio,
                                        Convention convention);
 
 /// Reads of target weights and KV cache relative to autoregressive decoding: 1 / tokens.

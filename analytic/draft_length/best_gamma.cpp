@@ -6,12 +6,13 @@
 #include <array>
 #include <boost/math/special_functions/log1p.hpp>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <variant>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
-#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 namespace {
@@ -220,8 +221,7 @@ GammaRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double
 }
 
 BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention, Drafting drafting) {
-  check_marginal(marginal);
-  check_nonnegative("c", c);
+  FOREDRAFT_EXPECT(!marginal.empty() && c >= 0.0);
   const auto last = static_cast<std::int64_t>(marginal.size());
   const bool has_bonus = convention == Convention::bonus;
   const bool per_draft = drafting == Drafting::autoregressive;
@@ -242,6 +242,23 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
   }
   if (has_bonus && tokens <= cost) return {0, 1.0};
   return {gamma, tokens / cost};
+}
+
+std::optional<BestGamma> best_gamma(const DraftedAcceptance& drafted, const DecodingCost& cost, Convention convention,
+                                    Drafting drafting) {
+  std::optional<BestGamma> best;
+  if (const auto* iid = std::get_if<Iid>(&drafted.process)) {
+    best = best_gamma(IidSetting{iid->alpha, draft_ratio(cost), convention, drafting});
+  } else if (const auto* positional = std::get_if<Positional>(&drafted.process)) {
+    const std::span<const double> marginal = positional->marginal;
+    const auto entries = static_cast<std::size_t>(drafted.useful.value_or(std::ssize(marginal)));
+    best = best_gamma(marginal.first(entries), draft_ratio(cost), convention, drafting);
+    // If another draft costs nothing, the speedup rises without end: the entries hold all of it but 1e-20.
+    const bool drafts = *best->gamma > min_gamma(convention);
+    if (drafted.useful && drafting != Drafting::autoregressive && drafts) best->gamma.reset();
+  }
+  if (best) best->speedup /= cost.iteration;
+  return best;
 }
 
 std::size_t first_near_best(std::span<const double> speedups, double fraction) {

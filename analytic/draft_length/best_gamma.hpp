@@ -8,6 +8,8 @@
 #include <span>
 
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
+#include "core/decoding_cost.hpp"
 #include "foredraft/words.hpp"
 
 /// Best draft length: maximizes speedup = tokens / (1 + draft passes * c).
@@ -37,9 +39,15 @@ struct BestGamma {
 [[nodiscard]] BestGamma best_gamma(const IidSetting& setting);
 
 /// The optimal gamma for position-dependent acceptance, by the marginal rule m_(n) * cost > c * tokens, which is exact
-/// because the marginals never rise. At most marginal.size() and therefore never unbounded.
+/// because the marginals never rise; at least one. At most marginal.size() and therefore never unbounded. c >= 0.
 [[nodiscard]] BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention,
                                    Drafting drafting);
+
+/// The same for a scenario's acceptance and cost, whose `iteration` does not depend on gamma; unbounded if acceptance
+/// falls without end and longer drafts cost nothing. Nullopt unless acceptance is i.i.d. or depends only on the
+/// position.
+[[nodiscard]] std::optional<BestGamma> best_gamma(const DraftedAcceptance& drafted, const DecodingCost& cost,
+                                                  Convention convention, Drafting drafting);
 
 /// The real-valued maximizer over gamma >= min_gamma: x = a n the positive root of e^x - 1 - x = a K, a = -log(alpha),
 /// gamma = n - 1 and K = (1-c)/c with a bonus token, gamma = n and K = 1/c without. Nullopt for block and free

@@ -10,6 +10,7 @@
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 #include "core/marginals.hpp"
+#include "foredraft/policy.hpp"
 
 namespace foredraft::analytic {
 std::vector<double> plus2_minus1_distribution(std::span<const double> marginal) {

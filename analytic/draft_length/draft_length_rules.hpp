@@ -7,7 +7,7 @@
 
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 
 /// Rules of the draft length other than a constant one.

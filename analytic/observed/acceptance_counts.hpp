@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 
 /// Acceptance counts of logs, pooled by draft length.
 namespace foredraft::analytic {

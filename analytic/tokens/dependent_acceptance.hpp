@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 
 /// Tokens per iteration when acceptance is not i.i.d. Derivations in docs/model.md.

@@ -12,8 +12,7 @@
 namespace foredraft::analytic {
 
 double expected_iterations(std::span<const double> tokens_pmf, std::int64_t length, StopToken stop) {
-  check_distribution("tokens_pmf", tokens_pmf);
-  check_at_least("length", length, 0);
+  FOREDRAFT_EXPECT(!tokens_pmf.empty() && length >= 0);
   // A ring of the last n expectations, E[N(l)] at slot l mod n; slots not yet reached hold E[N(<=0)] = 0.
   const std::size_t n = tokens_pmf.size();
   std::vector<double> expectation(n, 0.0);
@@ -33,10 +32,7 @@ double expected_iterations(std::span<const double> tokens_pmf, std::int64_t leng
 }
 
 double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length) {
-  check_distribution("tokens_pmf", tokens_pmf);
-  if (!(mean_length >= 1.0 && std::isfinite(mean_length))) {
-    throw DomainError(fmt::format("invalid mean_length={} (must be finite and at least 1)", mean_length));
-  }
+  FOREDRAFT_EXPECT(!tokens_pmf.empty() && mean_length >= 1.0);
   // E[N] = sum_j E[s^(S_j)] = 1 / (1 - E[s^X]); 1 - s^k term by term keeps the digits of long sequences.
   const double log_survival = std::log1p(-1.0 / mean_length);
   CompensatedSum ends;
@@ -47,8 +43,7 @@ double expected_iterations_geometric(std::span<const double> tokens_pmf, double 
 }
 
 std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length, StopToken stop) {
-  check_distribution("tokens_pmf", tokens_pmf);
-  check_at_least("length", length, 1);
+  FOREDRAFT_EXPECT(!tokens_pmf.empty() && length >= 1);
   // left[l]: probability that l >= 1 tokens remain after n iterations.
   std::vector<double> left(static_cast<std::size_t>(length) + 1, 0.0);
   left.back() = 1.0;
@@ -71,7 +66,6 @@ std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std:
 }
 
 double iterations_second_moment(std::span<const double> iterations_survival) {
-  check_probabilities("iterations_survival", iterations_survival);
   CompensatedSum sum;
   for (std::size_t n = 0; n < iterations_survival.size(); ++n) {
     sum.add((2.0 * static_cast<double>(n) + 1.0) * iterations_survival[n]);
@@ -80,8 +74,7 @@ double iterations_second_moment(std::span<const double> iterations_survival) {
 }
 
 double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows) {
-  check_probabilities("iterations_survival", iterations_survival);
-  check_at_least("rows", rows, 1);
+  FOREDRAFT_EXPECT(rows >= 1);
   // 1 - (1 - s)^rows: some sequence is still running.
   CompensatedSum sum;
   for (const double s : iterations_survival) sum.add(-std::expm1(static_cast<double>(rows) * std::log1p(-s)));
@@ -95,6 +88,8 @@ constexpr double longest_sentence = 1e5;
 }  // namespace
 
 double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_length) {
+  check_probability("alpha", iteration.alpha);
+  check_gamma(iteration.gamma, iteration.convention);
   if (!(mean_length >= 1.0 && mean_length <= longest_sentence)) {
     throw DomainError(fmt::format("invalid mean_length={} (must lie in [1, {}])", mean_length, longest_sentence));
   }
@@ -128,33 +123,12 @@ double alpha_from_sentence_tokens(double tokens_per_iteration, std::int64_t gamm
   return high;
 }
 
-namespace {
-
-constexpr std::int64_t longest_realign = std::int64_t{1} << 40U;
-
-void check(const InputCopy& copy, std::int64_t gamma, Convention convention) {
-  check_probability("edit_rate", copy.edit_rate);
-  check_range("realign", copy.realign, 0, longest_realign);
-  check_gamma(gamma, convention);
-}
-
-}  // namespace
-
-VaryingYield input_copy(const InputCopy& copy, std::int64_t gamma, Convention convention) {
-  check(copy, gamma, convention);
-  const double edit = copy.edit_rate;
-  // Per token that is copied or edited: 1/G iterations that copy and e r that realign.
-  const double copying = 1.0 / stable::geometric_sum(1.0 - edit, edit, max_tokens(gamma, convention));
-  const double realigning = edit * static_cast<double>(copy.realign);
-  const double iterations = copying + realigning;
-  const double drafted = static_cast<double>(gamma) * copying + static_cast<double>(min_gamma(convention)) * realigning;
-  return {(1.0 + realigning) / iterations, drafted / iterations};
-}
-
 double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Convention convention, std::int64_t length) {
-  check(copy, gamma, convention);
+  FOREDRAFT_EXPECT(length >= 0);
   constexpr std::int64_t longest_text = std::int64_t{1} << 28U;
-  check_range("length", length, 0, longest_text);
+  if (length > longest_text) {
+    throw DomainError(fmt::format("invalid length={} (must lie in 0 to {})", length, longest_text));
+  }
   // C(l): iterations of l more tokens, copying. An edit at place k costs this iteration, min(r, l - k) more, and those
   // of the tokens after both: C(l) = 1 + sum_{k=1}^{m} (1-e)^(k-1) e D(l-k) + (1-e)^m C(l-m), m = min(n, l).
   const std::int64_t n = std::min(max_tokens(gamma, convention), std::max<std::int64_t>(length, 1));
@@ -176,19 +150,37 @@ double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Conventi
   return copying.back();
 }
 
+namespace {
+
+/// Iterations per token that is copied or edited: those that copy, and those that realign after an edit.
+struct CopyRates {
+  double copying;
+  double realigning;
+};
+
+/// A text ends with probability `hazard` after each token. A pass ends with an edit or with the text, and the end cuts
+/// a realignment short.
+CopyRates copy_rates(const InputCopy& copy, std::int64_t gamma, Convention convention, double hazard) {
+  const double edit = copy.edit_rate;
+  const double go_on = 1.0 - hazard;
+  const double pass_ends = edit * go_on + hazard;
+  return {1.0 / stable::geometric_sum((1.0 - edit) * go_on, pass_ends, max_tokens(gamma, convention)),
+          edit * go_on * stable::geometric_sum(go_on, hazard, copy.realign)};
+}
+
+}  // namespace
+
+VaryingYield input_copy(const InputCopy& copy, std::int64_t gamma, Convention convention) {
+  const auto [copying, realigning] = copy_rates(copy, gamma, convention, 0.0);
+  const double iterations = copying + realigning;
+  const double drafted = static_cast<double>(gamma) * copying + static_cast<double>(min_gamma(convention)) * realigning;
+  return {(1.0 + realigning) / iterations, drafted / iterations};
+}
+
 double input_copy_iterations_geometric(const InputCopy& copy, std::int64_t gamma, Convention convention,
                                        double mean_length) {
-  check(copy, gamma, convention);
-  check_positive("mean_length", mean_length);
-  if (mean_length < 1.0) throw DomainError("invalid mean_length (must be at least 1)");
-  const double hazard = 1.0 / mean_length;
-  const double go_on = 1.0 - hazard;
-  const double edit = copy.edit_rate;
-  // As in endless text, with a pass that also ends with the text and a realignment cut short by the end.
-  const double pass_ends = edit * go_on + hazard;
-  const double copying = 1.0 / stable::geometric_sum((1.0 - edit) * go_on, pass_ends, max_tokens(gamma, convention));
-  const double realigning =
-      edit * go_on * (copy.realign == 0 ? 0.0 : stable::geometric_sum(go_on, hazard, copy.realign));
+  FOREDRAFT_EXPECT(mean_length >= 1.0);
+  const auto [copying, realigning] = copy_rates(copy, gamma, convention, 1.0 / mean_length);
   return mean_length * (copying + realigning) / (1.0 + realigning);
 }
 

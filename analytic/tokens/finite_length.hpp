@@ -7,7 +7,7 @@
 
 #include "analytic/tokens/token_count.hpp"
 #include "core/parallel.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/drafter.hpp"
 #include "foredraft/words.hpp"
 
 /// Sequences of finite length: the last iteration is cut short. The token distribution is P(X = k) at index k - 1.

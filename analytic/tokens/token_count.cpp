@@ -3,32 +3,22 @@
 
 #include <fmt/format.h>
 #include <cmath>
+#include <iterator>
 
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
-#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
-/// Checks both arguments and returns the marginals that determine the tokens: all gamma of them with a bonus token, one
-/// fewer without (the last draft yields the same token whether it is accepted or corrected).
+/// The marginals that determine the tokens: all gamma of them with a bonus token, one fewer without (the last draft
+/// yields the same token whether it is accepted or corrected).
 std::span<const double> relevant_marginal(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
-  check_marginal(marginal);
-  check_range("gamma", gamma, min_gamma(convention), static_cast<std::int64_t>(marginal.size()));
+  FOREDRAFT_EXPECT(gamma >= min_gamma(convention) && gamma <= std::ssize(marginal));
   return marginal.first(static_cast<std::size_t>(max_tokens(gamma, convention) - 1));
 }
 
 }  // namespace
-
-std::vector<double> marginal_from_conditional(std::span<const double> conditional) {
-  check_probabilities("conditional", conditional);
-  std::vector<double> marginal;
-  marginal.reserve(conditional.size());
-  double product = 1.0;
-  for (const double acceptance : conditional) marginal.push_back(product *= acceptance);
-  return marginal;
-}
 
 double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
   CompensatedSum tokens;
@@ -66,27 +56,27 @@ std::vector<double> tokens_pmf(std::span<const double> marginal, std::int64_t ga
 
 namespace {
 
-void check(const IidIteration& iteration) {
-  check_probability("alpha", iteration.alpha);
-  check_gamma(iteration.gamma, iteration.convention);
+void expect_legal([[maybe_unused]] const IidIteration& iteration) {
+  FOREDRAFT_EXPECT(iteration.alpha >= 0.0 && iteration.alpha <= 1.0);
+  FOREDRAFT_EXPECT(iteration.gamma >= min_gamma(iteration.convention) && iteration.gamma <= largest_gamma);
 }
 
 }  // namespace
 
 double tokens_per_iteration(const IidIteration& iteration) {
-  check(iteration);
+  expect_legal(iteration);
   const double alpha = iteration.alpha;
   return stable::geometric_sum(alpha, 1.0 - alpha, max_tokens(iteration.gamma, iteration.convention));
 }
 
 double tokens_variance(const IidIteration& iteration) {
-  check(iteration);
+  expect_legal(iteration);
   const double alpha = iteration.alpha;
   return stable::truncated_geometric_variance(alpha, 1.0 - alpha, max_tokens(iteration.gamma, iteration.convention));
 }
 
 double tokens_probability(const IidIteration& iteration, std::int64_t tokens) {
-  check(iteration);
+  expect_legal(iteration);
   const std::int64_t n = max_tokens(iteration.gamma, iteration.convention);
   if (tokens < 1 || tokens > n) return 0.0;
   const double reached = std::pow(iteration.alpha, static_cast<double>(tokens - 1));
@@ -102,37 +92,15 @@ std::vector<double> tokens_pmf(const IidIteration& iteration) {
 }
 
 double tokens_at_least(const IidIteration& iteration, std::int64_t tokens) {
-  check(iteration);
+  expect_legal(iteration);
   if (tokens <= 1) return 1.0;
   if (tokens > max_tokens(iteration.gamma, iteration.convention)) return 0.0;
   return std::pow(iteration.alpha, static_cast<double>(tokens - 1));
 }
 
 double all_accepted_probability(const IidIteration& iteration) {
-  check(iteration);
+  expect_legal(iteration);
   return std::pow(iteration.alpha, static_cast<double>(iteration.gamma));
-}
-
-namespace {
-
-void check(const VaryingYield& yield) {
-  check_positive("tokens", yield.tokens);
-  check_nonnegative("mean_gamma", yield.mean_gamma);
-}
-
-}  // namespace
-
-double mean_draft_passes(const VaryingYield& yield, Drafting drafting) {
-  check(yield);
-  if (drafting == Drafting::autoregressive) return yield.mean_gamma;
-  return drafting == Drafting::block ? 1.0 : 0.0;
-}
-
-double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention) {
-  check(yield);
-  check_nonnegative("operations_ratio", operations_ratio);
-  const double verified = yield.mean_gamma + (convention == Convention::bonus ? 1.0 : 0.0);
-  return (yield.mean_gamma * operations_ratio + verified) / yield.tokens;
 }
 
 double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention) {
@@ -148,39 +116,6 @@ double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma
     throw DomainError(fmt::format("invalid acceptance_length={} (must lie in [1, {}])", acceptance_length, n));
   }
   return stable::alpha_of_geometric_total(acceptance_length - 1.0, n - 1);
-}
-
-std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma) {
-  check_probability("first", first);
-  check_probability("decay", decay);
-  constexpr std::int64_t longest_vector = std::int64_t{1} << 24U;
-  check_range("gamma", gamma, 0, longest_vector);
-  std::vector<double> conditional;
-  conditional.reserve(static_cast<std::size_t>(gamma));
-  for (std::int64_t i = 0; i < gamma; ++i) conditional.push_back(first * std::pow(decay, static_cast<double>(i)));
-  return conditional;
-}
-
-double recovered_decay(double decay, double recovery) {
-  check_probability("decay", decay);
-  check_probability("recovery", recovery);
-  return std::pow(decay, 1.0 - recovery);
-}
-
-std::int64_t last_useful_draft(double first, double decay) {
-  check_probability("first", first);
-  check_probability("decay", decay);
-  constexpr double negligible = 1e-20;
-  constexpr std::int64_t maximum = 100'000;
-  double conditional = first;
-  double marginal = first;
-  std::int64_t drafts = 1;
-  while (drafts < maximum && marginal >= negligible) {
-    conditional *= decay;
-    marginal *= conditional;
-    ++drafts;
-  }
-  return drafts;
 }
 
 }  // namespace foredraft::analytic

@@ -7,14 +7,11 @@
 
 #include "foredraft/words.hpp"
 
-/// Acceptance that depends on the position in the draft. Everything follows from the marginals m_i = P(draft i and all
-/// before it accepted), m_i = prod_{j<=i} a_j with a_j the conditionals.
+/// Distribution of the tokens X of one iteration. Functions of the marginals m_i = P(draft i and all before it
+/// accepted), which never rise (acceptance_by_position.hpp), take min_gamma(convention) <= gamma <= marginal.size().
 namespace foredraft::analytic {
 
-/// Marginals from conditionals: running products.
-[[nodiscard]] std::vector<double> marginal_from_conditional(std::span<const double> conditional);
-
-/// E[X] for gamma <= marginal.size(). bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.
+/// E[X]. bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.
 [[nodiscard]] double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma, Convention convention);
 
 /// Var[X], in tokens^2.
@@ -27,12 +24,12 @@ namespace foredraft::analytic {
 /// Variance of X about its mean, in tokens^2, from P(X = k) at index k - 1.
 [[nodiscard]] double variance_about(double mean, std::span<const double> pmf);
 
-// ---- Distribution of the tokens X of one iteration when each draft is accepted independently with probability alpha.
+// ---- The same when each draft is accepted independently with probability alpha.
 // [Leviathan2023, Sec. 3.1]; variance, generating function and quantile in docs/model.md.
 //
 // With n = max_tokens(gamma, convention): P(X >= k) = alpha^(k-1) for 1 <= k <= n.
-// Every function is accurate to a few units in the last place for any alpha, including 1 - alpha = 1e-16, and any
-// gamma. DomainError for alpha outside [0, 1] or gamma outside min_gamma(convention) to 7e18.
+// Every function is accurate to a few units in the last place for any alpha, including 1 - alpha = 1e-16, and any gamma
+// from min_gamma(convention) to 7e18.
 
 /// One iteration under i.i.d. acceptance.
 struct IidIteration {
@@ -67,26 +64,8 @@ struct VaryingYield {
   double mean_gamma;  ///< drafted
 };
 
-/// Draft passes of an iteration.
-[[nodiscard]] double mean_draft_passes(const VaryingYield& yield, Drafting drafting);
-
-/// (mean_gamma * operations_ratio + verified positions) / tokens: the drafts, plus one with a bonus token.
-[[nodiscard]] double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention);
-
 /// The alpha of i.i.d. acceptance whose tokens per iteration are `acceptance_length`, in [1, max_tokens]. gamma >= 1
 /// and max_tokens >= 2: with one token alpha is not determined.
 [[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
-
-// ---- Drafters whose acceptance falls with the position, as arguments for the functions of token_count.hpp.
-
-/// Conditional acceptance first * decay^i of draft i = 0, 1, ..., `gamma` entries. first and decay in [0, 1].
-[[nodiscard]] std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma);
-
-/// Remaining decay if seeing the previous token recovers a fraction `recovery` of the loss, on a logarithmic scale:
-/// decay^(1 - recovery). Both in [0, 1]; recovery 1: no decay.
-[[nodiscard]] double recovered_decay(double decay, double recovery);
-
-/// Draft length at which P(all drafts accepted) falls below 1e-20, at most 100,000. first, decay in [0, 1].
-[[nodiscard]] std::int64_t last_useful_draft(double first, double decay);
 
 }  // namespace foredraft::analytic

@@ -17,9 +17,14 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "logs/log_format.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::app {

@@ -16,7 +16,9 @@
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 

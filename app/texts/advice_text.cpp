@@ -223,28 +223,6 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
-answers::FactorNames names_of(analytic::ChainFactor factor) {
-  using analytic::ChainFactor;
-  switch (factor) {
-    case ChainFactor::verification:
-      return {"verification", "verification"};
-    case ChainFactor::drafting:
-      return {"drafting", "drafting"};
-    case ChainFactor::engine_overhead:
-      return {"engine_overhead", "engine"};
-    case ChainFactor::plain_overhead:
-      return {"plain_overhead", "in both"};
-    case ChainFactor::iteration_cost:
-      break;
-  }
-  return {"iteration_cost", "iteration cost"};
-}
-
-std::string with_half_width(const Estimate& estimate, std::string_view unit) {
-  const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
-  return fmt::format("{:.2f}{} +- {:.2f}", estimate.mean, unit, half);
-}
-
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
   std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);

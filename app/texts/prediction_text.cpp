@@ -11,7 +11,10 @@
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::app {
 namespace {

@@ -13,7 +13,8 @@
 #include "answers/load_prediction.hpp"
 #include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "foredraft/tree.hpp"
 
 /// Every answer as text for a terminal, in lines of at most 100 columns: the answer first, then its numbers, then what

@@ -11,8 +11,9 @@
 #include "core/numbers.hpp"
 #include "core/readable.hpp"
 #include "core/table.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/policies.hpp"
 
 namespace foredraft::app {
 namespace {

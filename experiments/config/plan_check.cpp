@@ -8,9 +8,10 @@
 #include <string_view>
 
 #include "core/table.hpp"
-#include "scenario/check.hpp"
-#include "scenario/family.hpp"
+#include "foredraft/server.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/resolve.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
@@ -309,13 +310,6 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   }
   check_counts(config, table, problems);
   const bool finite = usage.states("sequence_length");
-  if (finite && process && token) {
-    report_input(config, "sequence_length",
-                 {.text = "not used by fidelity token",
-                  .why = "its points count iterations of one endless text",
-                  .suggestion = "sweep the two fidelities apart"},
-                 problems);
-  }
   const SimulationPlan& plan = *config.simulation;
   const std::string_view wanted = finite ? "sequences" : "iterations";
   const bool replay = !finite && usage.words.at("process") == std::vector<std::string>{trace} && !token;

@@ -14,7 +14,7 @@
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 #include "inputs/table_reader.hpp"
-#include "scenario/check.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -106,7 +106,7 @@ constexpr double round_off = 1e-9;
 double step_of(const AxisRange& range) { return range.step.value_or(range.to >= range.from ? 1.0 : -1.0); }
 
 /// The decimal number that was meant.
-double rounded(double number) {
+double to_15_digits(double number) {
   return parse_real(fmt::format("{:.15g}", number)).value_or(number);  // 15 digits of the largest double overflow
 }
 
@@ -151,7 +151,7 @@ std::vector<double> range_values(const AxisRange& range) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto steps = static_cast<double>(i);
     values.push_back(
-        rounded(range.factor ? range.from * std::pow(*range.factor, steps) : range.from + steps * step_of(range)));
+        to_15_digits(range.factor ? range.from * std::pow(*range.factor, steps) : range.from + steps * step_of(range)));
   }
   return values;
 }

@@ -87,7 +87,7 @@ struct RangeProblem {
 /// The longest draft of any point, 1 without any.
 [[nodiscard]] double largest_gamma(const SweepConfig& config);
 
-// ---- Checks beyond the scenarios of a configuration, which scenario/check.hpp checks (plan_check.cpp).
+// ---- Checks beyond the scenarios of a configuration, which scenario/resolve.hpp checks (plan_check.cpp).
 
 /// Rejects a plan that does not count what these scenarios run or counts more than can be run, and its absence where
 /// nothing else answers. `table`: [simulation] as it was written, null without.

@@ -10,10 +10,13 @@
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "inputs/corpus.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/simulate.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 // N-gram drafters against a 5-gram target on text: their acceptance, and what formulas make of it.
 namespace foredraft::experiments {
@@ -119,15 +122,13 @@ void leviathan_table3(FigureAccount& figure, const ExperimentSettings& settings)
 
 /// Tokens per iteration as the pair of models really yields them, by real draws and real verification.
 Estimate as_run(const NgramCase& one, std::int64_t gamma, const sim::RunKey& key, unsigned threads) {
+  const NgramModels models{.trained = std::make_shared<const TrainedModels>(TrainedModels{
+                               .target = one.models.target, .drafter = ngram::ngram_drafter(one.drafter)})};
   const auto simulator =
-      sim::make_token_simulator({.models = sim::NgramPair{one.models.target, ngram::ngram_drafter(one.drafter)},
-                                 .rule = RejectionSampling{},
-                                 .temperature = one.temperature,
-                                 .gamma = gamma,
-                                 .convention = Convention::bonus,
-                                 .drafting = Drafting::autoregressive,
-                                 .iterations = 100'000},
-                                key.seed);
+      sim::make_simulator({.fidelity = TokenFidelity{.temperature = one.temperature, .models = models},
+                           .gamma = gamma,
+                           .drafter = NgramDrafter{}},
+                          {.iterations = 100'000, .seed = key.seed});
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
 

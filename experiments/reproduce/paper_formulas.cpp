@@ -15,11 +15,14 @@
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
+#include "core/check.hpp"
 #include "experiments/reproduce/published.hpp"
 
 namespace foredraft::experiments {
 
 double iid_tokens(double alpha, std::int64_t gamma) {
+  check_probability("alpha", alpha);
+  check_at_least("gamma", gamma, 0);
   return analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
 }
 

@@ -4,15 +4,20 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/parallel.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
-#include "scenario/family.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
+#include "sim/simulate.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 // What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and
 // the acceptance once more by simulation.
@@ -20,31 +25,27 @@ namespace foredraft::experiments {
 namespace {
 
 /// Every context's p and q, drawn and written out once for all rules.
-GivenDistributions drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
-  return sim::written_out(sim::SyntheticPool(pair, seed), 1.0);
+GivenModels drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
+  return {std::make_shared<const GivenDistributions>(sim::written_out(sim::SyntheticPool(pair, seed), 1.0))};
 }
 
 /// Exact in every context, so that only the choice of contexts is random.
-Lossiness mean_loss(const GivenDistributions& contexts, const Rule& rule) {
+Lossiness mean_loss(const GivenModels& contexts, const Rule& rule) {
   const auto chosen = sim::make_rule(rule);
+  const GivenDistributions& given = *contexts.distributions;
   std::vector<sim::PositionLossiness> positions;
-  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
-    positions.push_back(sim::lossiness(*chosen, {.target = contexts.target[k], .draft = contexts.draft[k]}));
+  for (std::size_t k = 0; k < given.target.size(); ++k) {
+    positions.push_back(sim::lossiness(*chosen, {.target = given.target[k], .draft = given.draft[k]}));
   }
   return sim::mean_lossiness(positions);
 }
 
 /// A run in the same contexts, of as many iterations as every setting gets.
-sim::Tally simulate_loss(const GivenDistributions& contexts, const Rule& rule, std::int64_t gamma,
-                         const sim::RunKey& key, unsigned threads) {
-  const auto simulator = sim::make_token_simulator({.models = contexts,
-                                                    .rule = rule,
-                                                    .temperature = 1.0,
-                                                    .gamma = gamma,
-                                                    .convention = Convention::bonus,
-                                                    .drafting = Drafting::autoregressive,
-                                                    .iterations = sigmoid_loss_iterations},
-                                                   key.seed);
+sim::Tally simulate_loss(const GivenModels& contexts, const Rule& rule, std::int64_t gamma, const sim::RunKey& key,
+                         unsigned threads) {
+  const auto simulator =
+      sim::make_simulator({.fidelity = TokenFidelity{.rule = rule, .models = contexts}, .gamma = gamma},
+                          {.iterations = sigmoid_loss_iterations});
   return sim::run(*simulator, key, threads);
 }
 
@@ -117,7 +118,7 @@ struct MeasuredRule {
 };
 
 /// Every setting on a thread of its own.
-std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenDistributions& contexts,
+std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenModels& contexts,
                                       std::uint64_t first_point, const ExperimentSettings& settings) {
   constexpr std::int64_t gamma = 4;
   std::vector<MeasuredRule> measured(rules.size());
@@ -167,7 +168,7 @@ SyntheticModels sigmoid_pair() { return noisy_pair(512, 0.8, 48); }
 }  // namespace
 
 std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
-  const GivenDistributions contexts = drawn_contexts(sigmoid_pair(), settings.seed);
+  const GivenModels contexts = drawn_contexts(sigmoid_pair(), settings.seed);
   std::vector<SigmoidLoss> losses;
   const auto add = [&](const Rule& rule, std::optional<double> scale, int bits) {
     const sim::RunKey key{.seed = settings.seed, .point = losses.size(), .stop = settings.stop};

@@ -7,8 +7,8 @@
 #include "core/csv.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
-#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::experiments {
 

@@ -9,6 +9,7 @@
 
 #include "core/parallel.hpp"
 #include "experiments/config/sweep_config.hpp"
+#include "foredraft/scenario.hpp"
 #include "foredraft/sweep.hpp"
 #include "inputs/inputs.hpp"
 

@@ -25,7 +25,7 @@
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "scenario/check.hpp"
+#include "scenario/resolve.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {

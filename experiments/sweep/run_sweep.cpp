@@ -16,7 +16,7 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "scenario/family.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 namespace {

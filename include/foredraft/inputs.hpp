@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 #pragma GCC visibility push(default)
 

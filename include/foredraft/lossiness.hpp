@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "foredraft/quantities.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/scenario_fwd.hpp"
 
 #pragma GCC visibility push(default)
 

@@ -8,39 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/forward_pass_time.hpp"
 #include "foredraft/words.hpp"
 
 #pragma GCC visibility push(default)
 
 /// Times of forward passes on a device, and the speedup of speculative decoding that follows from them.
 namespace foredraft {
-
-/// Where the times of a profile come from; a profile has one source.
-enum class ProfileSource {
-  measured,   ///< by `foredraft calibrate`
-  datasheet,  ///< the manufacturer's peaks
-  user,       ///< decode steps that the user measured in an engine
-  engine,     ///< decode steps that an engine measured itself while it served
-  operators,  ///< decode steps that are sums of operator times, each measured in an engine
-};
-
-/// How a time was obtained, the best first: a point of the profile; interpolated between points; the latency model
-/// fitted to it; the device's limits.
-enum class TimeOrigin { measured, interpolated, fitted, roofline };
-
-[[nodiscard]] std::string_view to_string(ProfileSource source);
-[[nodiscard]] std::string_view to_string(TimeOrigin origin);
-
-struct ForwardPassTime {
-  double time_us = 0.0;
-  /// Half width of the 95 % interval divided by the time; 90 % for data sheets and operators. For times that were not
-  /// measured it includes the error of interpolation or of held-out shapes. Empty if unknown: decode steps of a user,
-  /// of an engine, or of operators whose error the profile does not state, and the lower bound of a data sheet.
-  std::optional<double> spread = {};
-  TimeOrigin origin = TimeOrigin::measured;
-  bool inside = true;  ///< within the domain of its origin
-};
 
 /// Times of forward passes of a target and its drafter, over `batch` sequences (>= 1) with a context of `context`
 /// tokens each (>= 0). A value. All of its functions throw DomainError for what the profile cannot answer, for

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
-#include "foredraft/profile.hpp"
+#include "foredraft/forward_pass_time.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/profile/measurement.hpp"
 

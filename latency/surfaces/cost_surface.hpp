@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "foredraft/profile.hpp"
+#include "foredraft/forward_pass_time.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/cell.hpp"

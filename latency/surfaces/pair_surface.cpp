@@ -11,7 +11,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/surfaces/memory_fit.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 
 namespace foredraft::latency {
 namespace {

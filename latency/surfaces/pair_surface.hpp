@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/drafter.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/memory_fit.hpp"

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
 
 /// Which earlier tokens a language model sees: the last ones, or some with a gap.
 namespace foredraft::ngram {

@@ -80,4 +80,11 @@ BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) co
   }
 }
 
+// Geometric: the smallest L with P(length > L) = (1 - 1/mean)^L below a uniform on (0, 1].
+std::int64_t draw_length(const SequenceLength& distribution, RandomStream& random) {
+  if (!distribution.geometric) return static_cast<std::int64_t>(distribution.tokens);
+  const double uniform = 1.0 - random.uniform();
+  return 1 + static_cast<std::int64_t>(std::log(uniform) / std::log1p(-1.0 / distribution.tokens));
+}
+
 }  // namespace foredraft::sim

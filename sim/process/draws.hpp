@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/random_stream.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/process/kernels.hpp"
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"
@@ -84,5 +85,8 @@ class BetaDistribution {
   double spread_;    ///< of the log-odds of the proposals
   double exponent_;  ///< of a proposal's odds over a / b in the ratio of the two densities
 };
+
+/// Tokens of the next sequence; geometric lengths by inversion.
+[[nodiscard]] std::int64_t draw_length(const SequenceLength& distribution, RandomStream& random);
 
 }  // namespace foredraft::sim

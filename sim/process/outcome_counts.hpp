@@ -12,6 +12,9 @@
 
 namespace foredraft::sim {
 
+/// Maximum draft length that is counted: tallies have a few counters per position, a gigabyte for 2^24 of them.
+inline constexpr std::int64_t max_counted_gamma = std::int64_t{1} << 24U;
+
 /// Parameters that all iterations of a run share.
 struct IterationShape {
   std::int64_t gamma;
@@ -48,6 +51,13 @@ struct Outcome {
   return {.tokens = std::min({in_text + 1, shape.max_tokens(), remaining}),
           .accepted = in_text,
           .tested = std::min(in_text + 1, testable)};
+}
+
+/// Either of these.
+[[nodiscard]] inline Outcome outcome_in_text(const IterationShape& shape, std::int64_t accepted,
+                                             std::int64_t remaining) {
+  return remaining >= shape.max_tokens() ? iteration_outcome(shape, accepted)
+                                         : last_outcome(shape, accepted, remaining);
 }
 
 /// An iteration with its own draft length.

@@ -11,11 +11,12 @@
 #include <utility>
 #include <variant>
 
-#include "foredraft/words.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/process/threshold.hpp"
+#include "sim/simulator.hpp"
 
 /// The threshold of an optimally stopping drafter: the minimum probability for one more draft.
 namespace foredraft::sim {
@@ -149,21 +150,21 @@ class LatentStepper {
   Draws draws_;
 };
 
-/// `make(make_stepper)`, of make_stepper(key, block), for `positions` of any process but Runs and Trace.
-template <class Make>
+/// `use(make_stepper)`, of make_stepper(key, block), for `positions` of any process but Runs and Trace.
+template <class Use>
 [[nodiscard]] std::unique_ptr<Simulator> over_steppers(const AcceptanceProcess& process, std::int64_t positions,
-                                                       Path path, const Make& make) {
+                                                       Path path, const Use& use) {
   if (path == Path::fast) {
-    return make([table = survival_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
+    return use([table = survival_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
       return SurvivalStepper(table, key, block);
     });
   }
   if (const auto* mixture = std::get_if<BetaMixture>(&process)) {
-    return make([distribution = *mixture, positions](const RunKey& key, std::uint64_t block) {
+    return use([distribution = *mixture, positions](const RunKey& key, std::uint64_t block) {
       return LatentStepper(distribution, positions, key, block);
     });
   }
-  return make([table = acceptance_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
+  return use([table = acceptance_by_state(process, positions)](const RunKey& key, std::uint64_t block) {
     return BernoulliStepper(table, key, block);
   });
 }
@@ -175,12 +176,45 @@ template <class Make>
 
 inline constexpr std::int64_t endless_tokens = std::numeric_limits<std::int64_t>::max();
 
-/// The outcome for `steps` accepted token positions of a draft of shape.gamma.
 [[nodiscard]] inline VaryingIteration varying_iteration(const IterationShape& shape, std::int64_t steps,
                                                         std::int64_t remaining) {
-  return {shape.gamma,
-          remaining >= shape.max_tokens() ? iteration_outcome(shape, steps) : last_outcome(shape, steps, remaining)};
+  return {shape.gamma, outcome_in_text(shape, steps, remaining)};
 }
+
+/// Sources of independent iterations.
+class MemorylessSource {
+ public:
+  void restart(bool /*after_acceptance*/) {}
+  [[nodiscard]] std::size_t state() const { return 0; }
+  [[nodiscard]] std::size_t states() const { return 1; }
+  [[nodiscard]] std::uint64_t settling() const { return 0; }
+};
+
+/// ConstantGamma over any stepper, for sequences.
+template <class Stepper>
+class ConstantSource {
+ public:
+  ConstantSource(const IterationShape& shape, bool is_chain, Stepper stepper)
+      : shape_(shape),
+        positions_(is_chain ? shape.max_tokens() : shape.gamma),
+        is_chain_(is_chain),
+        stepper_(std::move(stepper)) {}
+
+  void restart(bool after_acceptance) { after_acceptance_ = after_acceptance; }
+
+  [[nodiscard]] Outcome next(std::uint64_t iteration, std::int64_t remaining) {
+    const std::int64_t steps = stepper_.accepted_steps(iteration, after_acceptance_, std::min(positions_, remaining));
+    after_acceptance_ = is_chain_ && steps == positions_;
+    return outcome_in_text(shape_, steps, remaining);
+  }
+
+ private:
+  IterationShape shape_;
+  std::int64_t positions_;
+  bool is_chain_;
+  Stepper stepper_;
+  bool after_acceptance_ = false;
+};
 
 /// Plus2Minus1 over any stepper.
 template <class Stepper>
@@ -230,12 +264,13 @@ class HeuristicSource {
   bool after_acceptance_ = false;
 };
 
-/// RealignAfterEdit over a stepper that also steps over the position of a bonus token.
+/// InputCopy over a stepper that also steps over the position of a bonus token: behind an edit, iterations that draft
+/// nothing until text and input are aligned again.
 template <class Stepper>
 class RealigningSource {
  public:
-  RealigningSource(const IterationShape& shape, const RealignAfterEdit& policy, Stepper stepper)
-      : shape_(shape), realign_(policy.iterations), stepper_(std::move(stepper)) {}
+  RealigningSource(const IterationShape& shape, std::int64_t realign, Stepper stepper)
+      : shape_(shape), realign_(realign), stepper_(std::move(stepper)) {}
 
   void restart(bool /*after_acceptance*/) { left_ = 0; }
 
@@ -259,15 +294,6 @@ class RealigningSource {
   std::int64_t realign_;
   Stepper stepper_;
   std::int64_t left_ = 0;
-};
-
-/// Sources of independent iterations.
-class MemorylessSource {
- public:
-  void restart(bool /*after_acceptance*/) {}
-  [[nodiscard]] std::size_t state() const { return 0; }
-  [[nodiscard]] std::size_t states() const { return 1; }
-  [[nodiscard]] std::uint64_t settling() const { return 0; }
 };
 
 /// ConfidenceThreshold: each token has its own acceptance probability. The drafter does not know what is rejected.

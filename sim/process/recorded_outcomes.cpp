@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/process/recorded_outcomes.hpp"
 
+#include <fmt/format.h>
 #include <cmath>
+#include <utility>
 
+#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
+#include "sim/process/outcome_counts.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -85,6 +90,23 @@ std::int64_t RunsStepper::accepted_steps(std::uint64_t iteration, RunsState& sta
   }
   state.after_acceptance = position > gamma;
   return position;
+}
+
+std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted, std::int64_t gamma,
+                                                    Convention convention) {
+  check_range("gamma", gamma, min_gamma(convention), max_counted_gamma);
+  if (accepted.empty()) throw DomainError("invalid accepted (must have at least one entry)");
+  std::vector<std::int8_t> outcomes;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    check_range(fmt::format("accepted[{}]", i), accepted[i], 0, gamma);
+    outcomes.insert(outcomes.end(), static_cast<std::size_t>(accepted[i]), std::int8_t{1});
+    if (accepted[i] < gamma) {
+      outcomes.push_back(0);
+    } else if (convention == Convention::bonus) {
+      outcomes.push_back(-1);
+    }
+  }
+  return outcomes;
 }
 
 RecordedOutcomes::RecordedOutcomes(std::shared_ptr<const Recording> recording) : recording_(std::move(recording)) {

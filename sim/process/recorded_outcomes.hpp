@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/acceptance.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"
@@ -56,6 +56,12 @@ class RunsStepper {
   /// Index of the last draw of an iteration, which determines the kind of the run that begins in it; only one can.
   std::uint64_t kind_draw_;
 };
+
+/// One outcome per token position from accepted counts per iteration of a run recorded at `gamma` drafts: k accepted
+/// drafts, then a rejection; for gamma accepted drafts, with a bonus token, an unobserved position. Throws DomainError
+/// for no counts, and for one outside 0 to gamma.
+[[nodiscard]] std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted,
+                                                                  std::int64_t gamma, Convention convention);
 
 /// Recorded outcomes of an iteration that begins anywhere in a recording.
 class RecordedOutcomes {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "foredraft/scenario.hpp"
+
 /// Probabilities as integers, so that rounding never decides whether a draft is accepted: a probability within 1e-15 of
 /// 1 is represented as accurately as one half, and 0 and 1 are exact.
 namespace foredraft::sim {
@@ -45,5 +47,17 @@ class FixedProbability {
 
 /// The threshold of one probability: exact for every double of at least 2^-27, else to 2^-81.
 [[nodiscard]] Threshold threshold_of(double probability, double complement);
+
+// ---- The acceptance processes as rows of thresholds, except Runs and traces, which remember more than one token.
+
+/// [k]: acceptance of position k given that all before it in the iteration were accepted; `after_acceptance`: whether
+/// the token before the iteration was accepted (matters only for the Markov chain). A Beta mixture becomes the
+/// positional process with the same distribution of an iteration: (a + k) / (a + b + k).
+[[nodiscard]] Thresholds acceptance_thresholds(const AcceptanceProcess& process, std::int64_t positions,
+                                               bool after_acceptance);
+
+/// [k]: position k and all before it in the iteration accepted. Never increases with k.
+[[nodiscard]] Thresholds survival_thresholds(const AcceptanceProcess& process, std::int64_t positions,
+                                             bool after_acceptance);
 
 }  // namespace foredraft::sim

@@ -9,7 +9,7 @@
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
 #include "sim/process/outcome_counts.hpp"
-#include "sim/process/simulators.hpp"
+#include "sim/simulator.hpp"
 
 namespace foredraft::sim {
 

@@ -5,19 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/parallel.hpp"
 #include "foredraft/errors.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/server.hpp"
+#include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"
-#include "sim/process/simulators.hpp"
 #include "sim/system/row_acceptance.hpp"
-#include "sim/system/serving_simulation.hpp"
+#include "sim/system/serving_simulator.hpp"
 
 namespace foredraft::sim {
 
@@ -27,12 +30,6 @@ constexpr double ns_per_s = 1e9;
 constexpr double ns_per_us = 1e3;
 
 }  // namespace
-
-void check_arrivals(const Arrivals& distribution) {
-  constexpr std::int64_t max_clients = std::int64_t{1} << 24U;
-  if (distribution.kind == ArrivalKind::closed) return check_range("clients", distribution.clients, 1, max_clients);
-  check_positive("rate_per_s", distribution.rate_per_s);
-}
 
 ArrivalStream::ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block)
     : distribution_(distribution),
@@ -97,8 +94,7 @@ std::int64_t checked_sum(Int128 value) {
   return static_cast<std::int64_t>(value);
 }
 
-std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
-  const double us = time_us(shape);
+std::int64_t step_ns(double us, const StepShape& shape) {
   constexpr double longest_us = 1e12;
   if (!(us >= 0.0 && us <= longest_us)) {
     throw DomainError(fmt::format("invalid step time={} us at batch {}, tokens {}, context {} (must lie in 0 to {})",
@@ -110,15 +106,25 @@ std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
 /// Survival thresholds of the longest draft, or what sequences with a memory draw from.
 using PreparedAcceptance = std::variant<std::shared_ptr<const SurvivalByState>, RunsDistribution, RecordedOutcomes>;
 
-/// A checked simulation with the data that all its replicas share.
-struct PreparedServing {
-  ServingSimulation simulation;
-  std::vector<IterationShape> shapes;  ///< [batch]
-  IterationShape longest;              ///< longest of these
+/// What all replicas share.
+struct PreparedServer {
+  foredraft::Server server;
+  std::shared_ptr<const ForwardPassTimes> times;  ///< null: the server's own steps
+  std::vector<IterationShape> shapes;             ///< [batch]
+  IterationShape longest;                         ///< longest of these
   PreparedAcceptance acceptance;
+  std::uint64_t requests;         ///< measured, of a replica
+  std::uint64_t warmup_requests;  ///< served before these
+
+  [[nodiscard]] std::int64_t target_ns(const StepShape& shape) const {
+    return step_ns(times ? times->target_us(shape, longest.convention) : server.target_step(shape), shape);
+  }
+  [[nodiscard]] std::int64_t drafter_ns(const StepShape& shape) const {
+    return step_ns(times ? times->drafter_us(shape) : server.drafter_step(shape), shape);
+  }
 };
 
-RowAcceptance rows_of(const PreparedServing& prepared, const RunKey& key, std::uint64_t block) {
+RowAcceptance rows_of(const PreparedServer& prepared, const RunKey& key, std::uint64_t block) {
   if (const auto* distribution = std::get_if<RunsDistribution>(&prepared.acceptance))
     return RunsOfRows(*distribution, key, block, prepared.longest.gamma);
   if (const auto* recorded = std::get_if<RecordedOutcomes>(&prepared.acceptance))
@@ -127,21 +133,21 @@ RowAcceptance rows_of(const PreparedServing& prepared, const RunKey& key, std::u
 }
 
 /// One replica: clock, batch and counts.
-class Server {
+class ServedReplica {
  public:
-  Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block)
+  ServedReplica(const PreparedServer& prepared, const RunKey& key, std::uint64_t block)
       : prepared_(prepared),
-        simulation_(prepared.simulation),
+        server_(prepared.server),
         block_(block),
-        queue_(simulation_.arrivals, key, block),
+        queue_(server_.arrivals, key, block),
         doors_(queue_),
         prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
         outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
         acceptance_(rows_of(prepared, key, block)),
         stop_(key.stop),
-        measured_left_(simulation_.requests),
+        measured_left_(prepared.requests),
         counts_(prepared.longest) {
-    rows_.reserve(static_cast<std::size_t>(simulation_.max_batch));
+    rows_.reserve(static_cast<std::size_t>(server_.max_batch));
     pass_time(0);  // for requests that are there from the start
   }
 
@@ -192,12 +198,12 @@ class Server {
   void admit() {
     if (closed_to_others()) return;
     const std::size_t first_new = rows_.size();
-    const auto places = static_cast<std::size_t>(simulation_.max_batch);
+    const auto places = static_cast<std::size_t>(server_.max_batch);
     while (rows_.size() < places && queue_.next_ns() <= now_ns_) {
-      const std::int64_t prompt = draw_length(simulation_.prompt, prompts_);
-      const std::int64_t output = draw_length(simulation_.output, outputs_);
-      const std::uint64_t measured_from = simulation_.warmup_requests;
-      const bool measured = admitted_ >= measured_from && admitted_ - measured_from < simulation_.requests;
+      const std::int64_t prompt = draw_length(server_.prompt, prompts_);
+      const std::int64_t output = draw_length(server_.output, outputs_);
+      const std::uint64_t measured_from = prepared_.warmup_requests;
+      const bool measured = admitted_ >= measured_from && admitted_ - measured_from < prepared_.requests;
       if (admitted_++ == measured_from) {
         open_ = true;
         opened_ns_ = now_ns_;
@@ -219,12 +225,12 @@ class Server {
   }
 
   /// The current static batch.
-  [[nodiscard]] bool closed_to_others() const { return simulation_.batching != Batching::continuous && !rows_.empty(); }
+  [[nodiscard]] bool closed_to_others() const { return server_.batching != Batching::continuous && !rows_.empty(); }
 
   /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
   [[nodiscard]] bool admits_more() const {
-    return simulation_.admission == Admission::all && !closed_to_others() &&
-           rows_.size() < static_cast<std::size_t>(simulation_.max_batch) && queue_.next_ns() <= now_ns_;
+    return server_.admission == Admission::all && !closed_to_others() &&
+           rows_.size() < static_cast<std::size_t>(server_.max_batch) && queue_.next_ns() <= now_ns_;
   }
 
   void read_prompts(std::size_t first_new) {
@@ -235,8 +241,8 @@ class Server {
       pass.tokens = std::max(pass.tokens, rows_[i].prompt);
     }
     if (pass.batch == 0) return;
-    std::int64_t duration_ns = step_ns(simulation_.target_us, pass);
-    if (prepared_.longest.draft_passes() > 0) duration_ns += step_ns(simulation_.drafter_us, pass);
+    std::int64_t duration_ns = prepared_.target_ns(pass);
+    if (prepared_.longest.draft_passes() > 0) duration_ns += prepared_.drafter_ns(pass);
     pass_time(duration_ns);
     for (std::size_t i = first_new; i < rows_.size(); ++i) {
       if (rows_[i].prompt > 0) emit(rows_[i], 1);
@@ -248,16 +254,15 @@ class Server {
     const auto batch = static_cast<std::int64_t>(rows_.size());
     const double context = static_cast<double>(context_) / static_cast<double>(batch);
     const std::int64_t verify_ns =
-        step_ns(simulation_.target_us, {.batch = batch, .tokens = shape.max_tokens(), .context = context});
+        prepared_.target_ns({.batch = batch, .tokens = shape.max_tokens(), .context = context});
     if (shape.gamma == 0) return verify_ns;
-    const std::int64_t rest_ns = verify_ns + std::llround(simulation_.overhead_us * ns_per_us);
+    const std::int64_t rest_ns = verify_ns + std::llround(server_.overhead_us * ns_per_us);
     const std::int64_t draft_passes = shape.draft_passes();
-    if (draft_passes == 0) return rest_ns;
     // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
     const StepShape draft{.batch = batch,
                           .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
                           .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-    return rest_ns + draft_passes * step_ns(simulation_.drafter_us, draft);
+    return rest_ns + draft_passes * prepared_.drafter_ns(draft);
   }
 
   /// Draws steps_; returns the minimum over the unfinished sequences.
@@ -284,13 +289,12 @@ class Server {
       rows_passed_ += static_cast<std::int64_t>(rows_.size());
     }
     const std::int64_t min_steps = draw_steps(shape.gamma);
-    const std::int64_t max_steps = simulation_.batching == Batching::lockstep ? min_steps : shape.gamma;
+    const std::int64_t max_steps = server_.batching == Batching::lockstep ? min_steps : shape.gamma;
     const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Row& row = rows_[i];
       if (row.remaining == 0) continue;
-      Outcome outcome = row.remaining >= shape.max_tokens() ? iteration_outcome(shape, steps_[i])
-                                                            : last_outcome(shape, steps_[i], row.remaining);
+      Outcome outcome = outcome_in_text(shape, steps_[i], row.remaining);
       outcome.tokens = std::min(outcome.tokens, max_tokens);
       if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
       emit(row, outcome.tokens);
@@ -340,12 +344,13 @@ class Server {
     per_token_.add(latency_ns / row.output);
     if (row.output > 1) tpot_.add((latency_ns - first_token_ns) / (row.output - 1));
     measured_tokens_ += row.output;
-    if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * ns_per_us) tokens_in_goal_ += row.output;
+    const auto& goal_us = server_.latency_goal_us;
+    if (!goal_us || static_cast<double>(latency_ns) <= *goal_us * ns_per_us) tokens_in_goal_ += row.output;
   }
 
   /// Finished sequences leave a continuous batch at once, a static one all together.
   void leave_batch() {
-    if (simulation_.batching == Batching::continuous) {
+    if (server_.batching == Batching::continuous) {
       std::erase_if(rows_, [this](const Row& row) {
         if (row.remaining > 0) return false;
         context_ -= row.prompt + row.output;
@@ -360,7 +365,7 @@ class Server {
   [[nodiscard]] Replica record() const {
     Replica replica{.number = block_, .values = {}};
     auto& values = replica.values;
-    values[measured_requests] = static_cast<std::int64_t>(simulation_.requests);
+    values[measured_requests] = static_cast<std::int64_t>(prepared_.requests);
     values[wait_ns] = checked_sum(wait_sum_ns_);
     values[tpot_requests] = static_cast<std::int64_t>(tpot_.counts.count());
     values[window_ns] = now_ns_ - opened_ns_;
@@ -398,8 +403,8 @@ class Server {
     check_account(account_);
   }
 
-  const PreparedServing& prepared_;
-  const ServingSimulation& simulation_;
+  const PreparedServer& prepared_;
+  const foredraft::Server& server_;
   std::uint64_t block_;
   ArrivalStream queue_;  // next to be admitted
   ArrivalStream doors_;  // next to arrive
@@ -439,8 +444,6 @@ class Server {
   Int128 tokens_in_goal_ = 0;
 };
 
-constexpr std::int64_t largest_max_batch = 65'536;
-constexpr double longest_overhead_us = 1e12;
 constexpr std::uint64_t max_replicas = 4096;
 constexpr std::uint64_t max_requests = std::uint64_t{1} << 40U;
 
@@ -449,50 +452,43 @@ void check_count(std::string_view name, std::uint64_t value, std::uint64_t least
   throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, value, least, maximum));
 }
 
+/// `requests`, rounded up to whole batches if they are static.
+std::uint64_t whole_batches(std::uint64_t requests, const foredraft::Server& server) {
+  if (server.batching == Batching::continuous) return requests;
+  const auto batch = static_cast<std::uint64_t>(server.max_batch);
+  return (requests + batch - 1) / batch * batch;
+}
+
 PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
   if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsDistribution(*runs, longest);
-  if (const auto* trace = std::get_if<Trace>(&acceptance)) {
-    if (!trace->recording) throw DomainError("the outcomes of the trace were not read");
-    RecordedOutcomes recorded(trace->recording);
-    if (recorded.positions() == 0) throw DomainError("invalid trace (must hold a position)");
-    return recorded;
-  }
-  if (std::holds_alternative<Observed>(acceptance)) throw DomainError("the counts of the log were not read");
+  if (const auto* trace = std::get_if<Trace>(&acceptance)) return RecordedOutcomes(trace->recording);
   return survival_by_state(acceptance, longest);
 }
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) {
-  if (!(simulation.overhead_us >= 0.0 && simulation.overhead_us <= longest_overhead_us)) {
-    throw DomainError(
-        fmt::format("invalid overhead_us={} (must lie in 0 to {})", simulation.overhead_us, longest_overhead_us));
-  }
-  check_range("max_batch", simulation.max_batch, 1, largest_max_batch);
-  check_count("requests", simulation.requests, 1, max_requests);
-  check_count("warmup_requests", simulation.warmup_requests, 0, max_requests);
-  check_count("replicas", simulation.replicas, 1, max_replicas);
-  check_arrivals(simulation.arrivals);
-  scenario::check_token_count("prompt", simulation.prompt, 0);
-  scenario::check_token_count("output", simulation.output, 1);
-  if (!(simulation.latency_goal_us >= 0.0)) check_nonnegative("latency_goal_us", simulation.latency_goal_us);
-  PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .acceptance = {}};
-  const ServingSimulation& settled = prepared.simulation;
-  std::int64_t longest = 0;
-  for (const std::int64_t gamma : scenario::gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
-    prepared.shapes.push_back({gamma, settled.convention, settled.drafting});
-    longest = std::max(longest, gamma);
-  }
-  prepared.longest = {longest, settled.convention, settled.drafting};
-  scenario::check_server_acceptance(settled.acceptance, longest, settled.batching, settled.convention);
-  prepared.acceptance = prepared_acceptance(settled.acceptance, longest);
-  if (!settled.target_us) throw DomainError("invalid target_us (must be given)");
-  if (prepared.longest.draft_passes() > 0 && !settled.drafter_us)
-    throw DomainError("invalid drafter_us (must be given)");
-  const BlockPlan replicas{.total = prepared.simulation.replicas, .per_block = 1};
+std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, const SimulationPlan& plan) {
+  check_count("requests", plan.requests, 1, max_requests);
+  check_count("warmup_requests", plan.warmup_requests, 0, max_requests);
+  check_count("replicas", plan.replicas, 1, max_replicas);
+  const auto& server = std::get<foredraft::Server>(scenario.fidelity);
+  const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
+  const Drafting drafting = scenario::drafting(scenario.drafter);
+  const std::vector<std::int64_t> gamma = scenario::gamma_by_batch(scenario::gamma_of_batches(server, scenario.gamma),
+                                                                   server.max_batch, scenario.convention);
+  const std::int64_t longest = *std::max_element(gamma.begin(), gamma.end());
+  PreparedServer prepared{.server = server,
+                          .times = cost != nullptr ? cost->times : nullptr,
+                          .shapes = {},
+                          .longest = {longest, scenario.convention, drafting},
+                          .acceptance = prepared_acceptance(server.acceptance, longest),
+                          .requests = whole_batches((plan.requests + plan.replicas - 1) / plan.replicas, server),
+                          .warmup_requests = whole_batches(plan.warmup_requests, server)};
+  for (const std::int64_t drafts : gamma) prepared.shapes.push_back({drafts, scenario.convention, drafting});
+  const BlockPlan replicas{.total = plan.replicas, .per_block = 1};
   return make_block_simulator(
       replicas, [prepared = std::move(prepared)](const RunKey& key, std::uint64_t block, std::uint64_t /*replicas*/) {
-        return Server(prepared, key, block).run();
+        return ServedReplica(prepared, key, block).run();
       });
 }
 

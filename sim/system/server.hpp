@@ -6,13 +6,10 @@
 
 #include "core/intervals.hpp"
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/server.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {
-
-/// Throws DomainError for parameters out of range.
-void check_arrivals(const Arrivals& distribution);
 
 /// The arrival times of one replica, in order. An endless stream that depends only on its key: two copies read the same
 /// times, so no queue has to be stored, however long it gets.
@@ -36,7 +33,7 @@ class ArrivalStream {
   std::deque<std::int64_t> closed_;  // closed: requests sent and not popped, at most one a client
 };
 
-/// Draws a length, by inversion if geometric. `count` must have passed check_token_count.
+/// Draws a length, by inversion if geometric. `count` must be one that check_scenario accepts.
 [[nodiscard]] std::int64_t draw_length(const TokenCount& count, RandomStream& random);
 
 /// Balance of a replica when it stops: what arrived, departed and remains; times in ns.

@@ -6,6 +6,7 @@
 #include "analytic/answer/answer.hpp"
 #include "analytic/answer/iteration_distribution.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/simulate.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "analytic/observed/acceptance_fit.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/model.hpp"
-#include "sim/process/process_simulation.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/simulate.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -35,33 +37,21 @@ analytic::AcceptanceFit fit_of(const std::vector<analytic::AcceptanceCounts>& cl
 }
 
 std::unique_ptr<sim::Simulator> markov(double a, double b, std::int64_t gamma, std::uint64_t iterations) {
-  return sim::make_process_simulator({.process = Markov{.a = a, .b = b},
-                                      .gamma = gamma,
-                                      .convention = Convention::bonus,
-                                      .drafting = Drafting::autoregressive,
-                                      .iterations = iterations,
-                                      .sequence = std::nullopt,
-                                      .sequences = 0,
-                                      .path = Path::fast});
+  return sim::make_simulator({.fidelity = ProcessFidelity{.acceptance = Markov{.a = a, .b = b}}, .gamma = gamma},
+                             {.iterations = iterations});
 }
 
 /// An n-gram model writes; another, trained on `documents` of the same source, drafts.
-sim::NgramPair ngram_pair(std::int64_t documents) {
+NgramModels ngram_pair(std::int64_t documents) {
   constexpr std::int64_t vocabulary = 40;
-  return {
-      ngram::Model::train(tests::generated_documents(vocabulary, 2000, 1), vocabulary, 3),
-      ngram::ngram_drafter(ngram::Model::train(tests::generated_documents(vocabulary, documents, 2), vocabulary, 3))};
+  return {.trained = std::make_shared<const TrainedModels>(TrainedModels{
+              .target = ngram::Model::train(tests::generated_documents(vocabulary, 2000, 1), vocabulary, 3),
+              .drafter = ngram::ngram_drafter(
+                  ngram::Model::train(tests::generated_documents(vocabulary, documents, 2), vocabulary, 3))})};
 }
 
-std::unique_ptr<sim::Simulator> ngrams(const sim::NgramPair& pair, std::int64_t gamma, std::uint64_t iterations) {
-  return sim::make_token_simulator({.models = pair,
-                                    .rule = RejectionSampling{},
-                                    .temperature = 1.0,
-                                    .gamma = gamma,
-                                    .convention = Convention::bonus,
-                                    .drafting = Drafting::autoregressive,
-                                    .iterations = iterations},
-                                   1);
+std::unique_ptr<sim::Simulator> ngrams(const NgramModels& pair, std::int64_t gamma, std::uint64_t iterations) {
+  return sim::make_simulator({.fidelity = TokenFidelity{.models = pair}, .gamma = gamma}, {.iterations = iterations});
 }
 
 /// A run is met where its mean lies in the interval, but for the run's own noise, and is missed by less than the goal.
@@ -104,7 +94,7 @@ TEST_CASE("the log of a Markov process at one gamma tells its tokens at others")
 TEST_CASE("the log of an n-gram drafter at one gamma tells its tokens at others") {
   for (const std::int64_t documents : {20, 300}) {
     CAPTURE(documents);
-    const sim::NgramPair pair = ngram_pair(documents);
+    const NgramModels pair = ngram_pair(documents);
     check_all([&](std::int64_t gamma) {
       return sim::run(*ngrams(pair, gamma, 200'000), {.seed = 7, .point = static_cast<std::uint64_t>(gamma)}, 2);
     });
@@ -145,7 +135,7 @@ TEST_CASE("clusters of dependent iterations give intervals that hold the truth",
   constexpr int min_covered = 46;
   constexpr std::uint64_t texts = 8;
   constexpr std::uint64_t iterations_of_a_text = 1024;
-  const sim::NgramPair pair = ngram_pair(20);
+  const NgramModels pair = ngram_pair(20);
   const auto at_three = ngrams(pair, 3, texts * iterations_of_a_text);
   for (const std::int64_t gamma : {3, 6}) {
     const Estimate truth = sim::tokens_per_iteration(

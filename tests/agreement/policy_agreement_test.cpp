@@ -7,11 +7,12 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/draft_length_rules.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -22,21 +23,23 @@ constexpr sim::RunKey policy_key{.seed = 1618, .point = 3};
 constexpr double cost_of_a_draft = 0.07;
 constexpr double ratio_of_operations = 0.1;
 
-sim::ProcessSimulation policy_simulation(AcceptanceProcess process, sim::GammaPolicy policy, std::int64_t gamma,
-                                         Convention convention, Path path) {
-  return {.process = std::move(process),
-          .gamma = gamma,
-          .convention = convention,
-          .drafting = Drafting::autoregressive,
-          .iterations = 200'000,
-          .sequence = std::nullopt,
-          .sequences = 0,
-          .path = path,
-          .policy = policy};
+tests::Simulation policy_simulation(AcceptanceProcess process, Policy policy, std::int64_t gamma, Convention convention,
+                                    Path path) {
+  return {.scenario = {.fidelity = ProcessFidelity{.acceptance = std::move(process), .policy = policy},
+                       .gamma = gamma,
+                       .convention = convention,
+                       .cost = ConstantRatio{cost_of_a_draft}},
+          .plan = {.iterations = 200'000, .path = path}};
 }
 
-sim::Tally run_policy(const sim::ProcessSimulation& simulation) {
-  const sim::Tally tally = sim::run(*sim::make_process_simulator(simulation), policy_key, 1);
+tests::Simulation drafted_by(const Drafter& drafter, std::int64_t gamma, Convention convention) {
+  tests::Simulation simulation = policy_simulation(Iid{0.9}, ConstantGamma{}, gamma, convention, Path::fast);
+  simulation.scenario.drafter = drafter;
+  return simulation;
+}
+
+sim::Tally run_policy(const tests::Simulation& simulation) {
+  const sim::Tally tally = sim::run(*tests::simulator_of(simulation), policy_key, 1);
   sim::check_conservation(tally);
   return tally;
 }
@@ -60,10 +63,10 @@ void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected
   check_estimate(sim::tokens_per_iteration(tally), expected.tokens);
   check_estimate(mean_gamma(tally), expected.mean_gamma);
   check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
-                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected, drafting),
+                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected.mean_gamma, drafting),
                                    constant_ratio(cost_of_a_draft)));
   check_estimate(sim::operations_factor(tally, ratio_of_operations, convention),
-                 analytic::operations_factor(expected, ratio_of_operations, convention));
+                 analytic::operations_factor(expected.tokens, expected.mean_gamma, ratio_of_operations, convention));
   if (convention == Convention::bonus) {
     check_estimate(sim::acceptance(tally).accepted_over_drafted, (expected.tokens - 1.0) / expected.mean_gamma);
   }
@@ -84,8 +87,8 @@ TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary law"
       for (const Convention convention : both_conventions) {
         for (const Path path : both_paths) {
           INFO("alpha " << alpha << ", cap " << cap << ", " << to_string(convention));
-          sim::ProcessSimulation simulation = policy_simulation(Iid{alpha}, Plus2Minus1{5}, cap, convention, path);
-          if (path == Path::reference) simulation.iterations = 50'000;
+          tests::Simulation simulation = policy_simulation(Iid{alpha}, Plus2Minus1{5}, cap, convention, path);
+          if (path == Path::reference) simulation.plan.iterations = 50'000;
           const sim::Tally tally = run_policy(simulation);
           check_yield(tally, analytic::plus2_minus1(marginal_of(alpha, cap), convention), convention,
                       Drafting::autoregressive);
@@ -114,9 +117,9 @@ TEST_CASE("a confidence threshold agrees with its Beta tails, calibrated and bia
       for (const double bias : {0.4, 1.0, 2.5}) {
         for (const Convention convention : both_conventions) {
           INFO("alpha " << alpha << ", threshold " << threshold << ", bias " << bias << ", " << to_string(convention));
-          sim::ProcessSimulation simulation =
+          tests::Simulation simulation =
               policy_simulation(Iid{alpha}, ConfidenceThreshold{threshold, 3.0, bias}, 6, convention, Path::fast);
-          simulation.iterations = 6'000;
+          simulation.plan.iterations = 6'000;
           const sim::Tally tally = run_policy(simulation);
           const analytic::ConfidenceThreshold policy{alpha, 3.0, threshold, bias, 6};
           check_yield(tally, analytic::confidence_threshold(policy, convention), convention, Drafting::autoregressive);
@@ -136,10 +139,9 @@ TEST_CASE("a drafter that knows alpha and stops optimally agrees with the fixed 
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}}) {
     for (const Convention convention : both_conventions) {
       INFO("a " << a << ", b " << b << ", " << to_string(convention));
-      sim::ProcessSimulation simulation =
+      tests::Simulation simulation =
           policy_simulation(BetaMixture{a, b}, OptimalStopping{}, 25, convention, Path::fast);
-      simulation.draft_ratio = cost_of_a_draft;
-      simulation.iterations = 30'000;
+      simulation.plan.iterations = 30'000;
       check_yield(run_policy(simulation), analytic::optimal_stopping({a, b}, 25, cost_of_a_draft, convention),
                   convention, Drafting::autoregressive);
     }
@@ -150,8 +152,7 @@ TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
   const auto agrees = [](const Drafter& drafter, const std::vector<double>& conditional, Drafting drafting) {
     for (const Convention convention : both_conventions) {
       INFO(scenario::name_of(drafter) << ", " << to_string(convention));
-      const sim::Tally tally =
-          run_policy(sim::drafted_by(drafter, policy_simulation(Iid{0.9}, ConstantGamma{}, 6, convention, Path::fast)));
+      const sim::Tally tally = run_policy(drafted_by(drafter, 6, convention));
       const double tokens =
           analytic::tokens_per_iteration(analytic::marginal_from_conditional(conditional), 6, convention);
       check_estimate(sim::tokens_per_iteration(tally), tokens);
@@ -178,16 +179,14 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
       for (const std::int64_t gamma : {1, 8, 200}) {
         for (const Convention convention : both_conventions) {
           INFO("rate " << rate << ", realign " << realign << ", gamma " << gamma << ", " << to_string(convention));
-          const Drafter drafter = InputCopy{rate, realign};
-          sim::ProcessSimulation simulation =
-              policy_simulation(Iid{0.5}, ConstantGamma{}, gamma, convention, Path::fast);
-          simulation.iterations = 60'000;
-          check_yield(run_policy(sim::drafted_by(drafter, simulation)),
-                      analytic::input_copy({rate, realign}, gamma, convention), convention, Drafting::free);
+          tests::Simulation simulation = drafted_by(InputCopy{rate, realign}, gamma, convention);
+          simulation.plan.iterations = 60'000;
+          check_yield(run_policy(simulation), analytic::input_copy({rate, realign}, gamma, convention), convention,
+                      Drafting::free);
           for (const bool geometric : {false, true}) {
-            simulation.sequence = SequenceLength{.tokens = 40.0, .geometric = geometric};
-            simulation.sequences = 2'000;
-            const sim::Tally texts = run_policy(sim::drafted_by(drafter, simulation));
+            simulation.process().sequence_length = SequenceLength{.tokens = 40.0, .geometric = geometric};
+            simulation.plan.sequences = 2'000;
+            const sim::Tally texts = run_policy(simulation);
             const double calls =
                 geometric ? analytic::input_copy_iterations_geometric({rate, realign}, gamma, convention, 40.0)
                           : analytic::input_copy_iterations({rate, realign}, gamma, convention, 40);
@@ -195,7 +194,6 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
                 {texts.units.mean(sim::Quantity::iterations), texts.units.standard_error(sim::Quantity::iterations)},
                 calls);
           }
-          simulation.sequence.reset();
         }
       }
     }
@@ -203,10 +201,10 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
 }
 
 TEST_CASE("policies in finite texts agree where iterations are independent") {
-  sim::ProcessSimulation simulation =
+  tests::Simulation simulation =
       policy_simulation(Iid{0.8}, ConfidenceThreshold{0.5, 2.0, 1.0}, 6, Convention::bonus, Path::fast);
-  simulation.sequence = SequenceLength{.tokens = 30.0, .geometric = false};
-  simulation.sequences = 3'000;
+  simulation.process().sequence_length = SequenceLength{.tokens = 30.0, .geometric = false};
+  simulation.plan.sequences = 3'000;
   const sim::Tally tally = run_policy(simulation);
   const std::vector<double> distribution =
       analytic::tokens_pmf(analytic::reached({0.8, 2.0, 0.5, 1.0, 6}, Convention::bonus), 6, Convention::bonus);

@@ -8,11 +8,12 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -27,21 +28,14 @@ constexpr std::uint64_t iterations = 400'000;
 constexpr double c = 0.05;
 constexpr double operations_ratio = 0.1;
 
-sim::ProcessSimulation simulation_of(AcceptanceProcess process, std::int64_t gamma, Convention convention, Path path,
-                                     Drafting drafting = Drafting::autoregressive) {
-  return {.process = std::move(process),
-          .gamma = gamma,
-          .convention = convention,
-          .drafting = drafting,
-          .iterations = iterations,
-          .sequence = std::nullopt,
-          .sequences = 0,
-          .path = path};
+tests::Simulation simulation_of(AcceptanceProcess process, std::int64_t gamma, Convention convention, Path path) {
+  return {.scenario = {.fidelity = ProcessFidelity{.acceptance = std::move(process)},
+                       .gamma = gamma,
+                       .convention = convention},
+          .plan = {.iterations = iterations, .path = path}};
 }
 
-sim::Tally simulate(const sim::ProcessSimulation& simulation) {
-  return sim::run(*sim::make_process_simulator(simulation), key, 1);
-}
+sim::Tally simulate(const tests::Simulation& simulation) { return sim::run(*tests::simulator_of(simulation), key, 1); }
 
 void check_agrees(const Estimate& simulated, double expected) {
   INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
@@ -64,7 +58,7 @@ void check_derived(const sim::Tally& tally, double tokens, std::int64_t gamma, C
   check_agrees(sim::tokens_per_iteration(tally), tokens);
   check_agrees(sim::speedup(tally, constant_ratio(c)), analytic::speedup(tokens, gamma, c, drafting));
   check_agrees(sim::operations_factor(tally, operations_ratio, convention),
-               analytic::operations_factor(tokens, gamma, operations_ratio, convention));
+               analytic::operations_factor(tokens, static_cast<double>(gamma), operations_ratio, convention));
   check_agrees(sim::memory_access_factor(tally), analytic::memory_access_factor(tokens));
 }
 
@@ -119,7 +113,9 @@ TEST_CASE("i.i.d. acceptance: mean, law, variance, speedup, operations and every
 
 TEST_CASE("a parallel drafter is charged once an iteration in both") {
   for (const Convention convention : conventions) {
-    const sim::Tally tally = simulate(simulation_of(Iid{0.8}, 6, convention, Path::reference, Drafting::block));
+    tests::Simulation simulation = simulation_of(Iid{0.8}, 6, convention, Path::reference);
+    simulation.scenario.drafter = BlockDrafter{};
+    const sim::Tally tally = simulate(simulation);
     const double tokens = analytic::tokens_per_iteration({.alpha = 0.8, .gamma = 6, .convention = convention});
     check_derived(tally, tokens, 6, convention, Drafting::block);
   }
@@ -149,8 +145,8 @@ TEST_CASE("an alpha from a Beta law for each iteration agrees") {
     for (const Convention convention : conventions) {
       for (const Path path : paths) {
         INFO("a " << a << ", b " << b << ", " << to_string(convention) << ", path " << static_cast<int>(path));
-        sim::ProcessSimulation simulation = simulation_of(BetaMixture{a, b}, 6, convention, path);
-        if (path == Path::reference) simulation.iterations = iterations / 4;
+        tests::Simulation simulation = simulation_of(BetaMixture{a, b}, 6, convention, path);
+        if (path == Path::reference) simulation.plan.iterations = iterations / 4;
         const sim::Tally tally = simulate(simulation);
         check_derived(tally, analytic::tokens_per_iteration(BetaMixture{a, b}, 6, convention), 6, convention,
                       Drafting::autoregressive);
@@ -171,8 +167,8 @@ TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the b
         for (const Path path : paths) {
           INFO("a " << a << ", b " << b << ", gamma " << gamma << ", " << to_string(convention) << ", path "
                     << static_cast<int>(path));
-          sim::ProcessSimulation simulation = simulation_of(Markov{a, b}, gamma, convention, path);
-          simulation.iterations = iterations / 4;
+          tests::Simulation simulation = simulation_of(Markov{a, b}, gamma, convention, path);
+          simulation.plan.iterations = iterations / 4;
           const sim::Tally tally = simulate(simulation);
           const Markov chain{a, b};
           check_derived(tally, analytic::tokens_per_iteration(chain, gamma, convention), gamma, convention,
@@ -215,9 +211,9 @@ TEST_CASE("iterations per sequence agree for fixed and geometric lengths") {
       for (const double length : {1.0, 9.0, 60.0}) {
         for (const bool geometric : {false, true}) {
           INFO("length " << length << ", geometric " << geometric << ", " << to_string(convention));
-          sim::ProcessSimulation simulation = simulation_of(Positional{{0.8, 0.7, 0.6, 0.5}}, 4, convention, path);
-          simulation.sequence = SequenceLength{.tokens = length, .geometric = geometric};
-          simulation.sequences = 20'000;
+          tests::Simulation simulation = simulation_of(Positional{{0.8, 0.7, 0.6, 0.5}}, 4, convention, path);
+          simulation.process().sequence_length = SequenceLength{.tokens = length, .geometric = geometric};
+          simulation.plan.sequences = 20'000;
           const sim::Tally tally = simulate(simulation);
           const double expected = geometric
                                       ? analytic::expected_iterations_geometric(distribution, length)

@@ -7,16 +7,18 @@
 
 #include "analytic/cost/load_equilibrium.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
-#include "sim/system/serving_simulation.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {
 namespace {
 
 constexpr sim::RunKey serving_key{.seed = 4711, .point = 3};
+constexpr std::uint64_t replicas = 32;
 constexpr double alpha = 0.7;
 constexpr std::int64_t gamma = 4;
 constexpr double target_us = 1000.0;
@@ -24,25 +26,20 @@ constexpr double drafter_us = 100.0;
 constexpr double iteration_s = (target_us + gamma * drafter_us) * 1e-6;
 
 /// As many clients as rows: the server is always full. Constant step times.
-sim::ServingSimulation saturated(Batching batching, std::int64_t batch, const TokenCount& output) {
-  return {.acceptance = Iid{alpha},
-          .gamma = {{1, batch, gamma}},
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .batching = batching,
-          .max_batch = batch,
-          .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
-          .prompt = {.tokens = 0},
-          .output = output,
-          .target_us = RooflineStep{.weights_us = target_us},
-          .drafter_us = RooflineStep{.weights_us = drafter_us},
-          .requests = static_cast<std::uint64_t>(32 * batch),
-          .warmup_requests = 0,
-          .replicas = 32};
+tests::Simulation saturated(Batching batching, std::int64_t batch, const TokenCount& output) {
+  return {.scenario = {.fidelity = Server{.acceptance = Iid{alpha},
+                                          .batching = batching,
+                                          .max_batch = batch,
+                                          .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
+                                          .output = output,
+                                          .target_step = {.weights_us = target_us},
+                                          .drafter_step = {.weights_us = drafter_us}},
+                       .gamma = gamma},
+          .plan = {.requests = replicas * static_cast<std::uint64_t>(32 * batch), .replicas = replicas}};
 }
 
-sim::Tally serve(const sim::ServingSimulation& simulation) {
-  return sim::run(*sim::make_serving_simulator(simulation), serving_key, 1);
+sim::Tally serve(const tests::Simulation& simulation) {
+  return sim::run(*tests::simulator_of(simulation), serving_key, 1);
 }
 
 std::vector<double> distribution_of_tokens(double acceptance) {
@@ -71,7 +68,7 @@ TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are ac
   }
   // E[min X] = tau(alpha^B, gamma): what long answers tend to.
   auto simulation = saturated(Batching::lockstep, 2, {.tokens = 10'000});
-  simulation.requests = 8;
+  simulation.plan.requests = replicas * 8;
   constexpr double end_effect = 2e-4;  // of one iteration cut short in 5,000
   const double tau = analytic::tokens_per_iteration({alpha * alpha, gamma, Convention::bonus});
   const Estimate simulated = sim::tokens_per_iteration(serve(simulation));
@@ -85,8 +82,8 @@ TEST_CASE("answers in runs have the tokens per iteration of an endless text, how
     const double tau = analytic::tokens_per_iteration(runs, gamma);
     for (const std::int64_t batch : {1, 7}) {
       auto simulation = saturated(Batching::continuous, batch, {.tokens = long_answer});
-      simulation.acceptance = runs;
-      simulation.requests = static_cast<std::uint64_t>(4 * batch);
+      simulation.server().acceptance = runs;
+      simulation.plan.requests = replicas * static_cast<std::uint64_t>(4 * batch);
       const Estimate simulated = sim::tokens_per_iteration(serve(simulation));
       CAPTURE(runs.a, runs.spread, batch, simulated.mean, simulated.standard_error, tau);
       CHECK(std::abs(simulated.mean - tau) <= tests::standard_errors * simulated.standard_error + end_effect * tau);
@@ -120,7 +117,7 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
   }
   // B tau / T(B, gamma): what long answers tend to.
   auto simulation = saturated(Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
-  simulation.requests = 16;
+  simulation.plan.requests = replicas * 16;
   const Estimate simulated = sim::serving_estimates(serve(simulation).serving).tokens_per_s;
   const double limit = 8 * analytic::tokens_per_iteration({alpha, gamma, Convention::bonus}) / iteration_s;
   constexpr double end_effect = 3e-4;  // of one iteration cut short in 3,600
@@ -131,10 +128,10 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
   for (const double load : {0.3, 0.8}) {
     // Plain decoding of one token: service of constant length.
     auto simulation = saturated(Batching::continuous, 1, {.tokens = 1});
-    simulation.gamma = {{1, 1, 0}};
-    simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = load / (target_us * 1e-6)};
-    simulation.warmup_requests = 300;
-    simulation.requests = 3000;
+    simulation.scenario.gamma = 0;
+    simulation.server().arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = load / (target_us * 1e-6)};
+    simulation.plan.warmup_requests = 300;
+    simulation.plan.requests = replicas * 3000;
     const Estimates constant = sim::serving_estimates(serve(simulation).serving);
     const double target_ms = target_us * 1e-3;
     CAPTURE(load);
@@ -145,9 +142,9 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
     const double mean_s = analytic::slowest_iterations(survival, 1) * iteration_s;
     const double rate_per_s = load / mean_s;
-    simulation.gamma = {{1, 1, gamma}};
-    simulation.output.tokens = length;
-    simulation.arrivals.rate_per_s = rate_per_s;
+    simulation.scenario.gamma = gamma;
+    simulation.server().output.tokens = length;
+    simulation.server().arrivals.rate_per_s = rate_per_s;
     const double second = analytic::iterations_second_moment(survival) * iteration_s * iteration_s;
     const double wait_s = analytic::poisson_queue_wait(rate_per_s, {.mean = mean_s, .second_moment = second});
     const Estimates speculative = sim::serving_estimates(serve(simulation).serving);

@@ -72,7 +72,8 @@ TEST_CASE("where draft lengths cannot be compared, the best one is refused and n
   process_of(scenario).sequence_length = SequenceLength{.tokens = 100.0};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("finite sequences"));
   scenario = iid_scenario(0.8, 5, 0.05);
-  process_of(scenario).acceptance = Trace{.recording = std::make_shared<const Recording>()};
+  process_of(scenario).acceptance =
+      Trace{.recording = std::make_shared<const Recording>(Recording{.sequences = {{1, 0}}})};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("acceptance trace"));
   scenario.fidelity = TokenFidelity{.models = SyntheticModels{.alpha = 0.8}};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));
@@ -93,7 +94,7 @@ TEST_CASE("a scenario with a value out of range is refused by closed form and si
   check_rejected(scenario, "operations_ratio=-1");
   scenario = iid_scenario(0.8, 5, 0.05);
   process_of(scenario).sequence_length = SequenceLength{.tokens = 2.5};
-  check_rejected(scenario, "tokens=2.5");
+  check_rejected(scenario, "sequence_length=2.5");
   scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = MeasuredTimes{.step_ms = 0.0, .verify_ms = 1.0};
   check_rejected(scenario, "cost.step_ms=0");
@@ -105,24 +106,24 @@ TEST_CASE("parts of a scenario that do not go together are refused") {
   process_of(scenario).acceptance = Positional{.conditional = {0.9, 0.8}};
   for (const Policy& policy : std::vector<Policy>{ConstantGamma{}, Plus2Minus1{}, OptimalStopping{}}) {
     process_of(scenario).policy = policy;
-    check_rejected(scenario, "gamma=3 (must be at most the 2 entries");
+    check_rejected(scenario, "gamma=3 (process.conditional has 2 entries)");
   }
   scenario = iid_scenario(0.8, 3, 0.05);
   scenario.drafter = Heads{.accuracies = {0.9, 0.8}};
-  check_rejected(scenario, "2 entries of accuracies");
+  check_rejected(scenario, "drafter.accuracies has 2 entries");
   scenario.drafter = PromptLookup{};
-  check_rejected(scenario, "drafter=prompt_lookup");
+  check_rejected(scenario, "drafter: prompt_lookup");
   scenario.drafter = InputCopy{.edit_rate = 0.1};
   process_of(scenario).acceptance = Markov{.a = 0.8, .b = 0.5};
-  check_rejected(scenario, "acceptance=markov");
+  check_rejected(scenario, "drafter: input_copy works only with process iid");
   scenario = iid_scenario(0.8, 3, 0.05);
   scenario.drafter = BlockDrafter{.decay = 0.9};
   process_of(scenario).policy = ConfidenceThreshold{.threshold = 0.5};
-  check_rejected(scenario, "policy=confidence_threshold");
+  check_rejected(scenario, "drafter: block");
   scenario = iid_scenario(0.8, 3, 0.05);
   process_of(scenario).policy = OptimalStopping{};
   scenario.cost = ConstantRatio{};
-  check_rejected(scenario, "policy=optimal_stopping");
+  check_rejected(scenario, "policy: optimal_stopping without c");
   scenario = iid_scenario(0.8, max_policy_gamma + 1, 0.05);
   process_of(scenario).policy = Plus2Minus1{};
   check_rejected(scenario, "gamma=10001");

@@ -6,6 +6,7 @@
 
 #include "inputs/observed_acceptance.hpp"
 #include "logs/observations_file.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace foredraft::tests {
@@ -108,12 +109,9 @@ TEST_CASE("the problems of all logs are reported at once") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", "gamma,steps,accepted_at_1,iteration_ms\n1,9,20,1\n1,9,3,1\n1,9,x,1\n");
   write_text(folder / "text", "nothing of interest\n");
-  CHECK(foredraft(folder, "import a.csv text absent").err ==
-        "a.csv:2: position 1: reached by 20 steps, the one before by 9 (a draft is accepted only after those before "
-        "it) - check whether the log gives conditional rates\n"
-        "a.csv:4: accepted_at_1: x (must be a number of at least 0)\n"
-        "text: no line of a known format - run `foredraft list formats`\n"
-        "absent: cannot be read (No such file or directory)\n");
+  CHECK(brief(foredraft(folder, "import a.csv text absent").err) ==
+        "a.csv:2: position 1: reached by 20 steps, the one before by 9\na.csv:4: accepted_at_1: x\n"
+        "text: no line of a known format\nabsent: cannot be read\n");
 }
 
 TEST_CASE("a summary has at most ten lines of at most 100 columns, whatever was read") {

@@ -198,8 +198,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   write("out");  // the same again
   const std::string before = tests::content_of(folder / "out/manifest.json");
   question.batches = {1};
-  CHECK_THAT(folder_problem([&] { write("out"); }),
-             Catch::EndsWith("not written to (its batch is [1,2], now [1]) - choose another --out"));
+  CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("not written to"));
   CHECK(tests::content_of(folder / "out/manifest.json") == before);
   question = question_of_two_batches();
   tests::write_text(folder / "notes.txt", "mine");

@@ -5,6 +5,7 @@
 
 #include "app/commands/commands.hpp"
 #include "core/readable.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace foredraft::app {
@@ -65,7 +66,7 @@ TEST_CASE("scripts of all shells ask the program, which answers a candidate a li
   for (const std::string& shell : completed_shells()) {
     CHECK_THAT(completion_script(shell), Catch::Contains("completion --words -- "));
   }
-  CHECK_THROWS_WITH(completion_script("bsh"), "foredraft completion: bsh: unknown shell - did you mean bash?");
+  CHECK_THROWS_MATCHES(completion_script("bsh"), InputError, Says("foredraft completion: bsh: unknown shell"));
   const tests::TemporaryFolder folder;
   CHECK(tests::foredraft(folder, "completion --words -- help pl").out == "plot\n");
   CHECK(tests::foredraft(folder, "completion --words -- predict --alpha=0.8 --gam").out == "--gamma\n");

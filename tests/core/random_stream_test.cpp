@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -36,8 +37,8 @@ TEST_CASE("each field of a stream has its own bits of the counter") {
 
 TEST_CASE("a field that does not fit its bits is refused, never wrapped") {
   constexpr std::uint64_t too_large = std::uint64_t{1} << 32U;
-  CHECK_THROWS_WITH(philox_counter({.purpose = Purpose::test, .point = too_large, .block = 0}, 0),
-                    "invalid point=4294967296 (must fit 32 bits of the random counter)");
+  CHECK_THROWS_MATCHES(philox_counter({.purpose = Purpose::test, .point = too_large, .block = 0}, 0), DomainError,
+                       Says("invalid point=4294967296"));
   CHECK_THROWS_AS(philox_counter({.purpose = Purpose::test, .point = 0, .block = too_large}, 0), DomainError);
   CHECK_THROWS_AS(philox_counter(stream_id, std::uint64_t{1} << 56U), DomainError);
   CHECK_NOTHROW(philox_counter(stream_id, (std::uint64_t{1} << 56U) - 1));

@@ -7,7 +7,7 @@
 #include "analytic/answer/answer.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "sim/simulate.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -9,18 +9,18 @@
 #include "answers/prediction.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
+#include "app/texts/texts.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/family.hpp"
+#include "scenario/costs.hpp"
 #include "scenario/parameters.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -9,20 +9,22 @@
 #include "answers/prediction.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
+#include "app/texts/texts.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "inputs/table_reader.hpp"
-#include "scenario/family.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "sim/simulate.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::experiments {
 
@@ -102,9 +104,9 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
       tests::problem_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
       Catch::Contains("fixed.alpha: not used"));
   CHECK_THAT(tests::problem_of(base + "\"drafter.decay\" = 0.9\n"),
-             Catch::Contains("choose the drafter it belongs to"));
+             Catch::Contains("set drafter = \"block\" or \"heads\""));
   CHECK_THAT(tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
-             Catch::Contains("choose the policy it belongs to"));
+             Catch::Contains("set policy = \"confidence_threshold\""));
   CHECK_THAT(
       tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
@@ -137,14 +139,14 @@ TEST_CASE(
     CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"" + drafter + "\"\n" + token),
                Catch::Contains(drafter + " needs text in fidelity token"));
     CHECK_THAT(tests::problem_of("[fixed]\ngamma = 17\ndrafter = \"" + drafter + "\"\n" + text),
-               Catch::Contains("fixed.gamma: invalid gamma=17 (at most 16: " + drafter + " has a model"));
+               Catch::Contains("fixed.gamma: invalid gamma=17"));
     CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.drafter.decay: not used"));
     // The same drafter in process fidelity needs none of it.
     CHECK(tests::problem_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
   }
   CHECK_THAT(tests::problem_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
-             Catch::Contains("fixed.models.draft_order: invalid models.draft_order=5 (at most 4"));
+             Catch::Contains("fixed.models.draft_order: invalid models.draft_order=5"));
   CHECK(tests::problem_of("[fixed]\ngamma = 16\ndrafter = \"heads\"\n" + text).empty());
   CHECK_THAT(tests::problem_of("[fixed]\ngamma = 2\n\"drafter.accuracies\" = [0.8, 0.6]\ndrafter = \"heads\"\n" + text),
              Catch::Contains("fixed.drafter.accuracies: not used"));
@@ -228,11 +230,9 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
   CHECK(std::get<Heads>(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).drafter).accuracies ==
         std::vector<double>{0.5, 0.25});
   CHECK_THROWS_WITH(read({"--alpha", "0.8", "--decay", "0.5", "--threshold", "0.5"}),
-                    Catch::Contains("--decay: not used (drafter autoregressive has no such parameter)") &&
-                        Catch::Contains("--threshold: not used (policy constant has no such parameter)"));
-  CHECK_THROWS_WITH(
-      read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
-      Catch::Contains("--realign: invalid value \"1.5\" (must be a whole number)") && !Catch::Contains("missing"));
+                    Catch::Contains("--decay: not used") && Catch::Contains("--threshold: not used"));
+  CHECK_THROWS_WITH(read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
+                    Catch::Contains("--realign: invalid value \"1.5\"") && !Catch::Contains("missing"));
   CHECK_THROWS_WITH(read({"--alpha", "0.8", "--policy", "confidence_threshold", "--gamma", "5"}),
                     Catch::Contains("--threshold: missing") && Catch::Contains("--concentration: missing"));
   CHECK_THROWS_WITH(
@@ -247,14 +247,13 @@ TEST_CASE("a misspelt word on the command line is one problem, and so is an unkn
       static_cast<void>(app::read_scenario(line, {}));
       line.done();
     } catch (const InputError& error) {
-      return std::string(error.what());
+      return brief(error.what());
     }
     return std::string();
   };
   CHECK(problems_of({"--policy", "optimal_stoping", "--threshold", "0.5", "--decay", "0.5"}) ==
-        "foredraft predict: --policy: unknown policy \"optimal_stoping\" - did you mean optimal_stopping?");
-  CHECK_THAT(problems_of({"--gama", "3", "--threshold", "0.5"}),
-             Catch::Equals("foredraft predict: --gama: unknown option - did you mean --gamma?"));
+        "foredraft predict: --policy: unknown policy \"optimal_stoping\"");
+  CHECK(problems_of({"--gama", "3", "--threshold", "0.5"}) == "foredraft predict: --gama: unknown option");
 }
 
 TEST_CASE("a prediction under a policy has the keys of its schema and the value of the formula") {

@@ -6,6 +6,7 @@
 
 #include "analytic/answer/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"

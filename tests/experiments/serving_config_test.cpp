@@ -86,7 +86,7 @@ TEST_CASE("what a server lacks, does not read or cannot serve is refused with it
   CHECK_THAT(problem_of_server(scheduled + "gamma_schedule = [[1, 4]]\n"),
              Catch::Contains("must be rows [first batch, last batch, gamma]"));
   CHECK_THAT(problem_of_server(scheduled + "gamma = 2\nprompt_tokens = 3\nprompt_spread = 5\n"),
-             Catch::Contains("fixed.prompt_tokens: invalid prompt_tokens spread=5"));
+             Catch::Contains("fixed.prompt_tokens: invalid prompt_tokens=3 with prompt_spread=5"));
   CHECK_THAT(problem_of_server(rest + "drafter = \"input_copy\"\n"),
              Catch::Contains("input_copy does not draft in fidelity system"));
   CHECK_THAT(problem_of_server(rest, ""), Catch::Contains("simulation: missing"));

@@ -7,6 +7,7 @@
 #include "answers/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"
@@ -153,9 +154,8 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
 
 TEST_CASE("a roofline is refused a format that nobody knows and a draft of other tokens, unless that is allowed") {
   std::string sweep = roofline_sweep("\"cost.device\" = \"h200\"\n");
-  CHECK_THAT(
-      rejected_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
-      Catch::Contains("fixed.cost.kv_format: ") && Catch::Contains("unknown format \"fp9\" - did you mean fp8?"));
+  CHECK_THAT(rejected_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
+             Catch::Contains("fixed.cost.kv_format: ") && Catch::Contains("unknown format \"fp9\""));
   CHECK_THAT(rejected_by_inputs(sweep + "\"cost.target_tp\" = 3\n"), Catch::Contains("must divide the 32 heads"));
   sweep.replace(sweep.find("sheared-llama-1.3b"), 18, "qwen3-0.6b");
   CHECK_THAT(rejected_by_inputs(sweep), Catch::Contains("cost.draft: llama-2-7b has 32000 tokens and qwen3-0.6b has "));
@@ -199,8 +199,7 @@ TEST_CASE("a sweep asks no time that nobody knows, of no device that is not ther
              Catch::Contains("e.toml:8: fixed.cost.target: llama-2-7 : neither a shipped model nor a file"));
   std::string sheet = roofline_sweep("\"cost.profile\" = \"h200\"\n");
   sheet.replace(sheet.find("\"roofline\""), 10, "\"measured\"");
-  CHECK_THAT(rejected_by_inputs(sheet),
-             Catch::Contains("h200: a profile of source datasheet - use cost = \"roofline\""));
+  CHECK_THAT(rejected_by_inputs(sheet), Catch::Contains("h200: a profile of source datasheet"));
   const tests::TemporaryFolder folder;
   const latency::Profile measured =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/adding-*.md: whether they still fit the sources, and what comes of them.
+"""The examples of docs/adding-*.md: whether the places that they edit are there, and what comes of them.
 
 A guide holds its example as blocks of ```diff: a line `--- FILE`, then hunks, with lines of `@@` between them. Lines that
-begin with a space or a minus stand in the file, in this order and exactly once; those with a plus are new. A file that is
+begin with a space or a minus stand in the file, in this order and exactly once; those with a plus are new. `[...]` stands for
+whatever is there, and in a line with a plus for the same text, so that no guide repeats a list that grows. A file that is
 not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the tree.
 
 Usage: guides.py ROOT                          fails on an example that does not fit
@@ -18,6 +19,7 @@ import subprocess
 import sys
 
 BLOCK = re.compile(r"^```(diff|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ANYTHING = "[...]"
 # Of examples that are tried together, one build makes the targets of all.
 BUILD = "cmake --build --preset dev --target "
 # The tests are few and small: compiling is all that takes time.
@@ -56,19 +58,27 @@ def commands(text):
             if not line.startswith("cmake --preset")]
 
 
+def edited(content, old, new):
+    """`content` with `old` replaced by `new`; throws Misfit unless it is there once."""
+    pattern = re.compile("(.*?)".join(map(re.escape, old.split(ANYTHING))), re.DOTALL)
+    found = list(pattern.finditer(content)) if old else []
+    if len(found) != 1:
+        raise Misfit(f"the lines around the change occur {len(found)} times:\n{old}")
+    kept = iter(found[0].groups())
+    new = "".join(part if i == 0 else next(kept) + part for i, part in enumerate(new.split(ANYTHING)))
+    return content[:found[0].start()] + new + content[found[0].end():]
+
+
 def applied(tree, text):
     """Path -> content of every file that the example makes or changes; `tree` reads a file, or gives None."""
     files = {}
     for name, hunks in changes(text):
         content = files[name] if name in files else tree(name)
         for old, new in hunks:
-            if content is None and old == "":
-                content = new
-                continue
-            found = (content or "").count(old) if old else 0
-            if found != 1:
-                raise Misfit(f"{name}: the lines around the change occur {found} times:\n{old}")
-            content = content.replace(old, new)
+            try:
+                content = new if content is None and old == "" else edited(content or "", old, new)
+            except Misfit as misfit:
+                raise Misfit(f"{name}: {misfit}") from misfit
         files[name] = content
     return files
 

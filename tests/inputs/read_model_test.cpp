@@ -6,6 +6,7 @@
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::inputs {
@@ -79,24 +80,22 @@ TEST_CASE("a model file is read by its path where it holds one model, and by the
   CHECK(read_model(one).digests == std::vector<FileDigest>{digest_text(one, "[\"mine\"]\n" + own_model)});
   CHECK(read_model(one + ":mine").shape.name == "mine");
   CHECK(read_model(two + ":other").shape.name == "other");
-  CHECK_THROWS_WITH(read_model(two), two + ": holds 2 models - name one: " + two + ":mine");
-  CHECK_THROWS_WITH(read_model(two + ":othr"), two + ": no model \"othr\" - did you mean other?");
+  CHECK_THROWS_MATCHES(read_model(two), InputError, Says(two + ": holds 2 models"));
+  CHECK_THROWS_MATCHES(read_model(two + ":othr"), InputError, Says(two + ": no model \"othr\""));
 }
 
 TEST_CASE("what is no model is an InputError that says what to do") {
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(read_model("qwen3-8"), "qwen3-8: neither a shipped model nor a file - did you mean qwen3-8b?");
-  CHECK_THROWS_WITH(
-      read_model("no/such/thing"),
-      "no/such/thing: neither a shipped model nor a file - foredraft list models prints the shipped ones; "
-      "or name a FILE.toml, a config.json or a folder that holds one");
+  CHECK_THROWS_MATCHES(read_model("qwen3-8"), InputError, Says("qwen3-8: neither a shipped model nor a file"));
+  CHECK_THROWS_MATCHES(read_model("no/such/thing"), InputError,
+                       Says("no/such/thing: neither a shipped model nor a file"));
   CHECK_THROWS_AS(read_model(""), InputError);
   CHECK_THROWS_AS(read_model("no.toml:such"), InputError);
   CHECK_THROWS_WITH(read_model(folder.path()), Catch::Contains("a folder without a config.json"));
   write_text(folder / "config.json", "{\"model_type\": \"lama\"}");
   const std::string file = folder / "config.json";
   CHECK_THROWS_AS(read_model(file), InputError);
-  CHECK_THROWS_WITH(read_model(file), file + ": model_type: unknown architecture \"lama\" - did you mean llama?");
+  CHECK_THROWS_MATCHES(read_model(file), InputError, Says(file + ": model_type: unknown architecture \"lama\""));
   write_text(folder / "broken.toml", "mine = 3\n");
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/problems.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -31,29 +32,25 @@ TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
 }
 
 TEST_CASE("a damaged trace is refused with the line of every mistake") {
-  CHECK_THROWS_WITH(
-      parse("sequence,outcome\na,2\na,x\nb,1\n"),
-      "t:2: invalid outcome=2 (must lie in -1 to 1)\nt:3: damaged row (must be a name and a whole number)");
-  CHECK_THROWS_WITH(parse("sequence,accepted\na,4\n", 3), "t:2: invalid accepted=4 (must lie in 0 to 3)");
-  CHECK_THROWS_WITH(
-      parse("sequence,accepted\na,1\na,1\n"),
-      "t:2: accepted counts without process.recorded_gamma (a count equal to gamma means that no draft was "
-      "rejected) - add \"process.recorded_gamma\" to [fixed]");
-  CHECK_THROWS_WITH(parse(""), "t:1: holds no outcome (a trace must have at least one)");
+  CHECK_THROWS_MATCHES(parse("sequence,outcome\na,2\na,x\nb,1\n"), InputError,
+                       Says("t:2: invalid outcome=2\nt:3: damaged row"));
+  CHECK_THROWS_MATCHES(parse("sequence,accepted\na,4\n", 3), InputError, Says("t:2: invalid accepted=4"));
+  CHECK_THROWS_MATCHES(parse("sequence,accepted\na,1\na,1\n"), InputError,
+                       Says("t:2: accepted counts without process.recorded_gamma"));
+  CHECK_THROWS_MATCHES(parse(""), InputError, Says("t:1: holds no outcome"));
   CHECK_THROWS_AS(parse("{\"outcomes\": [1, 0"), InputError);
   CHECK_THROWS_AS(parse("{\"outcomes\": 5}"), InputError);
   CHECK_THROWS_AS(parse("a;b\n1;2\n"), InputError);
-  CHECK_THROWS_WITH(
-      parse("{\"outcomes\": null}\n{\"outcomes\": {}}\n{\"outcomes\": [1]}\n"),
-      "t:1: wrong type (must be a list of whole numbers)\nt:2: wrong type (must be a list of whole numbers)");
+  CHECK_THROWS_MATCHES(parse("{\"outcomes\": null}\n{\"outcomes\": {}}\n{\"outcomes\": [1]}\n"), InputError,
+                       Says("t:1: wrong type\nt:2: wrong type"));
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
 TEST_CASE("an outcome beyond 64 bits is refused as it was written, and a line nested too deep with its number") {
-  CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"),
-                    "t:2: invalid outcome=18446744073709551615 (must lie in -1 to 1)");
-  CHECK_THROWS_WITH(parse("{\"accepted\": [9223372036854775808]}", 3),
-                    "t:1: invalid accepted=9223372036854775808 (must lie in 0 to 3)");
+  CHECK_THROWS_MATCHES(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"), InputError,
+                       Says("t:2: invalid outcome=18446744073709551615"));
+  CHECK_THROWS_MATCHES(parse("{\"accepted\": [9223372036854775808]}", 3), InputError,
+                       Says("t:1: invalid accepted=9223372036854775808"));
   CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"a\":" + std::string(65, '[')),
                     Catch::StartsWith("t:2: nested deeper than 64 levels"));
   CHECK_THROWS_WITH(parse("sequence,outcome\n" + std::string(1'048'577, '1')), Catch::StartsWith("t:2: a line of"));

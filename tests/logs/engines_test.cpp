@@ -132,8 +132,8 @@ TEST_CASE("llama-server's acceptance of 100 % by construction is replaced by its
 }
 
 TEST_CASE("llama-server that accepts more than it drafted is refused") {
-  CHECK(problem("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n")
-            .find("some.log:2: accepted: 9 tokens accepted of 8 drafted") == 0);
+  CHECK(problem("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n").find("some.log:2: accepted: 9 ") ==
+        0);
 }
 
 TEST_CASE("llama-speculative gives counts, speed and the time of drafting") {
@@ -193,10 +193,10 @@ TEST_CASE("a table of acceptance lengths has an observation for each draft lengt
   CHECK(contents.observations[2].stratum.reasoning == false);
   CHECK(contents.observations[2].stratum.temperature == 0.6);
   const std::string text = sample("acceptance_table.yaml");
-  CHECK(problem(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5 (must lie between 1 and 3)");
+  CHECK(problem(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5");
   CHECK(problem(text + "other-model:\n  thinking_on:\n    1: 1.5\n")
             .starts_with("some.log:12: other-model: a second model"));
-  CHECK(problem("    1: 1.5\n").ends_with("run `foredraft list formats`"));
+  CHECK(problem("    1: 1.5\n") == "some.log: no line of a known format");
 }
 
 }  // namespace foredraft::tests

@@ -13,6 +13,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/logs/logs_testing.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::tests {
 namespace {
@@ -96,7 +97,7 @@ std::string error_of(std::string_view text) {
   try {
     read(text);
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return {};
 }
@@ -132,9 +133,7 @@ TEST_CASE("a format without a line in the log does not change what others found"
 }
 
 TEST_CASE("lines of two engines in one log are refused with the line") {
-  CHECK(error_of("mark\ntext\nother\n") ==
-        "some.log:3: a line of two after lines of one (observations of two engines are not comparable) - "
-        "split the log by engine");
+  CHECK(error_of("mark\ntext\nother\n") == "some.log:3: a line of two after lines of one");
 }
 
 TEST_CASE("everything that formats refuse is reported at once with file and line") {
@@ -153,13 +152,13 @@ TEST_CASE("a log of refused lines is read no further than what is printed of it"
 }
 
 TEST_CASE("a file without a known line is refused with where the formats are listed") {
-  const std::string list = " - run `foredraft list formats`";
-  CHECK(error_of("text\n") == "some.log: no line of a known format" + list);
-  CHECK(error_of("") == "some.log: the file is empty" + list);
-  CHECK(error_of(std::string_view("\0\1\2", 3)) == "some.log: binary, not text - save it as text in UTF-8");
+  CHECK(error_of("text\n") == "some.log: no line of a known format");
+  CHECK(error_of("") == "some.log: the file is empty");
+  CHECK(error_of(std::string_view("\0\1\2", 3)) == "some.log: binary, not text");
   LogReader reader("some.log", "rows", test_formats());
   reader.add("mark\n");
-  CHECK_THROWS_WITH(reader.finish(), "some.log: no line of the format rows" + list);
+  CHECK_THROWS_WITH(reader.finish(), Catch::StartsWith("some.log: no line of the format rows") &&
+                                         Catch::Contains("`foredraft list formats`"));
 }
 
 TEST_CASE("bytes that are no text do not hide the lines around them") {
@@ -167,14 +166,9 @@ TEST_CASE("bytes that are no text do not hide the lines around them") {
 }
 
 TEST_CASE("a format that is not known is refused, and one that is given is the only one read") {
-  try {
-    const LogReader reader("some.log", "mark", test_formats());
-    FAIL("must be refused");
-  } catch (const InputError& error) {
-    CHECK(std::string(error.what()) == "some.log: format: \"mark\" is no known format - did you mean marks?");
-  }
-  CHECK_THROWS_WITH(LogReader("some.log", "table", test_formats()),
-                    "some.log: format: \"table\" is no known format - run `foredraft list formats`");
+  CHECK_THROWS_WITH(LogReader("some.log", "mark", test_formats()), Catch::Contains("mean marks?"));
+  CHECK_THROWS_MATCHES(LogReader("some.log", "table", test_formats()), InputError,
+                       Says("some.log: format: \"table\" is no known format"));
   LogReader reader("some.log", "rows", test_formats());
   reader.add(mixed);
   CHECK(found(reader.finish()) == "9 1|2,\"3\"|4|\n10 5|6|7|\n");

@@ -11,6 +11,7 @@
 
 #include "foredraft/errors.hpp"
 #include "logs/log_reader.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::tests {
 
@@ -27,12 +28,12 @@ inline logs::LogContents read_log(std::string_view text, std::string_view format
   return reader.finish();
 }
 
-/// What is said of a log that is refused; empty where it is read.
+/// What is briefly said of a log that is refused; empty where it is read.
 inline std::string problem(std::string_view text) {
   try {
     read_log(text);
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return {};
 }

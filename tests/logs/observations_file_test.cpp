@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tests/logs/logs_testing.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::tests {
 namespace {
@@ -65,7 +66,7 @@ std::string rejected(const std::string& text) {
   try {
     static_cast<void>(logs::parse_observations(text, "o.json"));
   } catch (const InputError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return {};
 }
@@ -119,8 +120,8 @@ TEST_CASE("an observations file is a log itself") {
 
 TEST_CASE("an observations file with a key that is missing, unknown or of another type is refused by its name") {
   CHECK(rejected(changed("\"gamma\":3,\"graph_sizes\"", "\"gama\":3,\"graph_sizes\"")) ==
-        "o.json: logs[0].settings.gamma: missing (all keys are required; null: not logged)\n"
-        "o.json: logs[0].settings.gama: unknown key (not in foredraft.observations/1)");
+        "o.json: logs[0].settings.gamma: missing\n"
+        "o.json: logs[0].settings.gama: unknown key");
   CHECK(rejected(changed("observations/1", "observations/9")).find("schema: foredraft.observations/9") !=
         std::string::npos);
   CHECK(rejected(changed("\"span\":\"request\"", "\"span\":\"year\"")).find("observations[0].span") !=
@@ -130,9 +131,8 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
   CHECK(rejected(changed("\"temperature\":0.7", "\"temperature\":-0.7")).find("temperature: -0.7") !=
         std::string::npos);
   CHECK(rejected(changed("2147483647", "2147483648")).find("trace.by_step[2]") != std::string::npos);
-  CHECK(rejected(changed("\"sha256\":\"aa", "\"sha256\":\"zz")).find("64 hexadecimal digits") != std::string::npos);
-  CHECK(rejected(changed("\"cuda_graphs\":false", "\"cuda_graphs\":0")).find("must be true or false") !=
-        std::string::npos);
+  CHECK(rejected(changed("\"sha256\":\"aa", "\"sha256\":\"zz")).find("sha256: ") != std::string::npos);
+  CHECK(rejected(changed("\"cuda_graphs\":false", "\"cuda_graphs\":0")).find("cuda_graphs: ") != std::string::npos);
   CHECK(rejected("{}").find("logs: missing") != std::string::npos);
   CHECK_FALSE(rejected("[]").empty());
   CHECK_FALSE(rejected("").empty());
@@ -141,15 +141,15 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
 
 TEST_CASE("a broken observations file among logs is refused with its line and all problems") {
   CHECK(problem("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
-        "some.log:2: logs: missing (all keys are required; null: not logged)\n"
-        "some.log:2: log: unknown key (not in foredraft.observations/1)");
+        "some.log:2: logs: missing\n"
+        "some.log:2: log: unknown key");
 }
 
 TEST_CASE("an observations file whose counts contradict each other is refused") {
   CHECK(rejected(changed("\"accepted_tokens\":30", "\"accepted_tokens\":301")).find("observations[0].acceptance") !=
         std::string::npos);
   CHECK(rejected(changed("[20,9,1]", "[9,20,1]")).find("observations[0].acceptance: position") != std::string::npos);
-  CHECK(rejected(changed("\"acceptance_length\":1.3", "\"acceptance_length\":0.3")).find("must be at least 1") !=
+  CHECK(rejected(changed("\"acceptance_length\":1.3", "\"acceptance_length\":0.3")).find("acceptance_length: 0.3") !=
         std::string::npos);
 }
 

@@ -22,22 +22,19 @@ TEST_CASE("records whose counts contradict each other are refused with file, lin
   CHECK(problem(with("vllm_bench.jsonl", "[0.65, 0.35", "[0.35, 0.65")).starts_with("some.log:2: position"));
   CHECK(problem(with("vllm_bench.jsonl", "draft_tokens\": 12000", "draft_tokens\": 12001")).find("drafted") !=
         std::string::npos);
-  CHECK(
-      problem(with("vllm_requests.jsonl", "[3, 0, 1", "[4, 0, 1")).find("step 1: 4 drafts accepted (3 were drafted)") !=
-      std::string::npos);
+  CHECK(problem(with("vllm_requests.jsonl", "[3, 0, 1", "[4, 0, 1")).find("step 1: 4") != std::string::npos);
   CHECK(problem(with("vllm_requests.jsonl", "num_spec_steps\": 8", "num_spec_steps\": 9")).find("num_spec_steps: 9") !=
         std::string::npos);
   CHECK(problem(with("llama_server_answers.jsonl", "accepted\": 60", "accepted\": 101")).find("draft_n_accepted") !=
         std::string::npos);
-  CHECK(problem(with("spec_bench.jsonl", "[3, 1, 4", "[3, 0, 4")).find("every step emits a token") !=
-        std::string::npos);
+  CHECK(problem(with("spec_bench.jsonl", "[3, 1, 4", "[3, 0, 4")).find("accept_lengths: 0") != std::string::npos);
   CHECK(problem(with("eagle_answers.jsonl", "[300, 200]", "[30, 20]")).find("idxs: 198 steps") != std::string::npos);
   CHECK(problem(with("own.csv", "60,30", "30,60")).starts_with("some.log:2: position"));
   CHECK(problem(with("speculation_profile.json", "num_speculative_tokens\": 3", "num_speculative_tokens\": 2"))
             .find("3 accepted drafts") != std::string::npos);
   CHECK(problem(with("benchmark_records.jsonl", "tau\": 4.0", "tau\": 7.0")).starts_with("some.log:2: "));
   CHECK(problem(with("benchmark_records.jsonl", "12000.0", "9e15")).find("accepted_length_tau") != std::string::npos);
-  CHECK(problem(with("specforge_dashboard.json", "2.4", "0.4")).find("must be at least 1") != std::string::npos);
+  CHECK(problem(with("specforge_dashboard.json", "2.4", "0.4")).find("accept_length: 0.4") != std::string::npos);
 }
 
 TEST_CASE("numbers that are none, negative, too large or of another type are refused by their key") {
@@ -52,11 +49,10 @@ TEST_CASE("numbers that are none, negative, too large or of another type are ref
   CHECK(problem(with("aiperf_run.json", "\"0\": 6", "\"999999999\": 6")).find("no length") != std::string::npos);
   CHECK(problem(with("acceptance_traces.jsonl", "[3, 1", "[5000, 1")).find("acc_len") != std::string::npos);
   CHECK(problem(with("own.csv", "100,60", "100,x")).find("accepted_at_1: x") != std::string::npos);
-  CHECK(problem(with("own.csv", "category", "categorie")) ==
-        "some.log:1: categorie: unknown column - did you mean category?");
+  CHECK(problem(with("own.csv", "category", "categorie")) == "some.log:1: categorie: unknown column");
   CHECK(problem("gamma,steps,speed,acepted\nx,9,1,1\n") ==
-        "some.log:1: speed: unknown column - see \"A table of your own\" in docs/logs.md\n"
-        "some.log:1: acepted: unknown column - did you mean accepted?");
+        "some.log:1: speed: unknown column\n"
+        "some.log:1: acepted: unknown column");
   CHECK(problem(with("timing.json", R"("mean": "0.025")", R"("mean": "soon")"))
             .find("Request Generation Step Time.mean") != std::string::npos);
 }

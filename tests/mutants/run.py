@@ -3,12 +3,16 @@
 """Injects one fault at a time into a copy of the project and shows which tests turn red.
 
 Usage: run.py REPOSITORY_ROOT [--only NAME ...] [--build DIR]
+       run.py REPOSITORY_ROOT --check [--only NAME ...]   only says which faults no longer apply
 
-Reads mutants.toml beside this file. A mutant names a file, the text to find there (exactly once), what replaces it and the
-tests that must notice: test programs, which are built, or `plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table.
-Exit 1 when a mutant survives or no longer applies.
+Reads mutants.toml beside this file, which says what a fault is. Its tests are test programs, which are built, or
+`plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table. Exit 1 when a fault survives or no longer applies.
 """
 import argparse
+import ast
+import contextlib
+import dataclasses
+import os
 import pathlib
 import re
 import shutil
@@ -17,8 +21,102 @@ import sys
 import tempfile
 import tomllib
 
+from definitions import definitions
+
 HERE = pathlib.Path(__file__).parent
 PLOTS = "plots: "
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".py"}
+
+
+@dataclasses.dataclass
+class Fault:
+    """One entry of mutants.toml."""
+    name: str
+    definition: str
+    find: str
+    replace: str
+    tests: list
+
+
+@dataclasses.dataclass
+class Place:
+    """A fault in the file that it applies to, from `start` to `end`, and the tests that must notice it."""
+    file: str
+    start: int
+    end: int
+    text: str
+    tests: list
+
+    def injected(self, replace):
+        return self.text[:self.start] + replace + self.text[self.end:]
+
+
+class Misfit(Exception):
+    """A fault that does not apply."""
+
+
+def read_faults(path):
+    return [Fault(name, *entry[:3], entry[3:]) for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items()]
+
+
+class Sources:
+    """The sources that git knows, without tests, by what they define."""
+
+    def __init__(self, root):
+        self.root, self.texts, self.by_name = root, {}, {}
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, text=True, capture_output=True).stdout
+        for name in map(pathlib.PurePath, listed.split("\0")):
+            if name.suffix not in SOURCES or name.parts[0] == "tests" or not (root / name).is_file():
+                continue
+            text = self.texts[str(name)] = (root / name).read_text(encoding="utf-8")
+            for qualified, start, end in definitions(str(name), text):
+                self.by_name.setdefault(qualified.rpartition("::")[2], []).append((qualified, name, start, end))
+        lists = (path.read_text(encoding="utf-8") for path in (root / "tests").rglob("CMakeLists.txt"))
+        self.programs = {f"{folder}_tests" for text in lists for folder in re.findall(r"foredraft_tests\((\w+)", text)}
+
+    def place(self, fault):
+        """Where the fault applies; throws Misfit."""
+        stem, _, wanted = fault.definition.rpartition("/")
+        parts = wanted.split("::")
+        spans = {(str(name), start, end) for qualified, name, start, end in self.by_name.get(parts[-1], [])
+                 if qualified.split("::")[-len(parts):] == parts and stem in ("", name.stem)}
+        if not spans:
+            raise Misfit(f"nothing defines {fault.definition}")
+        pattern = re.compile(r"\s+".join(map(re.escape, fault.find.split())))
+        found = {(name, match.start(), match.end()) for name, start, end in spans
+                 for match in pattern.finditer(self.texts[name], start, end)}
+        if len(found) != 1:
+            raise Misfit(f"the text occurs {len(found)} times in {fault.definition}")
+        file, start, end = found.pop()
+        place = Place(file, start, end, self.texts[file], fault.tests or [self.program_of(file)])
+        for test in place.tests:
+            if test.startswith(PLOTS) and not (self.root / f"tests/plots/{test.removeprefix(PLOTS)}_test.py").is_file() \
+                    or not test.startswith(PLOTS) and test not in self.programs:
+                raise Misfit(f"there is no test {test}")
+        if file.endswith(".py"):
+            try:
+                ast.parse(place.injected(fault.replace))
+            except SyntaxError as error:
+                raise Misfit(f"the fault makes no Python: {error.msg}") from error
+        return place
+
+    def program_of(self, file):
+        """The test program of the folder, or of the one around it."""
+        folders = pathlib.PurePath(file).parts[:-1]
+        names = ("_".join(folders[:count]) + "_tests" for count in range(len(folders), 0, -1))
+        return next((name for name in names if name in self.programs), f"of {'/'.join(folders)}")
+
+
+def check(sources, faults):
+    """Says which faults do not apply."""
+    problems = []
+    for fault in faults:
+        try:
+            sources.place(fault)
+        except Misfit as misfit:
+            problems.append(f"{fault.name}: {misfit}")
+    print("\n".join(problems) if problems else f"{len(faults)} faults apply")
+    return 1 if problems else 0
 
 
 def copy_tree(root, to):
@@ -39,7 +137,8 @@ def build(tree, directory, tests):
     targets = [test for test in tests if not test.startswith(PLOTS)]
     if not targets:
         return ""
-    run = subprocess.run(["cmake", "--build", directory, "--target", *targets], cwd=tree, text=True,
+    environment = {**os.environ, "CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}
+    run = subprocess.run(["cmake", "--build", directory, "--target", *targets], cwd=tree, env=environment, text=True,
                          capture_output=True)
     return "" if run.returncode == 0 else run.stdout + run.stderr
 
@@ -49,7 +148,7 @@ def red_plots(tree, test):
     try:
         # -B: two faults of one file and one size within a second would share their bytecode.
         run = subprocess.run(["/usr/bin/python3", "-B", "-m", "unittest", test.removeprefix(PLOTS) + "_test"],
-                             cwd=tree / "tests/plots", text=True, capture_output=True, timeout=200)
+                             cwd=tree / "tests/plots", text=True, errors="replace", capture_output=True, timeout=200)
     except subprocess.TimeoutExpired:
         return [f"{test} (did not end)"]
     if run.returncode == 0:
@@ -64,8 +163,8 @@ def red_tests(tree, directory, program):
     if program.startswith(PLOTS):
         return red_plots(tree, program)
     try:
-        run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, capture_output=True,
-                             timeout=200)
+        run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, errors="replace",
+                             capture_output=True, timeout=200)
     except subprocess.TimeoutExpired:
         return [f"{program} (did not end)"]
     if run.returncode == 0:
@@ -76,59 +175,68 @@ def red_tests(tree, directory, program):
     return sorted({f"{folder}: " + re.sub(r"\s+", " ", name).strip() for name in names}) or [f"{program} (crashed)"]
 
 
+def inject(sources, tree, directory, faults):
+    """Prints a row for each fault; how many survived or did not apply."""
+    problems = 0
+    print("| fault | where | caught by |\n|---|---|---|")
+    for fault in faults:
+        try:
+            place = sources.place(fault)
+        except Misfit as misfit:
+            print(f"| {fault.name} | {fault.definition} | **does not apply: {misfit}** |", flush=True)
+            problems += 1
+            continue
+        path = tree / place.file
+        path.write_text(place.injected(fault.replace), encoding="utf-8")
+        try:
+            red, built = [], build(tree, directory, place.tests)
+            if built:
+                print(built[-2000:], file=sys.stderr)
+            else:
+                red = [name for program in place.tests for name in red_tests(tree, directory, program)]
+        finally:
+            path.write_text(place.text, encoding="utf-8")
+        more = f" and {len(red) - 2} more" if len(red) > 2 else ""
+        verdict = "**does not compile**" if built else "; ".join(red[:2]) + more if red else "**survived**"
+        problems += not red
+        print(f"| {fault.name} | `{place.file}` | {verdict} |", flush=True)
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=pathlib.Path)
-    parser.add_argument("--only", nargs="*", help="names of mutants to run")
+    parser.add_argument("--only", nargs="*", help="names of faults to inject")
+    parser.add_argument("--check", action="store_true", help="inject nothing: say which faults no longer apply")
     parser.add_argument("--build", help="build folder to keep between calls (default: a temporary one)")
     options = parser.parse_args()
     root = options.root.resolve()
-    mutants = tomllib.loads((HERE / "mutants.toml").read_text(encoding="utf-8"))["mutant"]
+    faults = read_faults(HERE / "mutants.toml")
     if options.only:
-        mutants = [m for m in mutants if m["name"] in options.only]
+        faults = [fault for fault in faults if fault.name in options.only]
+    sources = Sources(root)
+    if options.check:
+        return check(sources, faults)
 
-    problems = 0
     with tempfile.TemporaryDirectory() as scratch:
-        tree = pathlib.Path(options.build or scratch) / "tree"
-        directory = pathlib.Path(options.build or scratch) / "build"
+        tree = pathlib.Path(options.build or scratch).resolve() / "tree"
+        directory = tree.parent / "build"
         tree.mkdir(parents=True, exist_ok=True)
         copy_tree(root, tree)
-        subprocess.run(["cmake", "-S", tree, "-B", directory, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                        "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DCMAKE_CXX_COMPILER_LAUNCHER="
-                        + (shutil.which("ccache") or "")], check=True, stdout=subprocess.DEVNULL)
-        programs = sorted({program for m in mutants for program in m["tests"]})
-        healthy = build(tree, directory, programs)
+        # A fault may leave a variable unused.
+        subprocess.run(["cmake", "--preset", "quick", "-B", directory, "-DFOREDRAFT_WERROR=OFF"], cwd=tree, check=True,
+                       stdout=subprocess.DEVNULL)
+        programs = set()
+        for fault in faults:
+            with contextlib.suppress(Misfit):
+                programs.update(sources.place(fault).tests)
+        healthy = build(tree, directory, sorted(programs))
         if healthy:
             sys.exit(healthy[-4000:])
-        for program in programs:
+        for program in sorted(programs):
             if red_tests(tree, directory, program):
-                sys.exit(f"{program} fails without any mutant: mend that first")
-
-        print("| fault | where | caught by |\n|---|---|---|")
-        for mutant in mutants:
-            path = tree / mutant["file"]
-            healthy_text = path.read_text(encoding="utf-8")
-            if healthy_text.count(mutant["find"]) != 1:
-                print(f"| {mutant['name']} | {mutant['file']} | **does not apply: the text occurs "
-                      f"{healthy_text.count(mutant['find'])} times** |", flush=True)
-                problems += 1
-                continue
-            path.write_text(healthy_text.replace(mutant["find"], mutant["replace"]), encoding="utf-8")
-            try:
-                built = build(tree, directory, mutant["tests"])
-                if built:
-                    verdict, caught = "**does not compile**", False
-                    print(built[-2000:], file=sys.stderr)
-                else:
-                    red = [name for program in mutant["tests"] for name in red_tests(tree, directory, program)]
-                    caught = bool(red)
-                    more = f" and {len(red) - 2} more" if len(red) > 2 else ""
-                    verdict = "; ".join(red[:2]) + more if red else "**survived**"
-            finally:
-                path.write_text(healthy_text, encoding="utf-8")
-            problems += not caught
-            print(f"| {mutant['name']} | `{mutant['file']}` | {verdict} |", flush=True)
-    return 1 if problems else 0
+                sys.exit(f"{program} fails without any fault: mend that first")
+        return 1 if inject(sources, tree, directory, faults) else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every family of a scenario: one entry for each alternative, parameters that store where they say.
+#include "scenario/costs.hpp"
+#include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+#include "scenario/rules.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "scenario/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/resolve.hpp"
 
 namespace foredraft::scenario {
 namespace {

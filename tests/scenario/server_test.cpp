@@ -3,8 +3,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
 
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
+#include "scenario/check.hpp"
 
 namespace foredraft::scenario {
 
@@ -29,15 +32,29 @@ TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without mean
 }
 
 TEST_CASE("lengths below the shortest, broken ones and spreads that go below it are refused") {
-  CHECK_NOTHROW(check_token_count("output", {.tokens = 1}, 1));
-  CHECK_NOTHROW(check_token_count("prompt", {.tokens = 5, .spread = 5}, 0));
-  CHECK_THROWS_WITH(check_token_count("output", {.tokens = 0}, 1), "invalid output=0 (must lie in 1 to 1000000000)");
-  CHECK_THROWS_AS(check_token_count("output", {.tokens = std::nan("")}, 1), DomainError);
-  CHECK_THROWS_AS(check_token_count("output", {.tokens = 2.5}, 1), DomainError);
-  CHECK_THROWS_AS(check_token_count("output", {.tokens = 5, .spread = 5}, 1), DomainError);
-  CHECK_THROWS_AS(check_token_count("prompt", {.tokens = 5, .spread = -1}, 0), DomainError);
-  CHECK_THROWS_AS(check_token_count("prompt", {.tokens = 0.5, .geometric = true}, 0), DomainError);
-  CHECK_THROWS_AS(check_token_count("prompt", {.tokens = 5, .spread = 1, .geometric = true}, 0), DomainError);
+  const auto problems = [](const TokenCount& prompt, const TokenCount& output) {
+    std::string fields;
+    const Scenario scenario{
+        .fidelity =
+            Server{.acceptance = Iid{0.7}, .arrivals = {.rate_per_s = 1.0}, .prompt = prompt, .output = output}};
+    for (const FieldProblem& problem : problems_of(scenario)) fields += problem.field + " ";
+    return fields;
+  };
+  const TokenCount none;
+  const TokenCount one{.tokens = 1};
+  CHECK(problems(none, one).empty());
+  CHECK(problems({.tokens = 5, .spread = 5}, one).empty());
+  CHECK(problems(none, {.tokens = 5, .spread = 4}).empty());
+  CHECK(problems(none, {.tokens = 2.5, .geometric = true}).empty());
+  for (const TokenCount& output :
+       {TokenCount{.tokens = 0}, TokenCount{.tokens = std::nan("")}, TokenCount{.tokens = 2e9},
+        TokenCount{.tokens = 2.5}, TokenCount{.tokens = 5, .spread = 5}}) {
+    CHECK(problems(none, output) == "output_tokens ");
+  }
+  for (const TokenCount& prompt : {TokenCount{.tokens = 5, .spread = -1}, TokenCount{.tokens = 0.5, .geometric = true},
+                                   TokenCount{.tokens = 5, .spread = 1, .geometric = true}}) {
+    CHECK(problems(prompt, one) == "prompt_tokens ");
+  }
 }
 
 }  // namespace foredraft::scenario

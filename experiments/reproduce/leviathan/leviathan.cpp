@@ -10,8 +10,10 @@
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -25,14 +27,9 @@ struct IidRun {
 };
 
 sim::Tally simulate(const IidRun& run, const ExperimentSettings& settings) {
-  const auto simulator = sim::make_process_simulator({.process = Iid{run.alpha},
-                                                      .gamma = run.gamma,
-                                                      .convention = Convention::bonus,
-                                                      .drafting = Drafting::autoregressive,
-                                                      .iterations = run.iterations,
-                                                      .sequence = std::nullopt,
-                                                      .sequences = 0,
-                                                      .path = Path::reference});
+  const auto simulator =
+      sim::make_simulator({.fidelity = ProcessFidelity{.acceptance = Iid{run.alpha}}, .gamma = run.gamma},
+                          {.iterations = run.iterations, .path = Path::reference});
   return sim::run(*simulator, {.seed = settings.seed, .point = run.point, .stop = settings.stop}, settings.threads);
 }
 
@@ -271,7 +268,8 @@ void leviathan_figure4(FigureAccount& figure, const ExperimentSettings& settings
         operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
       }
       figure.row(gamma, alpha, iid_speedup(alpha, gamma, c),
-                 analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus),
+                 analytic::operations_factor(iid_tokens(alpha, gamma), static_cast<double>(gamma), operations_ratio,
+                                             Convention::bonus),
                  speedup, operations);
     }
   }

@@ -4,6 +4,9 @@
 #include <array>
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,11 +16,14 @@
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
+#include "scenario/cost.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/sequence_simulator.hpp"
-#include "sim/system/serving_simulation.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -214,6 +220,25 @@ struct Clock {
 };
 constexpr std::array clocks{Clock{"device alone", false}, Clock{"device and program", true}};
 
+/// Passes that draft and verify in one step.
+class BlockSteps final : public ForwardPassTimes {
+ public:
+  explicit BlockSteps(std::function<double(const StepShape&)> step_us) : step_us_(std::move(step_us)) {}
+
+  [[nodiscard]] std::optional<DecodingCost> cost(const LookedUpTimes& /*asked*/, std::int64_t /*gamma*/,
+                                                 Convention /*convention*/) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] double target_us(const StepShape& shape, Convention /*convention*/) const override {
+    return step_us_(shape);
+  }
+  void check_memory(const StepShape& /*shape*/) const override {}
+  [[nodiscard]] double drafter_us(const StepShape& /*shape*/) const override { return 0.0; }
+
+ private:
+  std::function<double(const StepShape&)> step_us_;
+};
+
 /// Batches of sentences on a device, by one clock.
 struct Translation {
   Clock clock;
@@ -253,24 +278,21 @@ struct Translation {
   [[nodiscard]] Estimate simulated_latency_ms(const TranslationSystem& system, std::int64_t batch, std::uint64_t point,
                                               const ExperimentSettings& settings) const {
     const auto rows = static_cast<std::uint64_t>(batch);
-    const auto simulator = sim::make_serving_simulator(
-        {.acceptance = Iid{alpha},
-         .gamma = {{1, batch, specdec_block}},
-         .convention = Convention::no_bonus,
-         .drafting = Drafting::free,  // drafting is in the time of the step
-         .batching = system.pace,
-         .max_batch = batch,
-         .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
-         .prompt = {.tokens = 0.0},
-         .output = {.tokens = static_cast<double>(translation_tokens())},
-         .target_us =
-             [&](const StepShape& shape) {
-               return 1e3 * times(system, shape.batch, static_cast<std::int64_t>(shape.context)).step_ms;
-             },
-         .drafter_us = {},
-         .requests = served_batches / replicas * rows,
-         .warmup_requests = rows,
-         .replicas = replicas});
+    Measured steps;
+    steps.times = std::make_shared<const BlockSteps>([&, system](const StepShape& shape) {
+      return 1e3 * times(system, shape.batch, static_cast<std::int64_t>(shape.context)).step_ms;
+    });
+    const auto simulator =
+        sim::make_simulator({.fidelity = Server{.acceptance = Iid{alpha},
+                                                .batching = system.pace,
+                                                .max_batch = batch,
+                                                .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
+                                                .output = {.tokens = static_cast<double>(translation_tokens())}},
+                             .gamma = specdec_block,
+                             .convention = Convention::no_bonus,
+                             .drafter = BlockDrafter{},
+                             .cost = steps},
+                            {.requests = served_batches * rows, .replicas = replicas, .warmup_requests = rows});
     const sim::Tally tally =
         sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads);
     // Who is answered sends the next sentence at once: behind the first batch, a sentence is there for the time of one.

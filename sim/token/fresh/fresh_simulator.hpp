@@ -10,7 +10,7 @@
 #include "sim/process/outcome_counts.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/rules/verification_rule.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 
 namespace foredraft::sim {
 

@@ -6,28 +6,14 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
+#include "foredraft/drafter.hpp"
+#include "foredraft/models.hpp"
 #include "sim/ngram/speculation.hpp"
 
 namespace foredraft::sim {
-
-/// n-gram models over one vocabulary: the target writes, the drafter drafts, up to as many tokens as it has heads.
-struct NgramPair {
-  std::shared_ptr<const ngram::Model> target;
-  ngram::Drafter drafter;
-};
-
-/// Text of an n-gram model whose drafts are copied from earlier text.
-struct PromptLookupPair {
-  std::shared_ptr<const ngram::Model> target;
-  PromptLookup lookup;
-};
-
-using ModelPair = std::variant<SyntheticModels, NgramPair, PromptLookupPair, GivenDistributions>;
 
 /// Name and one line of explanation of each kind of model pair, for `foredraft list models`.
 struct ModelEntry {
@@ -89,7 +75,7 @@ class LadderContexts {
 /// context is defined by these numbers, whichever code converts them to probabilities.
 class SyntheticTarget {
  public:
-  /// DomainError unless `parameter` is in zipf [0, 100], gaussian_logits [0, 1e6], dirichlet [1e-6, 1e6].
+  /// `parameter` in zipf [0, 100], gaussian_logits [0, 1e6], dirichlet [1e-6, 1e6].
   SyntheticTarget(TargetDistribution distribution, double parameter, std::int64_t vocabulary);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }

@@ -11,7 +11,7 @@
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 
 namespace foredraft::sim {
 namespace {

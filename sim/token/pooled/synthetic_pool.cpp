@@ -20,10 +20,6 @@ double largest_strength(DraftDistribution distribution) {
   return distribution == DraftDistribution::mixing ? 1.0 : 0x1p40;
 }
 
-void check_alpha(double alpha) {
-  if (!(alpha > 0.0 && alpha <= 1.0)) throw DomainError(fmt::format("invalid alpha={} (must lie in (0, 1])", alpha));
-}
-
 }  // namespace
 
 SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop)
@@ -32,7 +28,6 @@ SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, St
       contexts_(static_cast<std::size_t>(pair.pool)),
       row_size_(padded_row(vocabulary_)) {
   const SyntheticTarget target(pair.target, pair.parameter, pair.vocabulary);
-  check_alpha(pair.alpha);
   check_pool_size(pair.pool, pair.vocabulary);
   logits_.resize(contexts_ * row_size_);
   std::vector<std::uint64_t> words;

@@ -13,8 +13,8 @@ namespace foredraft::sim {
 /// The contexts of a SyntheticModels and the solved strength of the draft's difference.
 class SyntheticPool {
  public:
-  /// Draws pair.pool contexts and solves for the strength. Throws DomainError for an invalid pair and for an alpha that
-  /// no strength reaches, Interrupted when stopped.
+  /// Draws pair.pool contexts of a checked pair and solves for the strength. Throws DomainError for a pool above 2 GiB
+  /// and for an alpha that no strength reaches, Interrupted when stopped.
   SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop = {});
 
   [[nodiscard]] std::size_t contexts() const { return contexts_; }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/check.hpp"
+#include "foredraft/models.hpp"
 
 namespace foredraft::sim {
 namespace {

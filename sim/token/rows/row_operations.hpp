@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "foredraft/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "scenario/family.hpp"
-
 namespace foredraft::sim {
 namespace {
 
@@ -40,14 +38,13 @@ void VerificationRule::bonus(std::span<const double> target, std::span<double> d
   std::copy(target.begin(), target.end(), distribution.begin());
 }
 
-std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary) {
-  scenario::check_rule(rule, vocabulary);
+std::unique_ptr<const VerificationRule> make_rule(const Rule& rule) {
   return std::visit([](const auto& chosen) { return rules::make(chosen); }, rule);
 }
 
 std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,
                                                   const Rule& rule) {
-  if (given.acceptance.empty()) return make_rule(rule, std::ssize(given.target[context]));
+  if (given.acceptance.empty()) return make_rule(rule);
   return std::make_unique<GivenRule>(given, context);
 }
 

@@ -5,7 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/verification_rule.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
@@ -78,8 +79,8 @@ class VerificationRule {
   virtual void bonus(std::span<const double> target, std::span<double> distribution) const;
 };
 
-/// The rule of a scenario. Throws DomainError as scenario::check_rule does; `vocabulary` in tokens, 0: not known.
-[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
+/// The rule of a checked scenario.
+[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule);
 
 /// The same for a context of given distributions, which may have a rule of their own. Keeps a reference to them.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "foredraft/scenario.hpp"
+#include "foredraft/server.hpp"
 
 namespace foredraft {
 

@@ -66,7 +66,7 @@ TEST_CASE("where passes cost what they compute the speedup is the inverse of the
       const double tokens = tokens_per_iteration(IidIteration{0.7, gamma, Convention::bonus});
       const auto drafts = static_cast<double>(gamma);
       const MeasuredIteration iteration = iteration_of(2.0, 2.0 * drafts * operations_ratio, 2.0 * (drafts + 1.0));
-      const double factor = operations_factor(tokens, gamma, operations_ratio, Convention::bonus);
+      const double factor = operations_factor(tokens, drafts, operations_ratio, Convention::bonus);
       CHECK(speedup(tokens, iteration) * factor == Approx(1.0).epsilon(tests::few_ulp));
       CHECK(speedup(tokens, iteration) < 1.0);
     }

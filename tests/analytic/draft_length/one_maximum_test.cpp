@@ -8,6 +8,7 @@
 #include "analytic/answer/prediction.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

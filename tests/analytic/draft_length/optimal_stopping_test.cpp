@@ -10,6 +10,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
@@ -99,7 +100,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
         CAPTURE(a, b, c, to_string(convention));
         const VaryingYield yield = optimal_stopping(BetaMixture{a, b}, longest, c, convention);
         const double reached =
-            speedup(yield.tokens, mean_draft_passes(yield, Drafting::autoregressive), constant_ratio(c));
+            speedup(yield.tokens, mean_draft_passes(yield.mean_gamma, Drafting::autoregressive), constant_ratio(c));
         // Means over 20,000 equal slices of the law, the length of each by comparing all of them.
         double tokens = 0.0;
         double drafted = 0.0;

@@ -102,6 +102,51 @@ TEST_CASE("the logged gamma is answered by what was counted") {
   CHECK(tokens.value - tokens.low == Approx(half_width).epsilon(1e-6));
 }
 
+TEST_CASE("rounded counts widen the interval of what was counted by the width of their rounding") {
+  AcceptanceCounts counts = counts_of({600, 300, 90}, 1000);
+  counts.rounding = 0.01;
+  const TokensAtGamma tokens = tokens_at(fit_of({counts}), 3);
+  // Three shares that are off by at most 0.01 together: a uniform error of 0.03, and the variance of the test above.
+  const double half_width = 1.959964 * std::sqrt((0.9699 + 1e-3) / 1000.0 + 0.03 * 0.03 / 3.0);
+  CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
+}
+
+TEST_CASE("the interval of two clusters has the quantile of one degree of freedom") {
+  const AcceptanceFit fit = fit_of({counts_of({60'000, 30'000, 9'000}, 1e5), counts_of({60'100, 30'050, 9'020}, 1e5)});
+  REQUIRE(fit.cluster_degrees == Approx(1.0).epsilon(tests::few_ulp));
+  const TokensAtGamma tokens = tokens_at(fit, 3);
+  const double variance = fit.variance_factor * (variance_of_a_step(fit.counts.front()) + 0.5e-5) / 2e5;
+  // The quantile of Student's distribution with 1 degree of freedom is tan(pi (0.975 - 0.5)).
+  const double half_width = std::tan(0.475 * std::acos(-1.0)) * std::sqrt(variance);
+  CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
+}
+
+TEST_CASE("what a class of drafters says of rho is in the errors of a fit at one gamma") {
+  for (const auto& [drafter, deviation] : {std::pair{DrafterClass::text, 0.03},
+                                           {DrafterClass::unknown, 0.17},
+                                           {DrafterClass::feature_head, 0.15},
+                                           {DrafterClass::parallel_heads, 0.3}}) {
+    const AcceptanceFit fit = fit_of({expected_counts({.a = 0.7, .b = 0.4, .spread = 0.6}, 3, 1e6)}, drafter);
+    CAPTURE(deviation);
+    CHECK(std::sqrt(fit.covariance.back()) == Approx(deviation).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("what the model misses grows beyond 1.5 times the logged gamma, and is twice as much for a head") {
+  const std::vector counts{expected_counts({.a = 0.7, .b = 0.4, .spread = 0.6}, 4, 1e6)};
+  for (const DrafterClass drafter : {DrafterClass::text, DrafterClass::feature_head}) {
+    AcceptanceFit fit = fit_of(counts, drafter);
+    fit.covariance = {};  // nothing but the model's own error is left
+    for (const auto& [gamma, error] :
+         {std::pair<std::int64_t, double>{3, 0.002}, {5, 0.002}, {6, 0.002}, {12, 0.002 + 0.006 * std::log(2.0)}}) {
+      const TokensAtGamma tokens = tokens_at(fit, gamma);
+      CAPTURE(gamma, drafter);
+      CHECK((tokens.high - tokens.value) / tokens.value ==
+            Approx(1.959964 * error * (drafter == DrafterClass::text ? 1.0 : 2.0)).epsilon(0.01));
+    }
+  }
+}
+
 TEST_CASE("a handful of steps at a gamma does not go before the model of all") {
   const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit fit = fit_of({counts_of({9, 9}, 10), expected_counts(truth, 5, 1e5)});

@@ -69,6 +69,13 @@ TEST_CASE("what the same clusters share cancels in a difference, that of others 
   CHECK(uncertainty_of(apart).degrees <= 6.0);
 }
 
+TEST_CASE("clusters that both share are as many as the estimate with fewer effective ones has") {
+  const ClusteredEstimate even = ratio({1.0, 2.0, 3.0, 4.0}, {1.0, 1.0, 1.0, 1.0});
+  const ClusteredEstimate uneven = ratio({1.0, 2.0, 3.0, 8.0}, {1.0, 1.0, 1.0, 3.0});  // 36/12 = 3 effective ones
+  CHECK(uncertainty_of(difference_of(even, uneven)).degrees == Approx(2.0).epsilon(few_ulp));
+  CHECK(uncertainty_of(difference_of(uneven, even)).degrees == Approx(2.0).epsilon(few_ulp));
+}
+
 TEST_CASE("a ratio that both share cancels in the ratio of two ratios") {
   const std::vector<double> bottoms(3, 1.0);
   const ClusteredEstimate shared = ratio({1.0, 2.0, 3.0}, bottoms);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -144,23 +145,6 @@ TEST_CASE("very long geometric sequences keep their digits") {
   double ordered_pairs = 0.0;          // E[X (X - 1)]
   for (std::size_t k = 0; k < pmf.size(); ++k) ordered_pairs += static_cast<double>(k * (k + 1)) * pmf[k];
   CHECK(correction == Approx(ordered_pairs / (2.0 * 3.68928 * 3.68928)).epsilon(next_order));
-}
-
-TEST_CASE("finite lengths refuse what is no law and no length") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{0.5, 0.25}, 5),
-                    "invalid sum of tokens_pmf=0.75 (must be 1)");
-  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{nan}, 5),
-                    "invalid tokens_pmf[0]=nan (must be finite and not negative)");
-  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{1.0}, -1), "invalid length=-1 (must be at least 0)");
-  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{}, 5), "invalid tokens_pmf (must have at least one entry)");
-  CHECK_THROWS_WITH(iterations_survival(std::vector<double>{1.0}, 0), "invalid length=0 (must be at least 1)");
-  CHECK_THROWS_WITH(slowest_iterations(std::vector<double>{1.0}, 0), "invalid rows=0 (must be at least 1)");
-  CHECK_THROWS_AS(iterations_second_moment(std::vector<double>{1.5}), DomainError);
-  CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, 0.5),
-                    "invalid mean_length=0.5 (must be finite and at least 1)");
-  CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, nan),
-                    "invalid mean_length=nan (must be finite and at least 1)");
 }
 
 // Many seconds of work: a recursion that did not look at the flag would come to its end. No time is asserted.

@@ -155,16 +155,4 @@ TEST_CASE("alpha 0.8 and gamma 5 yield the worked 3.68928 tokens with variance 3
   CHECK(tokens_variance(iteration) == Approx(3.8640930816).epsilon(few_ulp));
 }
 
-TEST_CASE("the i.i.d. law refuses what is no probability and no draft length") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_WITH(tokens_per_iteration({1.5, 5, Convention::bonus}), "invalid alpha=1.5 (must lie in [0, 1])");
-  CHECK_THROWS_WITH(tokens_variance({nan, 5, Convention::bonus}), "invalid alpha=nan (must lie in [0, 1])");
-  CHECK_THROWS_WITH(tokens_probability({-0.25, 5, Convention::bonus}, 1), "invalid alpha=-0.25 (must lie in [0, 1])");
-  CHECK_THROWS_WITH(tokens_at_least({0.5, -1, Convention::bonus}, 1), "invalid gamma=-1 (must be at least 0)");
-  CHECK_THROWS_WITH(all_accepted_probability({0.5, 0, Convention::no_bonus}), "invalid gamma=0 (must be at least 1)");
-  CHECK_THROWS_WITH(tokens_per_iteration({0.5, std::numeric_limits<std::int64_t>::max(), Convention::bonus}),
-                    "invalid gamma=9223372036854775807 (must lie in 0 to 7000000000000000000)");
-  CHECK_THROWS_AS(tokens_per_iteration({nan, 5, Convention::bonus}), DomainError);
-}
-
 }  // namespace foredraft::analytic

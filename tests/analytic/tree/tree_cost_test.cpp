@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "foredraft/errors.hpp"

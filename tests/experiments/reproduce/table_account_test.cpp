@@ -54,7 +54,7 @@ TEST_CASE("a table does not finish while a number has no account, and says which
       "{ columns = ['total_energy_wh'], kind = 'input' },"
       "{ columns = ['carbon_g_co2eq'], where = { model = 'AR (greedy)' }, kind = 'input' }");
   CHECK_THROWS_WITH(TableAccount(declared).finish(),
-                    "test: numbers without an account: row 1 (SpecDec (k = 25) Nvidia P100), column carbon_g_co2eq");
+                    Catch::Contains("row 1 ") && Catch::Contains("carbon_g_co2eq") && !Catch::Contains("row 0 "));
 }
 
 TEST_CASE("a cell that is declared to be computed has no account without a formula") {
@@ -62,8 +62,7 @@ TEST_CASE("a cell that is declared to be computed has no account without a formu
       "{ columns = ['total_energy_wh'], kind = 'exact', note = 'which?' },"
       "{ columns = ['carbon_g_co2eq'], kind = 'out_of_reach' }");
   CHECK_THROWS_WITH(TableAccount(declared).finish(),
-                    "test: numbers without an account: row 0 (AR (greedy) Nvidia P100), column total_energy_wh; row 1 "
-                    "(SpecDec (k = 25) Nvidia P100), column total_energy_wh");
+                    Catch::Contains("row 0 ") && Catch::Contains("row 1 ") && Catch::Contains("total_energy_wh"));
 }
 
 TEST_CASE("every printed number gets one row in printed order, with our value and verdict") {

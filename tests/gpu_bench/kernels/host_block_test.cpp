@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu_bench/kernels/reduce.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -95,11 +96,11 @@ TEST_CASE("warps shuffle while others wait at a barrier") {
 }
 
 TEST_CASE("a barrier that not all threads come to is refused") {
-  CHECK_THROWS_WITH(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
-                               [](HostBlock& block) {
-                                 if (block.thread() != 7) block.sync();
-                               }),
-                    "block 0 hangs: of 64 threads 63 wait at sync, 0 at a shuffle, 0 for another block, 1 have left");
+  CHECK_THROWS_MATCHES(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
+                                  [](HostBlock& block) {
+                                    if (block.thread() != 7) block.sync();
+                                  }),
+                       std::logic_error, Says("block 0 hangs: of 64 threads 63 "));
 }
 
 TEST_CASE("a shuffle that part of a warp takes part in is refused") {
@@ -122,8 +123,8 @@ TEST_CASE("a block may wait for what earlier blocks did, and is refused where it
   run_blocks({.blocks = 3, .threads = 32, .shared_bytes = 0}, body);
   CHECK(done == 3);
   done = 0;
-  CHECK_THROWS_WITH(run_blocks({.blocks = 3, .threads = 32, .shared_bytes = 0}, body, HostOrder::reversed),
-                    "block 2 hangs: of 32 threads 31 wait at sync, 0 at a shuffle, 1 for another block, 0 have left");
+  CHECK_THROWS_MATCHES(run_blocks({.blocks = 3, .threads = 32, .shared_bytes = 0}, body, HostOrder::reversed),
+                       std::logic_error, Says("block 2 hangs: of 32 threads 31 "));
 }
 
 TEST_CASE("a launch without blocks, with no or with part of a warp is refused") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "foredraft/errors.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -50,12 +51,11 @@ TEST_CASE("a file of cells that was not written here is refused with its line") 
     try {
       static_cast<void>(read_loop_cells(text, "cells.csv"));
     } catch (const DomainError& error) {
-      return error.what();
+      return brief(error.what());
     }
     return "";
   };
-  CHECK(problem("") ==
-        "cells.csv:1: wrong columns (must be target,drafter,drafting,dtype,launch,gamma,alpha,batch,context)");
+  CHECK(problem("") == "cells.csv:1: wrong columns");
   CHECK(problem(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==
         "cells.csv:2: invalid drafting=\"decoder_pass\"");
   CHECK(problem(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");

@@ -10,6 +10,7 @@
 
 #include "foredraft/errors.hpp"
 #include "gpu_bench/run/profile_run.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -199,9 +200,9 @@ TEST_CASE("a model of few positions is measured in the context that they leave, 
 TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts nothing are refused") {
   CHECK_THROWS_AS(plan_cells({}, {"fp16"}), DomainError);
   CHECK_THROWS_AS(plan_cells(pairs, {}), DomainError);
-  CHECK_THROWS_WITH(
-      plan_cells({{.target = {"a"}, .drafter = {"b"}, .drafting = latency::Role::decoder_pass}}, {"fp16"}),
-      "b drafts for a by decoder_pass, which drafts nothing");
+  CHECK_THROWS_MATCHES(
+      plan_cells({{.target = {"a"}, .drafter = {"b"}, .drafting = latency::Role::decoder_pass}}, {"fp16"}), DomainError,
+      Says("b drafts for a by decoder_pass"));
 }
 
 TEST_CASE("with time for all, all is measured and nothing is missing") {

@@ -5,6 +5,7 @@
 #include "gpu_bench/verify/chain_path.hpp"
 #include "gpu_bench/verify/tree_path.hpp"
 #include "tests/gpu_bench/verify/rows_support.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/statistics.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -195,7 +196,7 @@ TEST_CASE("a tree knows its depth, its first children and next siblings") {
 }
 
 TEST_CASE("a parent that is no earlier node is refused, and a tree too large") {
-  CHECK_THROWS_WITH(TreeShape(std::vector<std::int32_t>{0, 2}), "invalid parent of node 2=2 (must lie in 0 to 1)");
+  CHECK_THROWS_MATCHES(TreeShape(std::vector<std::int32_t>{0, 2}), DomainError, Says("invalid parent of node 2=2"));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>{-1}), DomainError);
   CHECK_NOTHROW(TreeShape(std::vector<std::int32_t>(1023, 0)));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>(1024, 0)), DomainError);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "foredraft/errors.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -21,7 +22,7 @@ matrix_peak_fp16_tflop_per_s = 362.05
 link_bandwidth_gb_per_s = 32
 )";
 
-std::string sheet_problem(const std::string& text) {
+std::string whole_problem(const std::string& text) {
   try {
     static_cast<void>(parse_devices(text, "d.toml"));
   } catch (const DomainError& error) {
@@ -29,6 +30,8 @@ std::string sheet_problem(const std::string& text) {
   }
   return "accepted";
 }
+
+std::string sheet_problem(const std::string& text) { return brief(whole_problem(text)); }
 
 /// With `to` in place of `from`.
 std::string changed(const std::string& from, const std::string& to) {
@@ -66,48 +69,45 @@ TEST_CASE("a device file says figures in the units of data sheets, each with its
 
 TEST_CASE("a figure of another unit is refused with the one that was meant") {
   CHECK(sheet_problem(changed("= 864", "= 0.864")) ==
-        "d.toml:8: my-card.memory_bandwidth_gb_per_s: 0.864 is implausible (must be 15 to 50000) - did you mean "
-        "864?");
+        "d.toml:8: my-card.memory_bandwidth_gb_per_s: 0.864 is implausible");
   CHECK(sheet_problem(changed("= 864", "= 864e9")) ==
-        "d.toml:8: my-card.memory_bandwidth_gb_per_s: 864000000000 is implausible (must be 15 to 50000) - did you "
-        "mean 864?");
+        "d.toml:8: my-card.memory_bandwidth_gb_per_s: 864000000000 is implausible");
   CHECK(sheet_problem(changed("= 362.05", "= 0.36205")) ==
-        "d.toml:9: my-card.matrix_peak_fp16_tflop_per_s: 0.36205 is implausible (a device of this memory bandwidth has "
-        "1.728 to 4320) - did you mean 362.05?");
+        "d.toml:9: my-card.matrix_peak_fp16_tflop_per_s: 0.36205 is implausible");
   CHECK(sheet_problem(changed("= 362.05", "= 362050")) ==
-        "d.toml:9: my-card.matrix_peak_fp16_tflop_per_s: 362050 is implausible (must be 0.1 to 100000) - did you "
-        "mean 362.05?");
+        "d.toml:9: my-card.matrix_peak_fp16_tflop_per_s: 362050 is implausible");
   CHECK(sheet_problem(changed("= 32\n", "= 0.032\n")) ==
-        "d.toml:10: my-card.link_bandwidth_gb_per_s: 0.032 is implausible (must be 1 to 10000) - did you mean 32?");
-  CHECK(
-      sheet_problem(changed("46068", "24564")) ==
-      "d.toml:7: my-card.driver_memory_mib: 24564 is implausible (drivers report 0.85 to 1.15 times the printed size)");
+        "d.toml:10: my-card.link_bandwidth_gb_per_s: 0.032 is implausible");
+  for (const char* given : {"= 0.864", "= 864e9"}) {
+    CHECK_THAT(whole_problem(changed("= 864", given)), Catch::EndsWith(" 864?"));
+  }
+  for (const char* given : {"= 0.36205", "= 362050"}) {
+    CHECK_THAT(whole_problem(changed("= 362.05", given)), Catch::EndsWith(" 362.05?"));
+  }
+  CHECK_THAT(whole_problem(changed("= 32\n", "= 0.032\n")), Catch::EndsWith(" 32?"));
+  CHECK(sheet_problem(changed("46068", "24564")) == "d.toml:7: my-card.driver_memory_mib: 24564 is implausible");
   CHECK(sheet_problem(changed("= 864", "= -864")) ==
-        "d.toml:8: my-card.memory_bandwidth_gb_per_s: -864 is implausible (must be 15 to 50000)");
+        "d.toml:8: my-card.memory_bandwidth_gb_per_s: -864 is implausible");
   CHECK(sheet_problem(changed("= 864", "= 9007199254740993")).find("is implausible") != std::string::npos);
-  CHECK(sheet_problem(changed("= 864", "= nan")) ==
-        "d.toml:8: my-card.memory_bandwidth_gb_per_s: nan is implausible (must be 15 to 50000)");
+  CHECK(sheet_problem(changed("= 864", "= nan")) == "d.toml:8: my-card.memory_bandwidth_gb_per_s: nan is implausible");
 }
 
 TEST_CASE("all problems of a device file are told at once, by line and key") {
   CHECK(sheet_problem("[a]\nmemory_gbs = 48\nmemory_bandwidth_gb_per_s = \"fast\"\nname = 3\n") ==
-        "d.toml:1: a.source: missing (a figure needs its origin)\n"
-        "d.toml:1: a.memory_gb: missing (required)\n"
-        "d.toml:2: a.memory_gbs: unknown key - did you mean memory_gb?\n"
-        "d.toml:3: a.memory_bandwidth_gb_per_s: wrong type (must be a number, or {value, source}, is string)\n"
-        "d.toml:4: a.name: wrong type (must be a nonempty string, is integer)");
+        "d.toml:1: a.source: missing\n"
+        "d.toml:1: a.memory_gb: missing\n"
+        "d.toml:2: a.memory_gbs: unknown key\n"
+        "d.toml:3: a.memory_bandwidth_gb_per_s: wrong type\n"
+        "d.toml:4: a.name: wrong type");
   CHECK(sheet_problem(changed("matrix_peak_fp16_tflop_per_s = 362.05\n", "")) ==
-        "d.toml:1: my-card.matrix_peak_fp16_tflop_per_s: missing (at least one matrix peak is required) - give that of "
-        "fp16");
+        "d.toml:1: my-card.matrix_peak_fp16_tflop_per_s: missing");
   CHECK(sheet_problem(changed("{ value = 46068, source = \"nvidia-smi\" }", "{ value = 46068 }")) ==
-        "d.toml:7: my-card.driver_memory_mib: not {value, source} (a figure with a source needs both)");
-  CHECK(sheet_problem(changed("\"mine\"", "3")) ==
-        "d.toml:3: my-card.aliases: wrong type (must be a string, is integer)");
+        "d.toml:7: my-card.driver_memory_mib: not {value, source}");
+  CHECK(sheet_problem(changed("\"mine\"", "3")) == "d.toml:3: my-card.aliases: wrong type");
   CHECK(sheet_problem(changed("\"My card 48GB\"", "\"My card, 48GB\"")) ==
         "d.toml:1: my-card.name: device: My card, 48GB: a name must not hold commas, quotes or line ends");
-  CHECK(sheet_problem("") == "d.toml: no devices (a device is a table)");
-  CHECK(sheet_problem("memory_gb = 48\n") ==
-        "d.toml:1: memory_gb: unknown key (a device is a table) - begin it with [\"its name\"]");
+  CHECK(sheet_problem("") == "d.toml: no devices");
+  CHECK(sheet_problem("memory_gb = 48\n") == "d.toml:1: memory_gb: unknown key");
   CHECK(sheet_problem("[a\n").find("d.toml:1: syntax: ") == 0);
 }
 

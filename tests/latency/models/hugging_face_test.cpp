@@ -8,6 +8,7 @@
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -26,7 +27,7 @@ std::string problems_of(const std::string& text) {
   try {
     static_cast<void>(parse_hugging_face(text, "config.json"));
   } catch (const DomainError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "";
 }
@@ -179,8 +180,7 @@ TEST_CASE("multimodal configs are read for their text model") {
           "config.json")
           .shape,
       "gemma-4-26b-a4b");
-  CHECK(problems_of(config_of(gemma4, "\"num_kv_shared_layers\": 20")) ==
-        "config.json: num_kv_shared_layers: is 20 (not supported)");
+  CHECK(problems_of(config_of(gemma4, "\"num_kv_shared_layers\": 20")) == "config.json: num_kv_shared_layers: is 20");
 }
 
 TEST_CASE("families without a shipped shape: biases, shared experts, alternating windows, lightning attention") {
@@ -199,6 +199,19 @@ TEST_CASE("families without a shipped shape: biases, shared experts, alternating
   CHECK(shape.experts == Experts{.count = 6, .per_token = 2, .d_ff = 3, .shared_d_ff = 5, .dense_layers = 3});
   CHECK(shape.d_ff == 12);
   CHECK(shape.further_parameters == 8);  // the gate of one shared expert
+
+  // Every second of four layers has a mixture, but for the named ones of these two: named once, and within the model.
+  const auto dense_layers = [&](const std::string& named) {
+    return parsed(qwen2, R"("model_type": "qwen2_moe", "num_experts": 6, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 3, "shared_expert_intermediate_size": 5, "decoder_sparse_step": 2,
+        "mlp_only_layers": )" +
+                             named)
+        .shape.experts.dense_layers;
+  };
+  CHECK(dense_layers("[]") == 2);
+  CHECK(dense_layers("[0, 2]") == 2);
+  CHECK(dense_layers("[1, 1, 5]") == 3);
+  CHECK(dense_layers("[1, 3]") == 4);
 
   shape = parsed(qwen2, R"("model_type": "gemma2", "num_hidden_layers": 5, "hidden_activation": "gelu_pytorch_tanh",
       "sliding_window": 16)")
@@ -318,8 +331,8 @@ TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
                    "hf_quant_config.json");
   CHECK(model.weights == NumberFormat::fp8);
   CHECK(model.kv_cache == NumberFormat::fp8);
-  CHECK_THROWS_WITH(add_quantization(model, "{}", "hf_quant_config.json"),
-                    "hf_quant_config.json: quantization: missing (it states the formats)");
+  CHECK_THROWS_MATCHES(add_quantization(model, "{}", "hf_quant_config.json"), DomainError,
+                       Says("hf_quant_config.json: quantization: missing"));
 }
 
 TEST_CASE("a quantization that a model cannot have here is named with what to do") {
@@ -327,68 +340,64 @@ TEST_CASE("a quantization that a model cannot have here is named with what to do
     return problems_of(config_of(llama_8b, "\"quantization_config\": " + quantization));
   };
   CHECK(rejected(R"({"quant_method": "gguf-ish"})") ==
-        "config.json: quantization_config.quant_method: \"gguf-ish\" is not known - known: awq, bitsandbytes, "
-        "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, mxfp4");
+        "config.json: quantization_config.quant_method: \"gguf-ish\" is not known");
   CHECK(rejected(R"({"quant_method": "awk", "bits": 3})") ==
-        "config.json: quantization_config.quant_method: \"awk\" is not known - did you mean awq?");
-  CHECK(rejected(R"({"quant_method": "gptq", "bits": 3})") ==
-        "config.json: quantization_config.bits: is 3 (only 4 and 8 bits are supported) - use --target-format or "
-        "--draft-format on a config without it");
+        "config.json: quantization_config.quant_method: \"awk\" is not known");
+  CHECK(rejected(R"({"quant_method": "gptq", "bits": 3})") == "config.json: quantization_config.bits: is 3");
   CHECK(rejected(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})") ==
-        "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known (all layers must have one "
-        "format) - use --target-format or --draft-format on a config without it");
+        "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known");
   CHECK(rejected(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") ==
-        "config.json: quantization_config.load_in_4bit: is not known (nf4 and fp4 by bitsandbytes have scales of their "
-        "own) - use --target-format or --draft-format on a config without it");
-  CHECK(rejected("7") == "config.json: quantization_config: is 7 (must be an object)");
+        "config.json: quantization_config.load_in_4bit: is not known");
+  CHECK(rejected("7") == "config.json: quantization_config: is 7");
+  CHECK_THROWS_WITH(
+      parse_hugging_face(config_of(llama_8b, R"("quantization_config": {"quant_method": "gptq", "bits": 3})"),
+                         "config.json"),
+      Catch::Contains("--target-format"));
 }
 
 TEST_CASE("an architecture or a layer that is not known is named with the nearest that is") {
   CHECK(problems_of(config_of(deepseek_v3, "\"model_type\": \"glm5_moe\"")) ==
-        "config.json: model_type: unknown architecture \"glm5_moe\" - did you mean glm4_moe?");
+        "config.json: model_type: unknown architecture \"glm5_moe\"");
+  CHECK_THROWS_WITH(parse_hugging_face(config_of(deepseek_v3, "\"model_type\": \"glm5_moe\""), "config.json"),
+                    Catch::Contains("glm4_moe"));
   CHECK(
       problems_of("{\"model_type\": \"bert\"}").starts_with("config.json: model_type: unknown architecture \"bert\""));
-  CHECK(problems_of("{}") ==
-        "config.json: model_type: missing (it names the architecture) - is this the config.json of a Hugging Face "
-        "checkpoint?");
+  CHECK(problems_of("{}") == "config.json: model_type: missing");
   CHECK(problems_of(config_of(llama_8b, "\"hidden_act\": \"gelu_tan\"")) ==
-        "config.json: hidden_act: unknown activation \"gelu_tan\" - did you mean gelu_tanh?");
+        "config.json: hidden_act: unknown activation \"gelu_tan\"");
   CHECK(problems_of(config_of(nemotron_3, "\"hybrid_override_pattern\": \"ME*X\", \"moe_latent_size\": 8")) ==
-        "config.json: hybrid_override_pattern: has a layer \"X\" (M, *, - and E are known)\n"
-        "config.json: num_hidden_layers: is 52 (4 layers are named)\n"
-        "config.json: moe_latent_size: is there (experts with a projection of their own are not supported)");
-  CHECK(problems_of(config_of(nemotron_3, "\"moe_latent_size\": 1024")) ==
-        "config.json: moe_latent_size: is there (experts with a projection of their own are not supported)");
+        "config.json: hybrid_override_pattern: has a layer \"X\"\n"
+        "config.json: num_hidden_layers: is 52\n"
+        "config.json: moe_latent_size: is there");
+  CHECK(problems_of(config_of(nemotron_3, "\"moe_latent_size\": 1024")) == "config.json: moe_latent_size: is there");
   CHECK(problems_of(config_of(gpt_oss_20b, "\"layer_types\": [\"full_attention\", \"chunked_attention\"]")) ==
-        "config.json: layer_types: names 2 layers (num_hidden_layers is 24)\n"
-        "config.json: layer_types: \"chunked_attention\" is not known - known: full_attention, "
-        "linear_attention, sliding_attention");
+        "config.json: layer_types: names 2 layers\n"
+        "config.json: layer_types: \"chunked_attention\" is not known");
 }
 
 TEST_CASE("all problems of a config are reported at once, under its own keys") {
   CHECK(problems_of(R"({"model_type": "llama", "num_hidden_layers": "32", "hidden_size": -4096,
       "num_attention_heads": 32.5, "num_key_value_heads": [8], "intermediate_size": 99999999999999999999999,
       "tie_word_embeddings": "yes", "hidden_act": 7, "quantization_config": {"quant_method": 3}})") ==
-        "config.json: num_hidden_layers: is \"32\" (must be a whole number in [0, 10000000])\n"
-        "config.json: hidden_size: is -4096 (must be a whole number in [0, 10000000])\n"
-        "config.json: num_attention_heads: is 32.5 (must be a whole number in [0, 10000000])\n"
-        "config.json: num_key_value_heads: is an array (must be a whole number in [0, 10000000])\n"
-        "config.json: intermediate_size: is 9.999999999999999e+22 (must be a whole number in [0, 10000000])\n"
+        "config.json: num_hidden_layers: is \"32\"\n"
+        "config.json: hidden_size: is -4096\n"
+        "config.json: num_attention_heads: is 32.5\n"
+        "config.json: num_key_value_heads: is an array\n"
+        "config.json: intermediate_size: is 9.999999999999999e+22\n"
         "config.json: vocab_size: missing\n"
-        "config.json: tie_word_embeddings: is \"yes\" (must be true or false)\n"
-        "config.json: hidden_act: is 7 (must be a string)\n"
-        "config.json: quantization_config.quant_method: is 3 (must be a string)");
+        "config.json: tie_word_embeddings: is \"yes\"\n"
+        "config.json: hidden_act: is 7\n"
+        "config.json: quantization_config.quant_method: is 3");
   CHECK(problems_of(config_of(llama_8b, "\"num_key_value_heads\": 5, \"hidden_size\": 0")) ==
-        "config.json: hidden_size: is 0 (must be 1 to 10000000)\n"
-        "config.json: head_dim: is 0 (must be 1 to 10000000)\n"
-        "config.json: num_key_value_heads: is 5 (must divide heads, 32)");
-  CHECK(problems_of(config_of(mixtral, "\"num_experts_per_tok\": 9")) ==
-        "config.json: num_experts_per_tok: is 9 (must be 1 to 8 (experts.count))");
+        "config.json: hidden_size: is 0\n"
+        "config.json: head_dim: is 0\n"
+        "config.json: num_key_value_heads: is 5");
+  CHECK(problems_of(config_of(mixtral, "\"num_experts_per_tok\": 9")) == "config.json: num_experts_per_tok: is 9");
 }
 
 TEST_CASE("hostile configs end with a message") {
-  CHECK(problems_of("") == "config.json:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
-  CHECK(problems_of("[]") == "config.json: no config.json (must be an object)");
+  CHECK(problems_of("") == "config.json:1: syntax: invalid JSON at column 1");
+  CHECK(problems_of("[]") == "config.json: no config.json");
   CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: invalid JSON"));
   CHECK(problems_of(std::string(100, '[')).find("nested deeper than 64 levels") != std::string::npos);
   CHECK(problems_of("{\"a\": \"Infinity \\\" NaN\", \"model_type\": NaN}")

@@ -5,6 +5,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -29,7 +30,7 @@ std::string problems_of_models(const std::string& text) {
   try {
     static_cast<void>(parse_models(text, "mine.toml"));
   } catch (const DomainError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "";
 }
@@ -66,13 +67,13 @@ TEST_CASE("all problems of a model file are reported at once, with line, reason 
                          "head_dim = 2\nd_ff = 12\nvocabulary = 10\nnorm = \"rsm\"\nactivation = \"silu\"\n"
                          "positions = \"rotary\"\n") ==
       "mine.toml:1: mine.d_model: missing\n"
-      "mine.toml:2: mine.summary: wrong type (must be a string, is integer)\n"
-      "mine.toml:4: mine.layers: wrong type (must be a whole number, is floating-point)\n"
-      "mine.toml:5: mine.d_modle: unknown key - did you mean d_model?\n"
-      "mine.toml:11: mine.norm: unknown norm \"rsm\" - did you mean rms?");
+      "mine.toml:2: mine.summary: wrong type\n"
+      "mine.toml:4: mine.layers: wrong type\n"
+      "mine.toml:5: mine.d_modle: unknown key\n"
+      "mine.toml:11: mine.norm: unknown norm \"rsm\"");
   CHECK(problems_of_models("[\"mine\"\n") != "");
-  CHECK(problems_of_models("") == "mine.toml: no models (a model is a table)");
-  CHECK(problems_of_models("mine = 3\n") == "mine.toml:1: mine: unknown key (a model is a table) - write [\"mine\"]");
+  CHECK(problems_of_models("") == "mine.toml: no models");
+  CHECK(problems_of_models("mine = 3\n") == "mine.toml:1: mine: unknown key");
 }
 
 TEST_CASE("numbers that no model has are refused where they stand") {
@@ -81,23 +82,22 @@ TEST_CASE("numbers that no model has are refused where they stand") {
   text.replace(text.find("head_dim = 2"), 12, "head_dim = 5");
   text.replace(text.find("d_ff = 12"), 9, "d_ff = -1");
   CHECK(problems_of_models(text + "learned_positions = 4\nsource_length = 7\n") ==
-        "mine.toml:7: mine.kv_heads: is 3 (must divide heads, 4)\n"
-        "mine.toml:8: mine.head_dim: is 5 (rotary positions turn pairs, it must be even)\n"
-        "mine.toml:9: mine.d_ff: is -1 (must be 1 to 10000000)\n"
-        "mine.toml:15: mine.learned_positions: is 4 (only with positions = \"learned\")\n"
-        "mine.toml:16: mine.source_length: is 7 (only with architecture = \"encoder_decoder\")");
+        "mine.toml:7: mine.kv_heads: is 3\n"
+        "mine.toml:8: mine.head_dim: is 5\n"
+        "mine.toml:9: mine.d_ff: is -1\n"
+        "mine.toml:15: mine.learned_positions: is 4\n"
+        "mine.toml:16: mine.source_length: is 7");
 }
 
 TEST_CASE("what is no part of a shape is named with the flag that says it") {
   CHECK(problems_of_models(sound + "quantization = \"fp8\"\nexperts = 8\ntensor_parallel = 2\nnum_experts = 8\n") ==
-        "mine.toml:15: mine.quantization: not a key of model files (a model can be stored in any format) - use "
-        "--target-format and --draft-format\n"
-        "mine.toml:16: mine.experts: wrong type (must be a table, is integer)\n"
-        "mine.toml:17: mine.tensor_parallel: not a key of model files (a model can be split over any number of "
-        "devices) - use "
-        "--target-tp and --draft-tp\n"
-        "mine.toml:18: mine.num_experts: not a key of model files (experts are a table) - write experts = {count = 8, "
-        "per_token = 2, d_ff = 14336}");
+        "mine.toml:15: mine.quantization: not a key of model files\n"
+        "mine.toml:16: mine.experts: wrong type\n"
+        "mine.toml:17: mine.tensor_parallel: not a key of model files\n"
+        "mine.toml:18: mine.num_experts: not a key of model files");
+  CHECK_THROWS_WITH(
+      parse_models(sound + "quantization = \"fp8\"\ntensor_parallel = 2\nnum_experts = 8\n", "mine.toml"),
+      Catch::Contains("--target-format") && Catch::Contains("--target-tp") && Catch::Contains("experts = {"));
 }
 
 TEST_CASE("tables within a model are read key by key") {
@@ -137,25 +137,25 @@ TEST_CASE("tables within a model are refused where they stand") {
   CHECK(problems_of_models(sound +
                            "experts = {count = 8, per_tokn = 2, d_ff = 6}\nwindow = {tokens = 4, layers = true}") ==
         "mine.toml:15: mine.experts.per_token: missing\n"
-        "mine.toml:15: mine.experts.per_tokn: unknown key - did you mean per_token?\n"
-        "mine.toml:16: mine.window.layers: wrong type (must be a whole number, is boolean)");
+        "mine.toml:15: mine.experts.per_tokn: unknown key\n"
+        "mine.toml:16: mine.window.layers: wrong type");
   CHECK(problems_of_models(sound +
                            "norms_per_layer = 3\nexperts = {count = 8, per_token = 9, d_ff = 6, dense_layers = 3}\n"
                            "window = {tokens = 0, layers = 3}\n"
                            "linear = {layers = 3, layer_parameters = 0, state_elements = 1}\n"
                            "head = {own_vocabulary = true}\n") ==
-        "mine.toml:15: mine.norms_per_layer: is 3 (must be 1, 2 or 4)\n"
-        "mine.toml:16: mine.experts.per_token: is 9 (must be 1 to 8 (experts.count))\n"
-        "mine.toml:16: mine.experts.dense_layers: is 3 (must be 0 to 2 (the layers with a feed-forward block))\n"
-        "mine.toml:17: mine.window.layers: is 3 (must be 0 to -1 (the layers with attention))\n"
-        "mine.toml:17: mine.window.tokens: is 0 (a window has tokens and layers)\n"
-        "mine.toml:18: mine.linear.layers: is 3 (must be 0 to 2 (layers))\n"
-        "mine.toml:18: mine.linear.layer_parameters: is 0 (only for linear.layers)\n"
-        "mine.toml:19: mine.head: describes inputs (only with architecture = \"head\")");
+        "mine.toml:15: mine.norms_per_layer: is 3\n"
+        "mine.toml:16: mine.experts.per_token: is 9\n"
+        "mine.toml:16: mine.experts.dense_layers: is 3\n"
+        "mine.toml:17: mine.window.layers: is 3\n"
+        "mine.toml:17: mine.window.tokens: is 0\n"
+        "mine.toml:18: mine.linear.layers: is 3\n"
+        "mine.toml:18: mine.linear.layer_parameters: is 0\n"
+        "mine.toml:19: mine.head: describes inputs");
   CHECK(problems_of_models(sound + "latent = {kv_rank = 3, rope_dim = 3, nope_dim = 4, value_dim = 7}\n") ==
-        "mine.toml:7: mine.kv_heads: is 2 (latent attention has keys and values for every head, 4)\n"
-        "mine.toml:8: mine.head_dim: is 2 (must be latent.nope_dim + latent.rope_dim, 7)\n"
-        "mine.toml:15: mine.latent.rope_dim: is 3 (rotary positions turn pairs, it must be even)");
+        "mine.toml:7: mine.kv_heads: is 2\n"
+        "mine.toml:8: mine.head_dim: is 2\n"
+        "mine.toml:15: mine.latent.rope_dim: is 3");
 }
 
 TEST_CASE("a shape is checked wherever it comes from") {
@@ -163,9 +163,8 @@ TEST_CASE("a shape is checked wherever it comes from") {
   CHECK_NOTHROW(check_shape(shape));
   shape.encoder_layers = 0;
   shape.layers = 0;
-  CHECK_THROWS_WITH(check_shape(shape),
-                    "tiny encoder_decoder: layers is 0 (must be 1 to 10000000)\n"
-                    "tiny encoder_decoder: encoder_layers is 0 (an encoder_decoder has an encoder)");
+  CHECK_THROWS_MATCHES(check_shape(shape), DomainError,
+                       Says("tiny encoder_decoder: layers is 0\ntiny encoder_decoder: encoder_layers is 0"));
 }
 
 TEST_CASE("the shipped models are sound, have unique names and stand in order") {
@@ -181,11 +180,12 @@ TEST_CASE("the shipped models are sound, have unique names and stand in order") 
 
 TEST_CASE("an unknown model is answered with the nearest one") {
   CHECK(find_model(model_registry(), "t5-xxl").layers == 24);
-  CHECK_THROWS_WITH(find_model(model_registry(), "t5-xll"), "unknown model \"t5-xll\" - did you mean t5-xxl?");
+  CHECK_THROWS_MATCHES(find_model(model_registry(), "t5-xll"), DomainError, Says("unknown model \"t5-xll\""));
+  CHECK_THROWS_WITH(find_model(model_registry(), "t5-xll"), Catch::Contains("t5-xxl"));
 }
 
 TEST_CASE("a file that is not there is an error that names it") {
-  CHECK_THROWS_WITH(read_models("no/such/file.toml"), "no/such/file.toml: cannot be read (No such file or directory)");
+  CHECK_THROWS_MATCHES(read_models("no/such/file.toml"), InputError, Says("no/such/file.toml: cannot be read"));
 }
 
 }  // namespace foredraft::latency

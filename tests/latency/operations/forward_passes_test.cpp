@@ -7,6 +7,7 @@
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -80,12 +81,10 @@ TEST_CASE("requests that no pass can have are refused") {
   CHECK_THROWS_AS(decoder_pass(decoder, {.context = -1}), DomainError);
   CHECK_THROWS_AS(autoregressive_drafting(decoder, {}, 0), DomainError);
   CHECK_THROWS_AS(block_drafting(decoder, {.tokens = 2}, 3), DomainError);
-  CHECK_THROWS_WITH(encoder_pass(decoder, {}), "encoder_pass: tiny decoder has no encoder");
-  CHECK_THROWS_WITH(decoder_pass(decoder, {.source_length = 3}),
-                    "invalid source_length=3 (must be 0: tiny decoder has no encoder)");
-  CHECK_THROWS_WITH(decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 4, .context = 13}),
-                    "invalid context=13 (must leave room for the pass: 17 positions are needed, tiny encoder_decoder "
-                    "has 16)");
+  CHECK_THROWS_MATCHES(encoder_pass(decoder, {}), DomainError, Says("encoder_pass: tiny decoder has no encoder"));
+  CHECK_THROWS_MATCHES(decoder_pass(decoder, {.source_length = 3}), DomainError, Says("invalid source_length=3"));
+  CHECK_THROWS_MATCHES(decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 4, .context = 13}), DomainError,
+                       Says("invalid context=13"));
   CHECK_NOTHROW(decoder_pass(tests::tiny_encoder_decoder(), {.tokens = 3, .context = 13}));
   ModelShape broken = decoder;
   broken.kv_heads = 3;
@@ -103,9 +102,7 @@ TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the
   CHECK_FALSE(why_not_runnable(shape));
   shape.experts = {.count = 4, .per_token = 2, .d_ff = 6};
   CHECK(rejected(shape) == "mixtures of experts are not run");
-  CHECK_THROWS_WITH(decoder_pass(shape, {}),
-                    "tiny decoder: passes of it cannot be run (mixtures of experts are not "
-                    "run) - predict them from a data sheet");
+  CHECK_THROWS_MATCHES(decoder_pass(shape, {}), DomainError, Says("tiny decoder: passes of it cannot be run"));
   shape = tests::tiny_decoder();
   shape.kv_heads = 4;
   shape.head_dim = 6;
@@ -132,9 +129,8 @@ TEST_CASE("a pass that ends within a sliding window is run, a longer one is not"
   ModelShape shape = tests::tiny_decoder();
   shape.window = {.tokens = 8, .layers = 2};
   CHECK_NOTHROW(decoder_pass(shape, {.tokens = 3, .batch = 1, .context = 5}));
-  CHECK_THROWS_WITH(decoder_pass(shape, {.tokens = 4, .batch = 1, .context = 5}),
-                    "invalid context=5 (must leave room for the pass: 9 positions are needed, windows of tiny decoder "
-                    "see 8; longer contexts are not run)");
+  CHECK_THROWS_MATCHES(decoder_pass(shape, {.tokens = 4, .batch = 1, .context = 5}), DomainError,
+                       Says("invalid context=5"));
 }
 
 }  // namespace foredraft::latency

@@ -3,6 +3,7 @@
 
 #include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -41,15 +42,15 @@ TEST_CASE("a program that reaches outside a buffer is refused") {
   Program program = sound_program();
   SECTION("by one column") {
     first_project(program).outputs = 5;
-    CHECK_THROWS_WITH(check_program(program), "program: project reaches element 40 of \"weight\", which has 32");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("element 40 of \"weight\""));
   }
   SECTION("into a buffer that is not there") {
     first_project(program).in = 4;
-    CHECK_THROWS_WITH(check_program(program), "program: project names buffer 4 of 4");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("buffer 4 of 4"));
   }
   SECTION("an empty buffer") {
     program.buffers[0].elements = 0;
-    CHECK_THROWS_WITH(check_program(program), "program: buffer \"in\" has 0 elements");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("buffer \"in\""));
   }
 }
 
@@ -57,11 +58,11 @@ TEST_CASE("an activation that is read before it is written is refused") {
   Program program = sound_program();
   SECTION("out of order") {
     std::swap(program.operations[0], program.operations[1]);
-    CHECK_THROWS_WITH(check_program(program), "program: pick_token reads \"out\", which nothing wrote");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("pick_token reads \"out\""));
   }
   SECTION("added to") {
     first_project(program).accumulate = true;
-    CHECK_THROWS_WITH(check_program(program), "program: project reads \"out\", which nothing wrote");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("project reads \"out\""));
   }
 }
 
@@ -69,20 +70,20 @@ TEST_CASE("a name that is taken twice, a written weight, ids taken for values an
   Program program = sound_program();
   SECTION("names") {
     program.buffers[2].name = "in";
-    CHECK_THROWS_WITH(check_program(program), "program: two buffers \"in\"");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("two buffers \"in\""));
   }
   SECTION("weights") {
     program.operations.emplace_back(Activate{0, 1, 1, 8, Activation::relu, false});
-    CHECK_THROWS_WITH(check_program(program), "program: activate writes the weight \"weight\"");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("the weight \"weight\""));
   }
   SECTION("ids") {
     first_project(program).in = 3;
     first_project(program).inputs = 1;
-    CHECK_THROWS_WITH(check_program(program), "program: project takes \"ids\" for what it is not");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("takes \"ids\""));
   }
   SECTION("output") {
     program.output = no_buffer;
-    CHECK_THROWS_WITH(check_program(program), "program: no output");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("output"));
   }
 }
 
@@ -92,27 +93,27 @@ TEST_CASE("attention and caches that do not fit each other are refused") {
     first_of<Attend>(program).kv_heads = 3;
     first_of<Attend>(program).length = 1;
     first_of<Attend>(program).capacity = 1;
-    CHECK_THROWS_WITH(check_program(program), "program: attend: kv_heads do not divide heads");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("attend: kv_heads"));
   }
   SECTION("length") {
     first_of<Attend>(program).length = 8;
-    CHECK_THROWS_WITH(check_program(program), "program: attend: reads beyond the cache's capacity");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("attend: reads"));
   }
   SECTION("a query that sees nothing") {
     first_of<Attend>(program).length = 2;
-    CHECK_THROWS_WITH(check_program(program), "program: attend: a causal query that sees no key");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("causal query"));
   }
   SECTION("overlapping queries") {
     first_of<Attend>(program).query_stride = 7;
-    CHECK_THROWS_WITH(check_program(program), "program: attend: queries overlap");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("overlap"));
   }
   SECTION("a full cache") {
     first_of<StoreKeysValues>(program).context = 5;
-    CHECK_THROWS_WITH(check_program(program), "program: store_keys_values: writes beyond the cache's capacity");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("store_keys_values"));
   }
   SECTION("ids beyond the table") {
     first_of<Embed>(program).vocabulary = 9;
-    CHECK_THROWS_WITH(check_program(program), "program: embed: token ids beyond the table");
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("embed"));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::latency {
@@ -456,8 +457,8 @@ TEST_CASE("formats: what is quantized, what computes in what, and the words of c
 
 TEST_CASE("passes that there are not are errors that say why") {
   const ModelShape shape = tests::tiny_decoder();
-  CHECK_THROWS_WITH(step_operations(shape, {.tensor_parallel = 3}, {}),
-                    "invalid tensor_parallel=3 (must divide the 4 heads of tiny decoder)");
+  CHECK_THROWS_MATCHES(step_operations(shape, {.tensor_parallel = 3}, {}), DomainError,
+                       Says("invalid tensor_parallel=3"));
   CHECK_THROWS_AS(weight_bytes(tests::tiny_encoder_decoder(), {}), DomainError);
   CHECK_THROWS_AS(step_operations(shape, {.tensor_parallel = 0}, {}), DomainError);
   CHECK_THROWS_AS(step_operations(shape, {.expert_skew = 1.5}, {}), DomainError);
@@ -467,8 +468,7 @@ TEST_CASE("passes that there are not are errors that say why") {
   ModelShape short_context = shape;
   short_context.max_context = 10;
   CHECK(step_operations(short_context, {}, {1, 3, 7}).size() == step_operations(shape, {}, {1, 3, 7}).size());
-  CHECK_THROWS_WITH(step_operations(short_context, {}, {1, 3, 8}),
-                    "tiny decoder: context 8 and 3 new tokens exceed the 10 positions of the model - ask for less");
+  CHECK_THROWS_MATCHES(step_operations(short_context, {}, {1, 3, 8}), DomainError, Says("context 8"));
   const auto operators = [](const ModelShape& of, Role role, const ForwardPassPoint& point, std::int64_t pass = 0) {
     return ForwardPassOperations(of, role, {}).operators(point, pass);
   };

@@ -8,6 +8,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::latency {
@@ -25,7 +26,7 @@ std::string problem(auto&& make) {
   try {
     static_cast<void>(make());
   } catch (const DomainError& error) {
-    return error.what();
+    return brief(error.what());
   }
   return "accepted";
 }
@@ -96,19 +97,12 @@ TEST_CASE("what nothing answers is refused by name") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK(problem([&] {
           return surface(profile, "t5-small").at({128, 1, 128});
-        }) ==
-        "t5-small decoder_pass fp16: no time for batch 128, 1 tokens and context 128 (outside of what the profile "
-        "measured) - measure it, or ask within the table");
-  CHECK(problem([&] {
-          return surface(profile, "gemma-2b").at({1, 1, 128});
-        }).find("the profile has no times for it") != std::string::npos);
-  CHECK(problem([&] { return surface(profile, "t5-smal"); }) ==
-        "unknown model \"t5-smal\" (neither the profile of device of a known model nor the shapes of models have it) - "
-        "did you mean t5-small?");
+        }) == "t5-small decoder_pass fp16: no time for batch 128, 1 tokens and context 128");
+  CHECK(problem([&] { return surface(profile, "gemma-2b").at({1, 1, 128}); }).find("gemma-2b") != std::string::npos);
+  CHECK(problem([&] { return surface(profile, "t5-smal"); }) == "unknown model \"t5-smal\"");
   Profile falling = profile;
   falling.steps[3].timing.summary.median_us *= 0.5;
-  CHECK(problem([&] { return surface(falling, "t5-small"); }).find("more work must not take less time") !=
-        std::string::npos);
+  CHECK(problem([&] { return surface(falling, "t5-small"); }).find(" us for batch ") != std::string::npos);
 }
 
 TEST_CASE("a data sheet answers by its roofline, without an interval") {
@@ -145,9 +139,7 @@ TEST_CASE("a user's steps count like measured ones, of models that nobody else k
   CHECK(mine.at({1, 4, 100}).time_us == Approx(20.0).epsilon(foredraft::tests::few_ulp));
   CHECK_FALSE(mine.at({1, 4, 100}).spread);
   CHECK(mine.at({1, 2, 100}).time_us == Approx(std::sqrt(200.0)).epsilon(foredraft::tests::few_ulp));
-  CHECK(problem([&] {
-          return mine.at({2, 1, 100});
-        }).find("outside of what the profile measured") != std::string::npos);
+  CHECK(problem([&] { return mine.at({2, 1, 100}); }).find("no time for batch 2") != std::string::npos);
   CHECK(problem([&] { return surface(profile, "your model"); }).find("unknown model") != std::string::npos);
   // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
   for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
@@ -157,7 +149,7 @@ TEST_CASE("a user's steps count like measured ones, of models that nobody else k
     CHECK_FALSE(surface(profile, "llama-2-7b").at({1, 4, 100}).spread);
     CHECK(problem([&] {
             return surface(profile, "llama-2-7b").at({2, 1, 100});
-          }).find("outside of what the profile measured") != std::string::npos);
+          }).find("no time for batch 2") != std::string::npos);
     profile.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};
     CHECK(surface(profile, "llama-2-7b").at({1, 4, 100}).spread == 0.19);
     CHECK(surface(profile, "llama-2-7b").at({1, 2, 100}).spread.value() >= 0.19);

@@ -7,6 +7,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -155,7 +156,7 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
     try {
       check_profile(changed);
     } catch (const std::exception& error) {
-      return std::string(error.what());
+      return brief(error.what());
     }
     return std::string("accepted");
   };

@@ -75,6 +75,29 @@ TEST_CASE("both models' weights and caches share a device") {
   CHECK_THROWS_AS(memory_need({&target, four}, no_drafter, 0, 5, 1000), DomainError);
 }
 
+TEST_CASE("activations of a token are its residual stream, logits and widest block, worked by hand") {
+  ModelShape shape = shipped("llama-3.1-8b");
+  const auto bytes = [&] { return memory_need({&shape, {}}, no_drafter, 2, 5, 100).activation_bytes; };
+  CHECK(bytes() == 10 * 2.0 * (3 * 4096 + 128256 + 3 * 14336));
+  shape.gated = false;
+  CHECK(bytes() == 10 * 2.0 * (3 * 4096 + 128256 + 2 * 14336));
+}
+
+TEST_CASE("a limit counts the tokens that are verified, in what fits and in the largest batch") {
+  const MemoryLimit limit{.target = shipped("tiny-target"),
+                          .draft = shipped("tiny-drafter"),
+                          .target_deployment = {},
+                          .draft_deployment = {},
+                          .capacity_bytes = 1e9};
+  // The context is short beside the tokens, so that they decide.
+  const std::int64_t batch = limit.max_batch(64, 1);
+  REQUIRE(batch > 1);
+  CHECK(limit.fits(batch, 64, 1));
+  CHECK_FALSE(limit.fits(batch + 1, 64, 1));
+  CHECK_NOTHROW(limit.check(batch, 64, 1));
+  CHECK_THROWS_AS(limit.check(batch + 1, 64, 1), DomainError);
+}
+
 TEST_CASE("a head shares the target's tables as far as the first device holds them") {
   const ModelShape target = shipped("llama-3.1-8b");
   ModelShape head = shipped("eagle-llama-3.1-8b");

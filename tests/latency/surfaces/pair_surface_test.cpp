@@ -18,6 +18,15 @@ double modelled(const std::string& model, Role role, std::int64_t batch, std::in
       {.model = model, .role = role, .dtype = "fp16", .batch = batch, .tokens = tokens, .context = context});
 }
 
+/// One sequence of no context.
+void add_step(Profile& profile, const std::string& model, Role role, std::int64_t tokens, double us) {
+  profile.steps.push_back(
+      {{.model = model, .role = role, .dtype = "fp16", .tokens = tokens, .context = 0},
+       timing_of(
+           {.name = "given", .summary = {.samples = 1, .median_us = us, .median_ci95_us = {us, us}}, .samples_us = {}},
+           0.0, 0.0, 0.0)});
+}
+
 }  // namespace
 
 TEST_CASE("drafts one by one take what was measured of them, else as many passes of the drafter") {
@@ -147,16 +156,27 @@ TEST_CASE("blocks and heads draft by their own passes") {
   CHECK(block.drafting(4, 1, 60).origin == Origin::roofline);
 }
 
+TEST_CASE("an engine's loop draws a token at every verified position, and catches up while weights still come") {
+  Profile profile{.source = Source::engine, .identity = {}, .device = {}, .limits = {}};
+  profile.engine_loop = EngineLoop{.draft_catch_up = CatchUp::verified, .draw_us = {.value = 50.0}};
+  add_step(profile, "big", Role::decoder_pass, 1, 20.0);
+  add_step(profile, "small", Role::decoder_pass, 1, 4.0);
+  add_step(profile, "small", Role::decoder_pass, 3, 6.0);
+  add_step(profile, "small", Role::autoregressive_drafting, 1, 8.0);
+  const PairSurface pair(profile, model_registry(), "big", "small", Role::autoregressive_drafting);
+  CHECK(pair.sampling(3, 2)->time_us == 4 * 2 * 50.0);
+  CHECK(pair.plain_sampling(2)->time_us == 2 * 50.0);
+  // One draft takes 8 in the loop and 4 alone, and the three tokens of the catch-up 6 alone.
+  CHECK(pair.catch_up(2, 1, 0)->time_us ==
+        Approx(std::cbrt(216.0 + 512.0 - 64.0)).epsilon(foredraft::tests::second_route));
+}
+
 TEST_CASE("a user's pair needs its passes alone") {
   Profile profile{.source = Source::user, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "steps.csv";
-  for (const auto& [model, tokens, us] : {std::tuple{"big", 1, 20.0}, {"big", 3, 21.0}, {"small", 1, 2.0}}) {
-    profile.steps.push_back(
-        {{.model = model, .dtype = "fp16", .tokens = tokens, .context = 0},
-         timing_of(
-             {.name = "user", .summary = {.samples = 1, .median_us = us, .median_ci95_us = {us, us}}, .samples_us = {}},
-             0.0, 0.0, 0.0)});
-  }
+  add_step(profile, "big", Role::decoder_pass, 1, 20.0);
+  add_step(profile, "big", Role::decoder_pass, 3, 21.0);
+  add_step(profile, "small", Role::decoder_pass, 1, 2.0);
   const PairSurface pair(profile, model_registry(), "big", "small", Role::autoregressive_drafting);
   CHECK(pair.drafting(5, 1, 0).time_us == Approx(10.0).epsilon(foredraft::tests::few_ulp));
   CHECK(pair.target_pass(3, 1, 0).time_us == Approx(21.0).epsilon(foredraft::tests::few_ulp));

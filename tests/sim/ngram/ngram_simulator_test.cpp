@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <catch2/catch.hpp>
@@ -9,35 +9,52 @@
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/speculation.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {
 namespace {
 
-TokenSimulation small_simulation(double temperature, std::int64_t gamma, std::uint64_t iteration_count) {
-  return {.models = NgramPair{ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 100, 1),
-                                                  tests::generated_vocabulary, 2),
-                              ngram::ngram_drafter(
-                                  ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 4, 2),
-                                                      tests::generated_vocabulary, 2))},
-          .rule = RejectionSampling{},
-          .temperature = temperature,
-          .gamma = gamma,
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .iterations = iteration_count};
+using tests::Simulation;
+using tests::simulator_of;
+
+/// Replaces the models of a simulation.
+void train(Simulation& simulation, std::shared_ptr<const ngram::Model> target, ngram::Drafter drafter) {
+  std::get<NgramModels>(simulation.token().models).trained =
+      std::make_shared<const TrainedModels>(TrainedModels{std::move(target), std::move(drafter)});
 }
 
-tests::ExactChain exact_chain(const TokenSimulation& simulation) {
-  const auto& pair = std::get<NgramPair>(simulation.models);
-  return {*pair.target, *pair.drafter.models.front()};
+const TrainedModels& trained(const Simulation& simulation) {
+  return *std::get<NgramModels>(std::get<TokenFidelity>(simulation.scenario.fidelity).models).trained;
 }
 
-tests::ExactIterations exactly(const TokenSimulation& simulation) {
-  const auto& pair = std::get<NgramPair>(simulation.models);
-  return tests::exact_iterations(*pair.target, pair.drafter, simulation.gamma, simulation.convention);
+/// With the same target.
+void draft_by(Simulation& simulation, ngram::Drafter drafter) {
+  train(simulation, trained(simulation).target, std::move(drafter));
+}
+
+Simulation small_simulation(double temperature, std::int64_t gamma, std::uint64_t iteration_count) {
+  Simulation simulation{
+      .scenario = {.fidelity = TokenFidelity{.temperature = temperature, .models = NgramModels{}}, .gamma = gamma},
+      .plan = {.iterations = iteration_count}};
+  train(simulation,
+        ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 100, 1),
+                            tests::generated_vocabulary, 2),
+        ngram::ngram_drafter(ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 4, 2),
+                                                 tests::generated_vocabulary, 2)));
+  return simulation;
+}
+
+tests::ExactChain exact_chain(const Simulation& simulation) {
+  return {*trained(simulation).target, *trained(simulation).drafter->models.front()};
+}
+
+tests::ExactIterations exactly(const Simulation& simulation) {
+  return tests::exact_iterations(*trained(simulation).target, *trained(simulation).drafter, simulation.scenario.gamma,
+                                 simulation.scenario.convention);
 }
 
 /// Heads or stages that see one emitted token, trained on little and other text than the target.
@@ -65,8 +82,8 @@ std::vector<Estimate> conditional_acceptance(const std::vector<Tally>& blocks) {
   return conditional;
 }
 
-Tally run_all(const TokenSimulation& simulation, std::uint64_t seed = 1, unsigned threads = 2) {
-  return run(*make_ngram_simulator(simulation), {.seed = seed, .point = 0}, threads);
+Tally run_all(const Simulation& simulation, std::uint64_t seed = 1, unsigned threads = 2) {
+  return run(*simulator_of(simulation), {.seed = seed, .point = 0}, threads);
 }
 
 void check_estimate(const Estimate& estimate, double exact) {
@@ -81,16 +98,16 @@ TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain a
   using Case = std::pair<std::int64_t, Convention>;
   for (const auto& [gamma, convention] : {Case{1, Convention::bonus}, Case{3, Convention::bonus},
                                           Case{7, Convention::bonus}, Case{4, Convention::no_bonus}}) {
-    TokenSimulation simulation = small_simulation(1.0, gamma, 100'000);
-    simulation.convention = convention;
+    Simulation simulation = small_simulation(1.0, gamma, 100'000);
+    simulation.scenario.convention = convention;
     check_estimate(tokens_per_iteration(run_all(simulation)), exactly(simulation).tokens);
   }
 }
 
 TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain at temperature 0") {
   for (const Rule& rule : {Rule(RejectionSampling{}), Rule(GreedyMatch{})}) {
-    TokenSimulation simulation = small_simulation(0.0, 3, 300'000);
-    simulation.rule = rule;
+    Simulation simulation = small_simulation(0.0, 3, 300'000);
+    simulation.token().rule = rule;
     // 300,000 iterations: a standard error of about 0.006 tokens, so a defect of 0.03 is seen.
     const double exact = exact_chain(simulation).greedy_tokens_per_iteration(3, ngram::Prompts::passage_tokens);
     REQUIRE(exact > 1.1);
@@ -104,10 +121,10 @@ TEST_CASE("heads and stages accept at each position as often as the enumeration 
   // 0.004 and 0.012 are seen.
   for (const auto sight : {ngram::Sight::none, ngram::Sight::previous}) {
     for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
-      TokenSimulation simulation = small_simulation(1.0, 4, 200'000);
-      simulation.convention = convention;
-      std::get<NgramPair>(simulation.models).drafter = small_drafter(sight, 4);
-      const auto simulator = make_ngram_simulator(simulation);
+      Simulation simulation = small_simulation(1.0, 4, 200'000);
+      simulation.scenario.convention = convention;
+      draft_by(simulation, small_drafter(sight, 4));
+      const auto simulator = simulator_of(simulation);
       std::vector<Tally> blocks;
       for (std::uint64_t block = 0; block < simulator->blocks(); ++block) {
         blocks.push_back(simulator->run_block({.seed = 1, .point = 0}, block));
@@ -126,18 +143,17 @@ TEST_CASE("heads and stages accept at each position as often as the enumeration 
 
 TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of their order, integer by integer") {
   for (const double temperature : {0.0, 1.0}) {
-    TokenSimulation simulation = small_simulation(temperature, 1, 3'000);
-    auto& drafter = std::get<NgramPair>(simulation.models).drafter;
-    drafter = small_drafter(ngram::Sight::none, 3);
+    Simulation simulation = small_simulation(temperature, 1, 3'000);
+    draft_by(simulation, small_drafter(ngram::Sight::none, 3));
     const Tally heads = run_all(simulation);
-    drafter = small_drafter(ngram::Sight::previous, 3);
+    draft_by(simulation, small_drafter(ngram::Sight::previous, 3));
     CHECK(run_all(simulation) == heads);
-    drafter = ngram::ngram_drafter(drafter.models.front());
+    draft_by(simulation, ngram::ngram_drafter(trained(simulation).drafter->models.front()));
     CHECK(run_all(simulation) == heads);
     // With more drafts they part.
-    simulation.gamma = 3;
+    simulation.scenario.gamma = 3;
     const Tally longer = run_all(simulation);
-    drafter = small_drafter(ngram::Sight::previous, 3);
+    draft_by(simulation, small_drafter(ngram::Sight::previous, 3));
     CHECK_FALSE(run_all(simulation) == longer);
   }
 }
@@ -145,12 +161,12 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
 TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
   // knows the process alone, so drafts and bonus token must leave the law of text and acceptance untouched.
-  TokenSimulation simulation = small_simulation(1.0, 3, 150'000);
+  Simulation simulation = small_simulation(1.0, 3, 150'000);
   const auto target = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
                                           tests::generated_vocabulary, 4);
   const auto draft = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
                                          tests::generated_vocabulary, 2);
-  simulation.models = NgramPair{target, ngram::ngram_drafter(draft)};
+  train(simulation, target, ngram::ngram_drafter(draft));
   const Estimate as_run = tokens_per_iteration(run_all(simulation));
   const auto study =
       ngram::run_acceptance_study({target, ngram::ngram_drafter(draft), 0, 1.0, 300'000}, {.seed = 1, .point = 0}, 2);
@@ -173,10 +189,9 @@ TEST_CASE("the standard error covers iterations that depend on each other for lo
   // Text that is predictable for some 200 tokens, then not. Sum of squared deviations in standard errors over 40 seeds:
   // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
   // 1,272; 1.6 times too small or 2 times too large is seen.
-  TokenSimulation simulation = small_simulation(1.0, 3, 1024 * 40);
-  simulation.models = NgramPair{
-      ngram::Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
-      ngram::ngram_drafter(ngram::Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1))};
+  Simulation simulation = small_simulation(1.0, 3, 1024 * 40);
+  train(simulation, ngram::Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
+        ngram::ngram_drafter(ngram::Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1)));
   const double exact = exactly(simulation).tokens;
   double sum = 0.0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -189,9 +204,9 @@ TEST_CASE("the standard error covers iterations that depend on each other for lo
 }
 
 TEST_CASE("an n-gram run counts every iteration, position and draft pass") {
-  TokenSimulation simulation = small_simulation(1.0, 3, 2'600);
-  simulation.drafting = Drafting::block;
-  const auto simulator = make_ngram_simulator(simulation);
+  Simulation simulation = small_simulation(1.0, 3, 2'600);
+  simulation.scenario.drafter = Heads{};
+  const auto simulator = simulator_of(simulation);
   CHECK(simulator->blocks() == 3);
   const Tally tally = run(*simulator, {.seed = 1, .point = 0}, 1);
   CHECK(tally.units.count() == 3);
@@ -212,10 +227,10 @@ TEST_CASE("a greedy run finishes its texts and so has more iterations than asked
 
 TEST_CASE("an n-gram run is the same on any number of threads and another for another key") {
   for (const double temperature : {0.0, 1.0}) {
-    const TokenSimulation simulation = small_simulation(temperature, 4, 3'000);
+    const Simulation simulation = small_simulation(temperature, 4, 3'000);
     CHECK(run_all(simulation, 5, 1) == run_all(simulation, 5, 7));
     CHECK_FALSE(run_all(simulation, 5) == run_all(simulation, 6));
-    const auto simulator = make_ngram_simulator(simulation);
+    const auto simulator = simulator_of(simulation);
     CHECK_FALSE(simulator->run_block({.seed = 5, .point = 0}, 0) == simulator->run_block({.seed = 5, .point = 0}, 1));
     CHECK_FALSE(simulator->run_block({.seed = 5, .point = 0}, 0) == simulator->run_block({.seed = 5, .point = 1}, 0));
   }
@@ -223,35 +238,21 @@ TEST_CASE("an n-gram run is the same on any number of threads and another for an
 
 TEST_CASE("plain decoding and a drafter that is the target have their exact yields") {
   CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
-  TokenSimulation itself = small_simulation(1.0, 5, 2'000);
-  const auto target = std::get<NgramPair>(itself.models).target;
-  itself.models = NgramPair{target, ngram::ngram_drafter(target)};
+  Simulation itself = small_simulation(1.0, 5, 2'000);
+  draft_by(itself, ngram::ngram_drafter(trained(itself).target));
   CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
 }
 
-TEST_CASE("an n-gram simulation refuses what it cannot do, and says what it can") {
-  const auto problem = [](auto change) {
-    TokenSimulation simulation = small_simulation(1.0, 3, 100);
-    change(simulation);
-    (void)make_ngram_simulator(simulation);
-  };
-  using S = TokenSimulation&;
-  CHECK_THROWS_WITH(problem([](S s) { s.rule = Lenient{}; }), Catch::Contains("rule=lenient"));
-  CHECK_THROWS_WITH(problem([](S s) { s.rule = GreedyMatch{}; }), Catch::Contains("at temperature 1"));
-  CHECK_THROWS_WITH(problem([](S s) { s.temperature = 0.7; }), Catch::Contains("temperature=0.7"));
-  CHECK_THROWS_WITH(problem([](S s) { s.gamma = -1; }), Catch::Contains("gamma=-1"));
-  CHECK_THROWS_WITH(problem([](S s) { s.iterations = 0; }), Catch::Contains("iterations=0"));
-  CHECK_THROWS_WITH(problem([](S s) { s.iterations = (std::uint64_t{1} << 63U) + 5; }),
+TEST_CASE("an n-gram run refuses a plan without iterations or with too many, and models that do not go together") {
+  CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, 0)), Catch::Contains("iterations=0"));
+  CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, (std::uint64_t{1} << 63U) + 5)),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));
-  CHECK_THROWS_WITH(problem([](S s) { std::get<NgramPair>(s.models).drafter = small_drafter(ngram::Sight::none, 2); }),
+  Simulation simulation = small_simulation(1.0, 3, 100);
+  draft_by(simulation, small_drafter(ngram::Sight::none, 2));
+  CHECK_THROWS_WITH(simulator_of(simulation),
                     Catch::Contains("gamma=3 (must be at most the number of models that draft, 2)"));
-  CHECK_THROWS_WITH(problem([](S s) { s.models = NgramPair{}; }), Catch::Contains("models=null"));
-  CHECK_THROWS_WITH(problem([](S s) { s.models = GivenDistributions{}; }), Catch::Contains("n-gram pair"));
-  CHECK_THROWS_WITH(problem([](S s) {
-                      s.convention = Convention::no_bonus;
-                      s.gamma = 0;
-                    }),
-                    Catch::Contains("gamma=0"));
+  train(simulation, nullptr, {});
+  CHECK_THROWS_WITH(simulator_of(simulation), Catch::Contains("models=null"));
 }
 
 }  // namespace foredraft::sim

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -39,15 +39,14 @@ std::vector<Token> by_all_places(const std::vector<Token>& text, std::int64_t ma
   return {};
 }
 
-sim::TokenSimulation lookup_run(double temperature, std::int64_t gamma, Convention convention,
-                                std::uint64_t iterations) {
-  return {.models = sim::PromptLookupPair{writer(tests::generated_vocabulary), {3, 64}},
-          .rule = RejectionSampling{},
-          .temperature = temperature,
-          .gamma = gamma,
-          .convention = convention,
-          .drafting = Drafting::free,
-          .iterations = iterations};
+tests::Simulation lookup_run(double temperature, std::int64_t gamma, Convention convention, std::uint64_t iterations) {
+  const NgramModels models{.trained = std::make_shared<const TrainedModels>(
+                               TrainedModels{.target = writer(tests::generated_vocabulary), .drafter = {}})};
+  return {.scenario = {.fidelity = TokenFidelity{.temperature = temperature, .models = models},
+                       .gamma = gamma,
+                       .convention = convention,
+                       .drafter = PromptLookup{.match = 3, .window = 64}},
+          .plan = {.iterations = iterations}};
 }
 
 }  // namespace
@@ -150,7 +149,7 @@ TEST_CASE("greedy text of copied drafts is the text of plain greedy decoding") {
 TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its key alone") {
   for (const double temperature : {1.0, 0.0}) {
     for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
-      const auto simulator = sim::make_prompt_lookup_simulator(lookup_run(temperature, 6, convention, 5'000));
+      const auto simulator = tests::simulator_of(lookup_run(temperature, 6, convention, 5'000));
       const sim::Tally tally = sim::run(*simulator, {.seed = 1, .point = 0}, 1);
       sim::check_conservation(tally);
       CHECK(tally == sim::run(*simulator, {.seed = 1, .point = 0}, 3));
@@ -168,8 +167,7 @@ TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its
 TEST_CASE("acceptance of the first copied token is the target's probability of it, averaged over the text") {
   // The same texts read along: at each iteration the chance p of the first copy, no verification drawn.
   const auto target = writer(tests::generated_vocabulary);
-  const sim::Tally tally =
-      sim::run(*sim::make_prompt_lookup_simulator(lookup_run(1.0, 1, Convention::bonus, 60'000)), {8, 0}, 2);
+  const sim::Tally tally = sim::run(*tests::simulator_of(lookup_run(1.0, 1, Convention::bonus, 60'000)), {8, 0}, 2);
   std::vector<Token> text{end_of_document};
   RandomStream random(9, {.purpose = Purpose::test, .point = 0, .block = 0});
   SpeculationStreams streams(10, 0, 0);
@@ -193,20 +191,6 @@ TEST_CASE("acceptance of the first copied token is the target's probability of i
   const Estimate seen = sim::acceptance(tally).per_token;
   INFO("seen " << seen.mean << " +- " << seen.standard_error << ", expected " << mean << " +- " << error);
   CHECK(std::abs(seen.mean - mean) < tests::standard_errors * std::hypot(seen.standard_error, error));
-}
-
-TEST_CASE("a text cannot be looked up with other rules, temperatures and sizes") {
-  const auto rejected = [](auto change) {
-    sim::TokenSimulation simulation = lookup_run(1.0, 4, Convention::bonus, 100);
-    change(simulation);
-    CHECK_THROWS_AS(sim::make_prompt_lookup_simulator(simulation), DomainError);
-  };
-  rejected([](sim::TokenSimulation& s) { s.temperature = 0.5; });
-  rejected([](sim::TokenSimulation& s) { s.rule = GreedyMatch{}; });
-  rejected([](sim::TokenSimulation& s) { s.gamma = -1; });
-  rejected([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.match = 0; });
-  rejected([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.window = 1; });
-  rejected([](sim::TokenSimulation& s) { s.models = GivenDistributions{}; });
 }
 
 }  // namespace foredraft::ngram

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/process/policy_sources.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {

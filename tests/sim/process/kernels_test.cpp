@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "sim/process/threshold.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {
@@ -133,7 +133,7 @@ TEST_CASE("every instruction set draws the words of the generator, beyond 2^32 d
 
 TEST_CASE("whole runs are the same under every instruction set") {
   // Lengths that are no multiple of anything; two blocks; every kind of run.
-  const std::vector<ProcessSimulation> runs{
+  const std::vector<Simulation> runs{
       iterations_of(Iid{0.8}, 5, many + 3, Path::fast),
       iterations_of(Iid{0.8}, 5, many + 3, Path::reference),
       iterations_of(Iid{0.9999}, 2000, 10'001, Path::fast),
@@ -142,7 +142,7 @@ TEST_CASE("whole runs are the same under every instruction set") {
       iterations_of(Runs{0.9, 0.3, 1.0, 1.4}, 70, 2'001, Path::fast),
       iterations_of(BetaMixture{2.0, 0.5}, 70, 2'001, Path::reference),
       sequences_of(Iid{0.7}, 3, {.tokens = 50.0, .geometric = true}, 301, Path::reference)};
-  for (const ProcessSimulation& simulation : runs) {
+  for (const Simulation& simulation : runs) {
     const std::string before(instruction_set());
     select_instruction_set("scalar");
     const Tally plain = run_once(simulation);

@@ -134,7 +134,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
   for (const Case& c : {Case{{0.95, 0.2}, 4}, Case{{0.9, 0.3}, 1}, Case{{0.5, 0.9}, 1}}) {
     const std::vector<double> distribution = long_run_distribution(c.chain, c.gamma, Convention::bonus);
     IntegerMoments<1> first;
-    const auto simulator = make_process_simulator(iterations_of(c.chain, c.gamma, 1, Path::reference));
+    const auto simulator = simulator_of(iterations_of(c.chain, c.gamma, 1, Path::reference));
     for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
       const Tally tally = run(*simulator, {.seed = seed, .point = 0}, 1);
       first.add({static_cast<std::int64_t>(tally.units.sum(tokens))});
@@ -161,7 +161,7 @@ TEST_CASE("95 % intervals hold the long-run mean in 95 % of the runs, for weak a
     constexpr int runs = 300;
     int outside = 0;
     double squares = 0.0;
-    const auto simulator = make_process_simulator(iterations_of(c.process, 3, 20'000, Path::fast));
+    const auto simulator = simulator_of(iterations_of(c.process, 3, 20'000, Path::fast));
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
       const Estimate seen = tokens_per_iteration(run(*simulator, {.seed = seed, .point = 1}, 1));
       const double deviation = (seen.mean - c.mean) / seen.standard_error;

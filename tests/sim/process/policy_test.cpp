@@ -5,11 +5,8 @@
 #include <vector>
 
 #include "core/intervals.hpp"
-#include "foredraft/errors.hpp"
-#include "scenario/family.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/policy_sources.hpp"
-#include "sim/process/process_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -21,15 +18,17 @@ using namespace tests;
 using foredraft::tests::level_of_one;
 using foredraft::tests::standard_errors;
 
-ProcessSimulation stopping_at(double c, ProcessSimulation simulation) {
-  simulation.draft_ratio = c;
+Simulation policy_run(AcceptanceProcess process, Policy policy, std::int64_t gamma, std::uint64_t count,
+                      Path path = Path::fast, Convention convention = Convention::bonus) {
+  Simulation simulation = iterations_of(std::move(process), gamma, count, path, convention);
+  simulation.process().policy = policy;
   return simulation;
 }
 
-ProcessSimulation policy_run(AcceptanceProcess process, GammaPolicy policy, std::int64_t gamma, std::uint64_t count,
-                             Path path = Path::fast, Convention convention = Convention::bonus) {
-  ProcessSimulation simulation = iterations_of(std::move(process), gamma, count, path, convention);
-  simulation.policy = policy;
+Simulation copying_run(const InputCopy& drafter, std::int64_t gamma, std::uint64_t count, Path path = Path::fast,
+                       Convention convention = Convention::bonus) {
+  Simulation simulation = iterations_of(Iid{}, gamma, count, path, convention);
+  simulation.scenario.drafter = drafter;
   return simulation;
 }
 
@@ -45,15 +44,15 @@ std::vector<std::uint64_t> lengths_of(const Tally& tally) {
 
 TEST_CASE("the heuristic goes up by two behind full acceptance, down by one behind any other, and stays at one") {
   // Sequences of one iteration each time: nothing accepted, start 5, so 5 + 4 + 3 + 2 + 1 + 1 + 1 drafts of 7 tokens.
-  ProcessSimulation down = sequences_of(Iid{0.0}, 9, {.tokens = 7.0, .geometric = false}, 3, Path::fast);
-  down.policy = Plus2Minus1{.start = 5};
+  Simulation down = sequences_of(Iid{0.0}, 9, {.tokens = 7.0, .geometric = false}, 3, Path::fast);
+  down.process().policy = Plus2Minus1{.start = 5};
   const Tally fell = run_once(down);
   CHECK(lengths_of(fell) == std::vector<std::uint64_t>{9, 3, 3, 3, 3, 0, 0, 0, 0});
   CHECK(fell.units.count() == 3);
   check_conservation(fell);
   // Everything accepted: 1, 3, 5, 7, 8, 8 drafts and one token more each, 2 + 4 + 6 + 8 + 9 + 9 = 38 tokens.
-  ProcessSimulation up = sequences_of(Iid{1.0}, 8, {.tokens = 38.0, .geometric = false}, 2, Path::reference);
-  up.policy = Plus2Minus1{.start = 1};
+  Simulation up = sequences_of(Iid{1.0}, 8, {.tokens = 38.0, .geometric = false}, 2, Path::reference);
+  up.process().policy = Plus2Minus1{.start = 1};
   const Tally rose = run_once(up);
   CHECK(lengths_of(rose) == std::vector<std::uint64_t>{2, 0, 2, 0, 2, 0, 2, 4});
   CHECK(rose.units.sum(iterations) == 12);
@@ -62,22 +61,24 @@ TEST_CASE("the heuristic goes up by two behind full acceptance, down by one behi
 }
 
 TEST_CASE("a start above the longest draft is the longest draft") {
-  ProcessSimulation short_drafts = sequences_of(Iid{0.0}, 2, {.tokens = 3.0, .geometric = false}, 1, Path::fast);
-  short_drafts.policy = Plus2Minus1{.start = 5};
+  Simulation short_drafts = sequences_of(Iid{0.0}, 2, {.tokens = 3.0, .geometric = false}, 1, Path::fast);
+  short_drafts.process().policy = Plus2Minus1{.start = 5};
   CHECK(lengths_of(run_once(short_drafts)) == std::vector<std::uint64_t>{2, 1});
 }
 
 TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
-  for (const GammaPolicy& policy : {GammaPolicy{Plus2Minus1{5}}, GammaPolicy{ConfidenceThreshold{0.5, 4.0, 1.0}},
-                                    GammaPolicy{RealignAfterEdit{2}}}) {
-    // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
-    const std::uint64_t count = std::holds_alternative<ConfidenceThreshold>(policy) ? 10'000 : 200'000;
-    const auto simulator = make_process_simulator(policy_run(Iid{0.8}, policy, 12, count));
+  constexpr std::uint64_t many = 200'000;
+  // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
+  for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
+                                       policy_run(Iid{0.8}, ConfidenceThreshold{0.5, 4.0, 1.0}, 12, many / 20),
+                                       copying_run({.edit_rate = 0.2, .realign = 2}, 12, many)}) {
+    const auto simulator = simulator_of(simulation);
+    const auto count = static_cast<Int128>(simulation.plan.iterations);
     const Tally once = run(*simulator, test_key, 1);
     CHECK(once == run(*simulator, test_key, 4));
     CHECK_FALSE(once == run(*simulator, {test_key.seed + 1, test_key.point}, 1));
-    CHECK(once.units.sum(iterations) >= static_cast<Int128>(count));
-    CHECK(once.units.sum(iterations) < static_cast<Int128>(count) + 1000);
+    CHECK(once.units.sum(iterations) >= count);
+    CHECK(once.units.sum(iterations) < count + 1000);
     check_conservation(once);
   }
 }
@@ -126,7 +127,7 @@ TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of 
     constexpr int runs = 300;
     int outside = 0;
     double squares = 0.0;
-    const auto simulator = make_process_simulator(policy_run(c.process, Plus2Minus1{5}, c.gamma, 10'000));
+    const auto simulator = simulator_of(policy_run(c.process, Plus2Minus1{5}, c.gamma, 10'000));
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
       const Estimate seen = tokens_per_iteration(run(*simulator, {.seed = seed, .point = 1}, 1));
       const double deviation = (seen.mean - truth.mean) / seen.standard_error;
@@ -176,21 +177,23 @@ TEST_CASE("optimal stopping with one acceptance for all drafts is the best const
     const double price = stopping_price(Iid{alpha}, 60, c, Convention::bonus);
     CHECK(price == Approx(c * best).epsilon(foredraft::tests::second_route));
     CHECK(drafts_at_price(Iid{alpha}, price, 60, Convention::bonus) == best_gamma);
-    const Tally tally = run_once(stopping_at(c, policy_run(Iid{alpha}, OptimalStopping{}, 60, 1000)));
+    Simulation stopping = policy_run(Iid{alpha}, OptimalStopping{}, 60, 1000);
+    stopping.scenario.cost = ConstantRatio{c};
+    const Tally tally = run_once(stopping);
     CHECK(tally.units.sum(drafted) == best_gamma * 1000);
   }
 }
 
 TEST_CASE("behind an edit a copying drafter drafts nothing for as long as it realigns") {
   // Every token is an edit: one copying iteration, then two plain ones.
-  const Tally bonus = run_once(policy_run(Iid{0.0}, RealignAfterEdit{2}, 5, 900));
+  const Tally bonus = run_once(copying_run({.edit_rate = 1.0, .realign = 2}, 5, 900));
   CHECK(lengths_of(bonus) == std::vector<std::uint64_t>{0, 0, 0, 0, 300});
   CHECK(bonus.units.sum(tokens) == 900);
   CHECK(bonus.units.count() == 300);
   check_conservation(bonus);
   // Without a bonus token a plain iteration drafts a token in vain, which nobody tests.
   const Tally no_bonus =
-      run_once(policy_run(Iid{0.0}, RealignAfterEdit{2}, 5, 900, Path::reference, Convention::no_bonus));
+      run_once(copying_run({.edit_rate = 1.0, .realign = 2}, 5, 900, Path::reference, Convention::no_bonus));
   CHECK(lengths_of(no_bonus) == std::vector<std::uint64_t>{600, 0, 0, 0, 300});
   CHECK(no_bonus.units.sum(tested) == 300);
   check_conservation(no_bonus);
@@ -198,56 +201,30 @@ TEST_CASE("behind an edit a copying drafter drafts nothing for as long as it rea
 
 TEST_CASE("an edit at the place of a bonus token needs realigning too") {
   // One draft and one bonus token an iteration: P(edit in it) = 1 - 0.5^2; each edit adds one plain iteration.
-  const Tally tally = run_once(policy_run(Iid{0.5}, RealignAfterEdit{1}, 1, 400'000));
+  const Tally tally = run_once(copying_run({.edit_rate = 0.5, .realign = 1}, 1, 400'000));
   const auto plain = static_cast<double>(tally.units.sum(iterations) - tally.units.sum(drafted));
   const double share = plain / static_cast<double>(tally.units.sum(iterations));
   CHECK(share == Approx(0.75 / 1.75).epsilon(0.01));
 }
 
 TEST_CASE("drafters put their acceptance and their cost into the simulation") {
-  const auto drafted = [](const Drafter& drafter) {
-    return drafted_by(drafter, iterations_of(Iid{0.8}, 3, 10, Path::fast));
+  const auto drafted = [](const Drafter& drafter, AcceptanceProcess process = Iid{0.8}) {
+    Simulation simulation = iterations_of(std::move(process), 3, 1000, Path::fast);
+    simulation.scenario.drafter = drafter;
+    return run_once(simulation);
   };
-  CHECK(std::holds_alternative<Iid>(drafted(AutoregressiveDrafter{}).process));
-  CHECK(std::holds_alternative<Iid>(drafted(BlockDrafter{}).process));
-  CHECK(drafted(BlockDrafter{}).drafting == Drafting::block);
-  const auto falling = drafted(BlockDrafter{.decay = 0.5});
-  CHECK(std::get<Positional>(falling.process).conditional == std::vector<double>{0.8, 0.4, 0.2});
-  const auto heads = drafted(Heads{.accuracies = {0.7, 0.6, 0.1}});
-  CHECK(std::get<Positional>(heads.process).conditional == std::vector<double>{0.7, 0.6, 0.1});
-  CHECK(heads.drafting == Drafting::block);
-  const auto stages = drafted(MlpSpeculator{.decay = 0.25, .recovery = 0.5});
-  CHECK(std::get<Positional>(stages.process).conditional[2] == Approx(0.2));
-  CHECK(stages.drafting == Drafting::autoregressive);
-  const auto copy = drafted(InputCopy{.edit_rate = 0.25, .realign = 2});
-  CHECK(std::get<Iid>(copy.process).alpha == 0.75);
-  CHECK(std::get<RealignAfterEdit>(copy.policy).iterations == 2);
-  CHECK(copy.drafting == Drafting::free);
-}
-
-TEST_CASE("what a drafter or a policy does not go with is refused") {
-  const auto run_of = [](AcceptanceProcess process) { return iterations_of(std::move(process), 3, 10, Path::fast); };
-  CHECK_THROWS_AS(drafted_by(PromptLookup{}, run_of(Iid{0.8})), DomainError);
-  CHECK_THROWS_AS(drafted_by(NgramDrafter{}, run_of(Iid{0.8})), DomainError);
-  CHECK_THROWS_AS(drafted_by(BlockDrafter{.decay = 0.5}, run_of(Markov{0.5, 0.5})), DomainError);
-  CHECK_THROWS_WITH(drafted_by(BlockDrafter{.decay = std::nan("")}, run_of(Iid{0.5})),
-                    "invalid drafter.decay=nan (must be in [0, 1])");
-  CHECK_THROWS_AS(drafted_by(Heads{.accuracies = {0.5, 1.5}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by(Heads{.decay = 0.5, .accuracies = {0.5}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by(InputCopy{.edit_rate = 0.1, .realign = -1}, run_of(Iid{0.5})), DomainError);
-  ProcessSimulation growing = run_of(Iid{0.5});
-  growing.policy = Plus2Minus1{};
-  CHECK_THROWS_AS(drafted_by(InputCopy{}, growing), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(trace_of({{{1}}}), Plus2Minus1{5}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{0}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{5}, 0, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, ConfidenceThreshold{0.5, 4.0, 1.0}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.5, 0.0, 1.0}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{std::nan(""), 4.0, 1.0}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, OptimalStopping{}, 3, 10)), DomainError);
-  ProcessSimulation block = policy_run(Iid{0.5}, OptimalStopping{}, 3, 10);
-  block.drafting = Drafting::block;
-  CHECK_THROWS_AS(run_once(block), DomainError);
+  const Tally plain = drafted(AutoregressiveDrafter{});
+  CHECK(plain.units.sum(draft_passes) == 3000);
+  CHECK(drafted(BlockDrafter{}).tokens_count == plain.tokens_count);
+  CHECK(drafted(BlockDrafter{}).units.sum(draft_passes) == 1000);
+  CHECK(drafted(BlockDrafter{.decay = 0.5}) == drafted(BlockDrafter{}, Positional{{0.8, 0.4, 0.2}}));
+  CHECK(drafted(Heads{.accuracies = {0.7, 0.6, 0.1}}) == drafted(BlockDrafter{}, Positional{{0.7, 0.6, 0.1}}));
+  CHECK(drafted(Heads{.decay = 0.5}) == drafted(BlockDrafter{.decay = 0.5}));
+  CHECK(drafted(MlpSpeculator{.decay = 0.25, .recovery = 0.5}) ==
+        drafted(AutoregressiveDrafter{}, Positional{{0.8, 0.4, 0.2}}));
+  const Tally copied = drafted(InputCopy{.edit_rate = 0.25});
+  CHECK(copied.tokens_count == drafted(AutoregressiveDrafter{}, Iid{0.75}).tokens_count);
+  CHECK(copied.units.sum(draft_passes) == 0);
 }
 
 }  // namespace foredraft::sim

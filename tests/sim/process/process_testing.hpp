@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/process/process_simulation.hpp"
 #include "sim/simulator.hpp"
+#include "tests/support/simulation.hpp"
 
 /// What the tests of the process fidelity share: short ways to state a run, and laws by enumeration.
 namespace foredraft::tests {
@@ -21,30 +21,24 @@ inline Trace trace_of(Recording recording) {
 
 inline constexpr sim::RunKey test_key{.seed = 20231118, .point = 7};
 
-inline sim::ProcessSimulation iterations_of(AcceptanceProcess process, std::int64_t gamma, std::uint64_t iterations,
-                                            Path path, Convention convention = Convention::bonus) {
-  return {.process = std::move(process),
-          .gamma = gamma,
-          .convention = convention,
-          .drafting = Drafting::autoregressive,
-          .iterations = iterations,
-          .sequence = std::nullopt,
-          .sequences = 0,
-          .path = path};
+inline Simulation iterations_of(AcceptanceProcess process, std::int64_t gamma, std::uint64_t iterations, Path path,
+                                Convention convention = Convention::bonus) {
+  return {.scenario = {.fidelity = ProcessFidelity{.acceptance = std::move(process)},
+                       .gamma = gamma,
+                       .convention = convention},
+          .plan = {.iterations = iterations, .path = path}};
 }
 
-inline sim::ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma,
-                                           const SequenceLength& distribution, std::uint64_t sequences, Path path,
-                                           Convention convention = Convention::bonus) {
-  sim::ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
-  simulation.sequence = distribution;
-  simulation.sequences = sequences;
-  return simulation;
+inline Simulation sequences_of(AcceptanceProcess process, std::int64_t gamma, const SequenceLength& distribution,
+                               std::uint64_t sequences, Path path, Convention convention = Convention::bonus) {
+  return {.scenario = {.fidelity = ProcessFidelity{.acceptance = std::move(process), .sequence_length = distribution},
+                       .gamma = gamma,
+                       .convention = convention},
+          .plan = {.sequences = sequences, .path = path}};
 }
 
-inline sim::Tally run_once(const sim::ProcessSimulation& simulation, const sim::RunKey& key = test_key,
-                           unsigned threads = 1) {
-  return sim::run(*sim::make_process_simulator(simulation), key, threads);
+inline sim::Tally run_once(const Simulation& simulation, const sim::RunKey& key = test_key, unsigned threads = 1) {
+  return sim::run(*simulator_of(simulation), key, threads);
 }
 
 /// P(exactly m of gamma drafts accepted) at [m], by going through all 2^gamma accept/reject patterns of independent

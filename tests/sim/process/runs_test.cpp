@@ -6,7 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/tolerances.hpp"
@@ -67,7 +66,7 @@ TEST_CASE("tokens per iteration in runs agree with the long run of their definit
 TEST_CASE("the first iteration of a run under acceptance in runs already has the long-run mean") {
   for (const Runs& runs : {Runs{0.9, 0.3, 1.5, 1.4}, Runs{0.5, 0.9, 1.0, 3.3}}) {
     IntegerMoments<1> first;
-    const auto simulator = make_process_simulator(iterations_of(runs, 1, 1, Path::fast));
+    const auto simulator = simulator_of(iterations_of(runs, 1, 1, Path::fast));
     for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
       first.add({static_cast<std::int64_t>(run(*simulator, {.seed = seed, .point = 0}, 1).units.sum(tokens))});
     }
@@ -89,24 +88,6 @@ TEST_CASE("both paths and every number of threads give the same runs") {
   const Tally tally = run_once(simulation);
   CHECK(run_once(iterations_of(examples[1], 5, 200'000, Path::reference)) == tally);
   CHECK(run_once(simulation, test_key, 3) == tally);
-}
-
-TEST_CASE("runs outside their domain are refused") {
-  const auto rejected = [](const Runs& runs, std::int64_t gamma = 3) {
-    CHECK_THROWS_AS(make_process_simulator(iterations_of(runs, gamma, 10, Path::fast)), DomainError);
-  };
-  rejected({1.0, 0.0, 0.6, 1.0});
-  rejected({0.5, 0.5, -0.1, 1.0});
-  rejected({0.5, 0.5, 0.6, 0.0});
-  rejected({0.5, 0.5, std::nan(""), 1.0});
-  rejected({0.5, 0.5, 0.6, 1.0}, 4097);
-  CHECK_THROWS_WITH(make_process_simulator(iterations_of(examples[0], 3, 10, Path::fast, Convention::no_bonus)),
-                    "invalid convention for acceptance in runs (must be bonus)");
-  CHECK_THROWS_WITH(make_process_simulator(sequences_of(examples[0], 3, {10.0, false}, 10, Path::fast)),
-                    "invalid sequence (must be absent: acceptance in runs is of an endless text)");
-  ProcessSimulation adaptive = iterations_of(examples[0], 3, 10, Path::fast);
-  adaptive.policy = Plus2Minus1{};
-  CHECK_THROWS_AS(make_process_simulator(adaptive), DomainError);
 }
 
 }  // namespace foredraft::sim

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 
-#include "sim/system/serving_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::tests {
@@ -28,28 +27,22 @@ class Later {
   std::jthread asker_;
 };
 
-sim::ProcessSimulation unsure(std::int64_t gamma, std::uint64_t iterations) {
-  sim::ProcessSimulation simulation = iterations_of(Iid{0.999}, gamma, iterations, Path::fast);
-  simulation.policy = ConfidenceThreshold{.threshold = 0.001, .concentration = 2.0, .bias = 1.0};
+Simulation unsure(std::int64_t gamma, std::uint64_t iterations) {
+  Simulation simulation = iterations_of(Iid{0.999}, gamma, iterations, Path::fast);
+  simulation.process().policy = ConfidenceThreshold{.threshold = 0.001, .concentration = 2.0, .bias = 1.0};
   return simulation;
 }
 
 /// Requests that come so fast that the clock is all about them.
-sim::ServingSimulation crowd(double rate_per_s) {
-  return {.acceptance = Iid{0.5},
-          .gamma = {{1, 1, 2}},
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .batching = Batching::continuous,
-          .max_batch = 1,
-          .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = rate_per_s},
-          .prompt = {.tokens = 0},
-          .output = {.tokens = 100},
-          .target_us = RooflineStep{.weights_us = 1000.0},
-          .drafter_us = RooflineStep{.weights_us = 10.0},
-          .requests = 20,
-          .warmup_requests = 0,
-          .replicas = 1};
+Simulation crowd(double rate_per_s) {
+  return {.scenario = {.fidelity = Server{.acceptance = Iid{0.5},
+                                          .max_batch = 1,
+                                          .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = rate_per_s},
+                                          .output = {.tokens = 100},
+                                          .target_step = {.weights_us = 1000.0},
+                                          .drafter_step = {.weights_us = 10.0}},
+                       .gamma = 2},
+          .plan = {.requests = 20, .replicas = 1}};
 }
 
 }  // namespace
@@ -78,17 +71,17 @@ TEST_CASE("a token is asked once its flag is set, and a meter looks at it once i
 // Each of these blocks takes seconds, far longer than the flag takes to be set: one that did not look would
 // come to its end without a throw. How fast it looks is not asserted here.
 TEST_CASE("a stop that is asked for inside a block ends it") {
-  const auto stops = [](const sim::ProcessSimulation& simulation) {
-    const auto simulator = sim::make_process_simulator(simulation);
+  const auto stops = [](const Simulation& simulation) {
+    const auto simulator = simulator_of(simulation);
     const Later later;
     CHECK_THROWS_AS(simulator->run_block(later.key(), 0), Interrupted);
   };
   stops(sequences_of(Iid{0.5}, 3, {.tokens = 1e9}, 1, Path::fast));
   stops(sequences_of(Iid{0.5}, 3, {.tokens = 1e9}, 1, Path::reference));
-  stops(iterations_of(Markov{1.0, 0.5}, 1 << 20, 64, Path::reference));
-  stops(iterations_of(BetaMixture{1e9, 1e-3}, 1 << 20, 64, Path::reference));
+  stops(iterations_of(Markov{1.0, 0.5}, 1'000'000, 64, Path::reference));
+  stops(iterations_of(BetaMixture{1e9, 1e-3}, 1'000'000, 64, Path::reference));
   stops(unsure(10'000, 1 << 20));
-  const auto server = sim::make_serving_simulator(crowd(1e9));
+  const auto server = simulator_of(crowd(1e9));
   const Later later;
   CHECK_THROWS_AS(server->run_block(later.key(), 0), Interrupted);
 }
@@ -106,7 +99,7 @@ TEST_CASE("a run that somebody may stop and nobody does gives the same counts") 
     }
   }
   CHECK(run_once(unsure(20, 50'000), watched) == run_once(unsure(20, 50'000)));
-  const auto server = sim::make_serving_simulator(crowd(2.0));
+  const auto server = simulator_of(crowd(2.0));
   CHECK(sim::run(*server, watched, 1) == sim::run(*server, test_key, 1));
 }
 

@@ -4,8 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/process/process_simulation.hpp"
-
 namespace foredraft::sim {
 namespace {
 

@@ -68,10 +68,4 @@ TEST_CASE("a client sends its next request when it is answered") {
   CHECK(open.next_ns() == 1'000'000'000);
 }
 
-TEST_CASE("arrivals refuse a rate of zero and a loop without clients") {
-  CHECK_THROWS_WITH(check_arrivals({.kind = ArrivalKind::poisson}), Catch::StartsWith("invalid rate_per_s=0"));
-  CHECK_THROWS_AS(check_arrivals({.kind = ArrivalKind::regular, .rate_per_s = std::nan("")}), DomainError);
-  CHECK_THROWS_WITH(check_arrivals({.kind = ArrivalKind::closed}), Catch::StartsWith("invalid clients=0"));
-}
-
 }  // namespace foredraft::sim

@@ -3,37 +3,31 @@
 #include <memory>
 #include <vector>
 
-#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/process_simulation.hpp"
-#include "sim/system/serving_simulation.hpp"
+#include "tests/support/simulation.hpp"
 
 // Rows of a batch that remember what they accepted.
 namespace foredraft::sim {
 namespace {
 
+using tests::Simulation;
+using tests::simulator_of;
+
 constexpr RunKey rows_key{.seed = 22, .point = 0};
 
 /// As many clients as rows, no prompts, drafts of 3, answers of `tokens`.
-ServingSimulation serving(const AcceptanceProcess& acceptance, std::int64_t batch, double tokens) {
-  return {.acceptance = acceptance,
-          .gamma = {{1, batch, 3}},
-          .convention = Convention::bonus,
-          .drafting = Drafting::free,
-          .batching = Batching::continuous,
-          .max_batch = batch,
-          .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
-          .prompt = {.tokens = 0},
-          .output = {.tokens = tokens},
-          .target_us = RooflineStep{.weights_us = 100.0},
-          .drafter_us = {},
-          .requests = 24,
-          .warmup_requests = 0,
-          .replicas = 1};
+Simulation serving(const AcceptanceProcess& acceptance, std::int64_t batch, double tokens) {
+  return {.scenario = {.fidelity = Server{.acceptance = acceptance,
+                                          .max_batch = batch,
+                                          .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
+                                          .output = {.tokens = tokens},
+                                          .target_step = {.weights_us = 100.0}},
+                       .gamma = 3},
+          .plan = {.requests = 24, .replicas = 1}};
 }
 
-double tokens_of(const ServingSimulation& simulation) {
-  return tokens_per_iteration(run(*make_serving_simulator(simulation), rows_key, 1)).mean;
+double tokens_of(const Simulation& simulation) {
+  return tokens_per_iteration(run(*simulator_of(simulation), rows_key, 1)).mean;
 }
 
 Trace trace_of(const Recording& recording) { return {.recording = std::make_shared<const Recording>(recording)}; }
@@ -43,15 +37,8 @@ Trace trace_of(const Recording& recording) { return {.recording = std::make_shar
 TEST_CASE("an answer replays its recorded sequence as a trace alone does, whatever runs beside it") {
   const Recording recording{.sequences = {{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1}}};
   const Trace trace = trace_of(recording);
-  const ProcessSimulation replay{.process = trace,
-                                 .gamma = 3,
-                                 .convention = Convention::bonus,
-                                 .drafting = Drafting::free,
-                                 .iterations = 0,
-                                 .sequence = std::nullopt,
-                                 .sequences = 0,
-                                 .path = Path::fast};
-  const double alone = tokens_per_iteration(run(*make_process_simulator(replay), rows_key, 1)).mean;
+  const Simulation replay{.scenario = {.fidelity = ProcessFidelity{.acceptance = trace}, .gamma = 3}, .plan = {}};
+  const double alone = tokens_of(replay);
   for (const std::int64_t batch : {1, 5}) {
     CHECK(tokens_of(serving(trace, batch, 15.0)) == Approx(alone).epsilon(1e-12));
   }
@@ -69,8 +56,8 @@ TEST_CASE("a longer answer begins its recording again") {
 
 TEST_CASE("every recorded sequence is replayed, each by as many answers within noise") {
   const Trace trace = trace_of({.sequences = {}, .accepted_from = {{0}, {3}}});
-  ServingSimulation simulation = serving(trace, 4, 4.0);
-  simulation.requests = 4000;
+  Simulation simulation = serving(trace, 4, 4.0);
+  simulation.plan.requests = 4000;
   // An answer of four tokens takes four iterations or one: 8 tokens in 5 where both are as frequent. A share of one
   // half of 4,000 answers is known to 0.8 % (one standard error), five of which move the mean by 3 %.
   CHECK(tokens_of(simulation) == Approx(8.0 / 5.0).epsilon(0.03));
@@ -82,23 +69,14 @@ TEST_CASE("runs go on within an answer and never into another one") {
   CHECK(tokens_of(serving(never_ends, 4, 12.0)) == 1.0);
   // Behind a rejection all is accepted with 1/2, and then for ever.
   const Runs half{.a = 1.0 - 1e-12, .b = 0.5};
-  ServingSimulation simulation = serving(half, 8, 400.0);
-  simulation.requests = 400;
+  Simulation simulation = serving(half, 8, 400.0);
+  simulation.plan.requests = 400;
   CHECK(tokens_of(simulation) > 3.9);
 }
 
-TEST_CASE("a server refuses acceptance that its rows cannot have") {
-  CHECK_THROWS_AS(make_serving_simulator(serving(Markov{.a = 0.5, .b = 0.5}, 2, 8.0)), DomainError);
-  ServingSimulation lockstep = serving(Runs{.a = 0.5, .b = 0.5}, 2, 8.0);
-  lockstep.batching = Batching::lockstep;
-  CHECK_THROWS_AS(make_serving_simulator(lockstep), DomainError);
-  ServingSimulation without_bonus = serving(Runs{.a = 0.5, .b = 0.5}, 2, 8.0);
-  without_bonus.convention = Convention::no_bonus;
-  CHECK_THROWS_AS(make_serving_simulator(without_bonus), DomainError);
-  CHECK_THROWS_AS(make_serving_simulator(serving(Trace{}, 2, 8.0)), DomainError);
-  CHECK_THROWS_AS(make_serving_simulator(serving(trace_of({}), 2, 8.0)), DomainError);
-  CHECK_THROWS_AS(make_serving_simulator(serving(Observed{"a.log"}, 2, 8.0)), DomainError);
-  lockstep.acceptance = trace_of({.sequences = {{1, 1, 0}}});
+TEST_CASE("a trace is replayed in lockstep too") {
+  Simulation lockstep = serving(trace_of({.sequences = {{1, 1, 0}}}), 2, 8.0);
+  lockstep.server().batching = Batching::lockstep;
   CHECK(tokens_of(lockstep) > 1.0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/serving_simulation.hpp"
+#include "sim/system/serving_simulator.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,6 +10,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
+#include "tests/support/simulation.hpp"
 #include "tests/support/tolerances.hpp"
 
 // Runs whose every event can be written down: constant lengths, acceptance 0 or 1, whole microseconds.
@@ -17,29 +18,25 @@ namespace foredraft::sim {
 namespace {
 
 using tests::few_ulp;
+using tests::Simulation;
+using tests::simulator_of;
 
 constexpr RunKey serving_key{.seed = 21, .point = 0};
 
 /// One client, plain decoding of 5 tokens at 100 us a step, without prompt.
-ServingSimulation one_client() {
-  return {.acceptance = Iid{1.0},
-          .gamma = {{1, 64, 0}},
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .batching = Batching::continuous,
-          .max_batch = 1,
-          .arrivals = {.kind = ArrivalKind::closed, .clients = 1},
-          .prompt = {.tokens = 0},
-          .output = {.tokens = 5},
-          .target_us = RooflineStep{.weights_us = 100.0},
-          .drafter_us = RooflineStep{.weights_us = 7.0},
-          .requests = 10,
-          .warmup_requests = 0,
-          .replicas = 1};
+Simulation one_client() {
+  return {.scenario = {.fidelity = Server{.acceptance = Iid{1.0},
+                                          .max_batch = 1,
+                                          .arrivals = {.kind = ArrivalKind::closed, .clients = 1},
+                                          .output = {.tokens = 5},
+                                          .target_step = {.weights_us = 100.0},
+                                          .drafter_step = {.weights_us = 7.0}},
+                       .gamma = 0},
+          .plan = {.requests = 10, .replicas = 1}};
 }
 
-Tally serve(const ServingSimulation& simulation, unsigned threads = 1) {
-  return run(*make_serving_simulator(simulation), serving_key, threads);
+Tally serve(const Simulation& simulation, unsigned threads = 1) {
+  return run(*simulator_of(simulation), serving_key, threads);
 }
 
 const ServingValues& values_of(const Tally& tally) { return tally.serving.replicas.at(0).values; }
@@ -47,7 +44,7 @@ const ServingValues& values_of(const Tally& tally) { return tally.serving.replic
 using ForwardPass = std::tuple<std::int64_t, std::int64_t, double>;
 
 /// A model of constant step time that writes down its passes.
-StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
+tests::StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
   return [&passes_seen, us](const StepShape& shape) {
     passes_seen.emplace_back(shape.batch, shape.tokens, shape.context);
     return us;
@@ -77,13 +74,12 @@ TEST_CASE("plain decoding takes a step a token, and nothing else takes time") {
 TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing cache") {
   std::vector<ForwardPass> target;
   std::vector<ForwardPass> drafter;
-  ServingSimulation simulation = one_client();
-  simulation.gamma = {{1, 1, 2}};
-  simulation.prompt.tokens = 10;
-  simulation.output.tokens = 6;
-  simulation.requests = 2;
-  simulation.target_us = recording(target, 100.0);
-  simulation.drafter_us = recording(drafter, 7.0);
+  Simulation simulation = one_client();
+  simulation.scenario.gamma = 2;
+  simulation.server().prompt.tokens = 10;
+  simulation.server().output.tokens = 6;
+  simulation.plan.requests = 2;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0), recording(drafter, 7.0));
   const Tally tally = serve(simulation);
   // The prompt yields one token; 5 are left: 3, then 2 of the 3 that were verified. The next request starts anew.
   CHECK(target ==
@@ -98,36 +94,32 @@ TEST_CASE("the passes of a request: its prompt, then drafts and verifications ov
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 2, 2});
 }
 
-TEST_CASE("a block drafter is charged one pass of gamma tokens, a free one none, and no_bonus verifies gamma") {
+TEST_CASE("a block drafter is charged one pass of gamma tokens, and no_bonus verifies gamma") {
   std::vector<ForwardPass> target;
   std::vector<ForwardPass> drafter;
-  ServingSimulation simulation = one_client();
-  simulation.gamma = {{1, 1, 4}};
-  simulation.convention = Convention::no_bonus;
-  simulation.drafting = Drafting::block;
-  simulation.output.tokens = 8;
-  simulation.requests = 1;
-  simulation.target_us = recording(target, 100.0);
-  simulation.drafter_us = recording(drafter, 7.0);
+  Simulation simulation = one_client();
+  simulation.scenario.gamma = 4;
+  simulation.scenario.convention = Convention::no_bonus;
+  simulation.scenario.drafter = BlockDrafter{};
+  simulation.server().output.tokens = 8;
+  simulation.plan.requests = 1;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0), recording(drafter, 7.0));
   CHECK(values_of(serve(simulation))[latency_ns] == 2 * 107'000);
   CHECK(drafter == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
   CHECK(target == std::vector<ForwardPass>{{1, 4, 0.0}, {1, 4, 4.0}});
-  simulation.drafting = Drafting::free;
-  simulation.drafter_us = nullptr;
-  CHECK(values_of(serve(simulation))[latency_ns] == 2 * 100'000);
 }
 
 TEST_CASE("a static batch is computed in full until its slowest row is done, a continuous one is filled up") {
   std::vector<ForwardPass> target;
-  ServingSimulation simulation = one_client();
-  simulation.max_batch = 3;
-  simulation.arrivals.clients = 7;
-  simulation.output = {.tokens = 6, .spread = 5};
-  simulation.requests = 60;
-  simulation.target_us = recording(target, 100.0);
+  Simulation simulation = one_client();
+  simulation.server().max_batch = 3;
+  simulation.server().arrivals.clients = 7;
+  simulation.server().output = {.tokens = 6, .spread = 5};
+  simulation.plan.requests = 60;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0));
   for (const Batching batching : {Batching::continuous, Batching::ragged, Batching::lockstep}) {
     target.clear();
-    simulation.batching = batching;
+    simulation.server().batching = batching;
     const Tally tally = serve(simulation);
     CHECK(std::all_of(target.begin(), target.end(), [](const ForwardPass& pass) { return std::get<0>(pass) == 3; }));
     // Plain decoding: what rows do not emit is padding.
@@ -140,43 +132,43 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
 
 TEST_CASE("nobody joins a static batch that runs, and the next one takes all who wait, as far as there is room") {
   std::vector<ForwardPass> target;
-  ServingSimulation simulation = one_client();
-  simulation.batching = Batching::ragged;
-  simulation.max_batch = 4;
-  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 10'000.0};
-  simulation.requests = 8;
-  simulation.target_us = recording(target, 100.0);
+  Simulation simulation = one_client();
+  simulation.server().batching = Batching::ragged;
+  simulation.server().max_batch = 4;
+  simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 10'000.0};
+  simulation.plan.requests = 8;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0));
   CHECK(values_of(serve(simulation))[passes] == 3 * 5);
   // One is there at 0.1 ms; five wait at 0.6 ms and six at 1.1 ms.
   for (std::size_t i = 0; i < target.size(); ++i) CHECK(std::get<0>(target[i]) == (i < 5 ? 1 : 4));
 }
 
 TEST_CASE("finished rows in lockstep hold nobody back") {
-  ServingSimulation simulation = one_client();
-  simulation.gamma = {{1, 64, 3}};
-  simulation.max_batch = 4;
-  simulation.arrivals.clients = 4;
-  simulation.output = {.tokens = 20, .spread = 19};
-  simulation.requests = 40;
-  simulation.batching = Batching::lockstep;
+  Simulation simulation = one_client();
+  simulation.scenario.gamma = 3;
+  simulation.server().max_batch = 4;
+  simulation.server().arrivals.clients = 4;
+  simulation.server().output = {.tokens = 20, .spread = 19};
+  simulation.plan.requests = 40;
+  simulation.server().batching = Batching::lockstep;
   const Tally lockstep = serve(simulation);
-  simulation.batching = Batching::ragged;
+  simulation.server().batching = Batching::ragged;
   CHECK(serve(simulation) == lockstep);  // every draft is accepted: rows only end at different times
 }
 
 TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfinished, others by their own") {
-  ServingSimulation simulation = one_client();
-  simulation.acceptance = Iid{0.6};
-  simulation.gamma = {{1, 64, 4}};
-  simulation.max_batch = 8;
-  simulation.arrivals.clients = 8;
-  simulation.output.tokens = 50;
-  simulation.requests = 80;
-  simulation.batching = Batching::lockstep;
+  Simulation simulation = one_client();
+  simulation.server().acceptance = Iid{0.6};
+  simulation.scenario.gamma = 4;
+  simulation.server().max_batch = 8;
+  simulation.server().arrivals.clients = 8;
+  simulation.server().output.tokens = 50;
+  simulation.plan.requests = 80;
+  simulation.server().batching = Batching::lockstep;
   const Tally lockstep = serve(simulation);
   // All rows of a batch have one length: they advance and finish together, and no place is padding.
   CHECK(lockstep.units.sum(iterations) == 8 * values_of(lockstep)[passes]);
-  simulation.batching = Batching::ragged;
+  simulation.server().batching = Batching::ragged;
   const Tally ragged = serve(simulation);
   CHECK(ragged.units.sum(iterations) < 8 * values_of(ragged)[passes]);
   CHECK(tokens_per_iteration(lockstep).mean < 0.7 * tokens_per_iteration(ragged).mean);
@@ -186,15 +178,14 @@ TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfin
 
 TEST_CASE("the batch decides gamma") {
   std::vector<ForwardPass> target;
-  ServingSimulation simulation = one_client();
-  simulation.gamma = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
-  simulation.max_batch = 8;
-  simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 4000.0};
-  simulation.acceptance = Iid{0.5};
-  simulation.output.tokens = 20;
-  simulation.requests = 300;
-  simulation.target_us = recording(target, 100.0);
-  simulation.drafter_us = RooflineStep{};
+  Simulation simulation = one_client();
+  simulation.server().gamma_schedule = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
+  simulation.server().max_batch = 8;
+  simulation.server().arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 4000.0};
+  simulation.server().acceptance = Iid{0.5};
+  simulation.server().output.tokens = 20;
+  simulation.plan.requests = 300;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0), RooflineStep{});
   CHECK_NOTHROW(check_conservation(serve(simulation)));
   const std::map<std::int64_t, std::int64_t> verified{{1, 4}, {2, 4}, {3, 2}, {4, 2}, {5, 1}, {6, 1}, {7, 1}, {8, 1}};
   std::map<std::int64_t, std::int64_t> seen;
@@ -205,27 +196,27 @@ TEST_CASE("the batch decides gamma") {
 }
 
 TEST_CASE("regular arrivals below the rate of service never wait, above it each waits longer than the one before") {
-  ServingSimulation simulation = one_client();
-  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 1000.0};
-  simulation.warmup_requests = 4;
-  simulation.requests = 6;
+  Simulation simulation = one_client();
+  simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 1000.0};
+  simulation.plan.warmup_requests = 4;
+  simulation.plan.requests = 6;
   const Tally idle = serve(simulation);
   CHECK(values_of(idle)[wait_ns] == 0);
   CHECK(values_of(idle)[latency_ns] == 6 * 500'000);
   CHECK(values_of(idle)[window_ns] == 5 * 1'000'000 + 500'000);
   CHECK(values_of(idle)[in_system_ns] == 6 * 500'000);
-  simulation.arrivals.rate_per_s = 10'000.0;
+  simulation.server().arrivals.rate_per_s = 10'000.0;
   const Tally flooded = serve(simulation);
   // Request i = 4..9 arrives at 0.1 (i + 1) ms and is admitted at 0.1 + 0.5 i ms.
   CHECK(values_of(flooded)[wait_ns] == (4 + 5 + 6 + 7 + 8 + 9) * 400'000);
 }
 
 TEST_CASE("goodput counts the tokens of requests that were answered in time, the limit included") {
-  ServingSimulation simulation = one_client();
-  simulation.output = {.tokens = 10, .spread = 9};
-  simulation.requests = 200;
+  Simulation simulation = one_client();
+  simulation.server().output = {.tokens = 10, .spread = 9};
+  simulation.plan.requests = 200;
   const auto good_share = [&](double goal_us) {
-    simulation.latency_goal_us = goal_us;
+    simulation.server().latency_goal_us = goal_us;
     const Estimates estimates = serving_estimates(serve(simulation).serving);
     return estimates.goodput_tokens_per_s.mean / estimates.tokens_per_s.mean;
   };
@@ -238,13 +229,13 @@ TEST_CASE("goodput counts the tokens of requests that were answered in time, the
 
 TEST_CASE("prompts that join are read together, padded to the longest, while the others wait") {
   std::vector<ForwardPass> target;
-  ServingSimulation simulation = one_client();
-  simulation.max_batch = 2;
-  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 5000.0};
-  simulation.prompt = {.tokens = 30, .spread = 20};
-  simulation.output.tokens = 3;
-  simulation.requests = 1;
-  simulation.target_us = recording(target, 100.0);
+  Simulation simulation = one_client();
+  simulation.server().max_batch = 2;
+  simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 5000.0};
+  simulation.server().prompt = {.tokens = 30, .spread = 20};
+  simulation.server().output.tokens = 3;
+  simulation.plan.requests = 1;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0));
   serve(simulation);
   REQUIRE(target.size() == 4);
   // 0.2 ms: the first prompt. 0.3 ms: its second token. 0.4 ms: the second request joins and the first one waits.
@@ -252,7 +243,7 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
   CHECK(target[1] == ForwardPass{1, 1, prompt(0) + 1});
   CHECK(std::get<0>(target[2]) == 1);
   CHECK(target[3] == ForwardPass{2, 1, (prompt(0) + 2 + prompt(2) + 1) / 2});
-  simulation.arrivals = {.kind = ArrivalKind::closed, .clients = 2};
+  simulation.server().arrivals = {.kind = ArrivalKind::closed, .clients = 2};
   target.clear();
   serve(simulation);
   CHECK(std::get<0>(target[0]) == 2);
@@ -263,20 +254,20 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
 //   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
 TEST_CASE("one prompt pass between two steps, or as many as it takes until no request waits") {
   std::vector<ForwardPass> target;
-  ServingSimulation simulation = one_client();
-  simulation.max_batch = 3;
-  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
-  simulation.prompt.tokens = 10;
-  simulation.output.tokens = 3;
-  simulation.requests = 3;
-  simulation.target_us = recording(target, 100.0);
+  Simulation simulation = one_client();
+  simulation.server().max_batch = 3;
+  simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
+  simulation.server().prompt.tokens = 10;
+  simulation.server().output.tokens = 3;
+  simulation.plan.requests = 3;
+  simulation.scenario.cost = tests::timed(recording(target, 100.0));
   const auto first_passes = [&] { return std::vector<ForwardPass>(target.begin(), target.begin() + 4); };
   const Tally one = serve(simulation);
   CHECK(first_passes() ==
         std::vector<ForwardPass>{{1, 10, 0.0}, {1, 1, 11.0}, {2, 10, 0.0}, {3, 1, (12.0 + 11 + 11) / 3}});
   CHECK(values_of(one)[first_token_ns] == (100 + 250 + 200) * 1000);
   target.clear();
-  simulation.admission = Admission::all;
+  simulation.server().admission = Admission::all;
   const Tally all = serve(simulation);
   CHECK(first_passes() == std::vector<ForwardPass>{{1, 10, 0.0}, {2, 10, 0.0}, {3, 1, 11.0}, {3, 1, 12.0}});
   CHECK(values_of(all)[first_token_ns] == (100 + 150 + 100) * 1000);
@@ -284,38 +275,36 @@ TEST_CASE("one prompt pass between two steps, or as many as it takes until no re
 }
 
 TEST_CASE("a static batch is closed once it was taken, whatever the admission") {
-  ServingSimulation simulation = one_client();
-  simulation.batching = Batching::ragged;
-  simulation.max_batch = 3;
-  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
-  simulation.prompt.tokens = 10;
+  Simulation simulation = one_client();
+  simulation.server().batching = Batching::ragged;
+  simulation.server().max_batch = 3;
+  simulation.server().arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
+  simulation.server().prompt.tokens = 10;
   const Tally one = serve(simulation);
-  simulation.admission = Admission::all;
+  simulation.server().admission = Admission::all;
   CHECK(serve(simulation) == one);
 }
 
 TEST_CASE("an iteration that drafts is charged its overhead once, a plain step and a prompt none") {
-  ServingSimulation simulation = one_client();
-  simulation.prompt.tokens = 10;
-  simulation.overhead_us = 30.0;
+  Simulation simulation = one_client();
+  simulation.server().prompt.tokens = 10;
+  simulation.server().overhead_us = 30.0;
   CHECK(values_of(serve(simulation))[latency_ns] == 10 * 500'000);
-  simulation.gamma = {{1, 1, 2}};
-  simulation.output.tokens = 6;  // of the prompt, then 3 and 2
+  simulation.scenario.gamma = 2;
+  simulation.server().output.tokens = 6;  // of the prompt, then 3 and 2
   CHECK(values_of(serve(simulation))[latency_ns] == 10 * (107'000 + 2 * (114'000 + 30'000)));
-  simulation.drafting = Drafting::free;
-  CHECK(values_of(serve(simulation))[latency_ns] == 10 * (100'000 + 2 * (100'000 + 30'000)));
 }
 
 TEST_CASE("acceptance may depend on the position, or vary from iteration to iteration") {
-  ServingSimulation simulation = one_client();
-  simulation.gamma = {{1, 1, 3}};
-  simulation.output.tokens = 8;
-  simulation.acceptance = Positional{.conditional = {1.0, 1.0, 0.0}};
+  Simulation simulation = one_client();
+  simulation.scenario.gamma = 3;
+  simulation.server().output.tokens = 8;
+  simulation.server().acceptance = Positional{.conditional = {1.0, 1.0, 0.0}};
   CHECK(serve(simulation).tokens_count == std::vector<std::uint64_t>{0, 10, 20, 0});
   // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. 20,000 answers of 200 tokens see a mean to 0.001; their ends are cut.
-  simulation.acceptance = BetaMixture{.a = 1.0, .b = 1.0};
-  simulation.output.tokens = 200;
-  simulation.requests = 20'000;
+  simulation.server().acceptance = BetaMixture{.a = 1.0, .b = 1.0};
+  simulation.server().output.tokens = 200;
+  simulation.plan.requests = 20'000;
   const double mean = tokens_per_iteration(serve(simulation)).mean;
   constexpr double end_effect = 0.02;  // of one iteration in 96
   CHECK(std::abs(mean - 25.0 / 12.0) < end_effect);
@@ -323,12 +312,12 @@ TEST_CASE("acceptance may depend on the position, or vary from iteration to iter
 
 TEST_CASE("an answer of one token is done with its prompt, in any batching") {
   for (const Batching batching : {Batching::continuous, Batching::ragged, Batching::lockstep}) {
-    ServingSimulation simulation = one_client();
-    simulation.batching = batching;
-    simulation.max_batch = 4;
-    simulation.arrivals.clients = 6;
-    simulation.prompt.tokens = 3;
-    simulation.output.tokens = 1;
+    Simulation simulation = one_client();
+    simulation.server().batching = batching;
+    simulation.server().max_batch = 4;
+    simulation.server().arrivals.clients = 6;
+    simulation.server().prompt.tokens = 3;
+    simulation.server().output.tokens = 1;
     const Tally tally = serve(simulation);
     CHECK(values_of(tally)[passes] == 0);
     CHECK(tally.units.count() == 0);
@@ -338,10 +327,10 @@ TEST_CASE("an answer of one token is done with its prompt, in any batching") {
 }
 
 TEST_CASE("the time per output token averages the requests that have one") {
-  ServingSimulation simulation = one_client();
-  simulation.prompt.tokens = 3;
-  simulation.output = {.tokens = 2, .spread = 1};
-  simulation.requests = 200;
+  Simulation simulation = one_client();
+  simulation.server().prompt.tokens = 3;
+  simulation.server().output = {.tokens = 2, .spread = 1};
+  simulation.plan.requests = 200;
   const Tally tally = serve(simulation);
   const Estimates estimates = serving_estimates(tally.serving);
   // Plain steps of 100 us, whatever the length; requests of one token, a third, have none.
@@ -352,16 +341,14 @@ TEST_CASE("the time per output token averages the requests that have one") {
 }
 
 TEST_CASE("replicas differ, and the same seed gives the same counts for any number of threads") {
-  ServingSimulation simulation = one_client();
-  simulation.acceptance = Iid{0.7};
-  simulation.gamma = {{1, 4, 3}};
-  simulation.max_batch = 4;
-  simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 9000.0};
-  simulation.output = {.tokens = 12, .geometric = true};
-  simulation.prompt = {.tokens = 9, .spread = 9};
-  simulation.requests = 40;
-  simulation.warmup_requests = 5;
-  simulation.replicas = 9;
+  Simulation simulation = one_client();
+  simulation.server().acceptance = Iid{0.7};
+  simulation.scenario.gamma = 3;
+  simulation.server().max_batch = 4;
+  simulation.server().arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 9000.0};
+  simulation.server().output = {.tokens = 12, .geometric = true};
+  simulation.server().prompt = {.tokens = 9, .spread = 9};
+  simulation.plan = {.requests = 9 * 40, .replicas = 9, .warmup_requests = 5};
   const Tally one = serve(simulation, 1);
   CHECK(one.units.count() == 9);
   CHECK(one.serving.latency.count() == 9 * 40);
@@ -371,13 +358,14 @@ TEST_CASE("replicas differ, and the same seed gives the same counts for any numb
 }
 
 TEST_CASE("a step time that is no time is refused where it is met") {
-  ServingSimulation simulation = one_client();
+  Simulation simulation = one_client();
   for (const double broken : {-1.0, std::nan(""), HUGE_VAL}) {
-    simulation.target_us = [broken](const StepShape& /*shape*/) { return broken; };
+    simulation.scenario.cost = tests::timed([broken](const StepShape& /*shape*/) { return broken; });
     CHECK_THROWS_AS(serve(simulation), DomainError);
   }
-  simulation.target_us = RooflineStep{.weights_us = 9e11};
-  simulation.requests = 1000;
+  simulation.scenario.cost = ConstantRatio{};
+  simulation.server().target_step = {.weights_us = 9e11};
+  simulation.plan.requests = 1000;
   CHECK_THROWS_WITH(serve(simulation), Catch::Contains("2 years"));
 }
 
@@ -387,36 +375,16 @@ TEST_CASE("a roofline step takes the longer of reading and computing, behind its
   CHECK(step({.batch = 8, .tokens = 4, .context = 20.0}) == 5.0 + 320.0);
 }
 
-TEST_CASE("a simulation of serving refuses arguments outside their domain") {
-  const auto rejected = [](const auto& change) {
-    ServingSimulation simulation = one_client();
-    change(simulation);
-    CHECK_THROWS_AS(make_serving_simulator(simulation), DomainError);
+TEST_CASE("a plan without requests or replicas, or with too many, is refused") {
+  const auto rejected = [](const SimulationPlan& plan) {
+    CHECK_THROWS_AS(simulator_of({.scenario = one_client().scenario, .plan = plan}), DomainError);
   };
-  CHECK_NOTHROW(make_serving_simulator(one_client()));
-  rejected([](ServingSimulation& s) { s.acceptance = Iid{std::nan("")}; });
-  rejected([](ServingSimulation& s) { s.acceptance = Markov{.a = 0.5, .b = 0.5}; });
-  rejected([](ServingSimulation& s) { s.acceptance = Trace{}; });
-  rejected([](ServingSimulation& s) {
-    s.acceptance = Positional{.conditional = {0.5}};
-    s.gamma = {{1, 64, 2}};
-  });
-  rejected([](ServingSimulation& s) { s.overhead_us = -1.0; });
-  rejected([](ServingSimulation& s) { s.overhead_us = std::nan(""); });
-  rejected([](ServingSimulation& s) { s.max_batch = 0; });
-  rejected([](ServingSimulation& s) { s.max_batch = 65; });  // beyond the schedule
-  rejected([](ServingSimulation& s) { s.arrivals.clients = 0; });
-  rejected([](ServingSimulation& s) { s.output.tokens = 0; });
-  rejected([](ServingSimulation& s) { s.prompt.tokens = -1; });
-  rejected([](ServingSimulation& s) { s.requests = 0; });
-  rejected([](ServingSimulation& s) { s.replicas = 0; });
-  rejected([](ServingSimulation& s) { s.replicas = 5000; });
-  rejected([](ServingSimulation& s) { s.latency_goal_us = -1.0; });
-  rejected([](ServingSimulation& s) { s.target_us = nullptr; });
-  rejected([](ServingSimulation& s) {
-    s.gamma = {{1, 64, 1}};
-    s.drafter_us = nullptr;
-  });
+  CHECK_NOTHROW(simulator_of(one_client()));
+  rejected({.requests = 0, .replicas = 1});
+  rejected({.requests = (std::uint64_t{1} << 40U) + 1, .replicas = 1});
+  rejected({.requests = 10, .replicas = 0});
+  rejected({.requests = 10, .replicas = 5000});
+  rejected({.requests = 10, .replicas = 1, .warmup_requests = (std::uint64_t{1} << 40U) + 1});
 }
 
 }  // namespace foredraft::sim

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::tests {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "sim/token/token_simulation.hpp"
+#include "foredraft/scenario.hpp"
+#include "tests/support/simulation.hpp"
 
 /// Small model pairs that differ everywhere they could be confused, and simulations of them.
 namespace foredraft::tests {
@@ -21,19 +24,18 @@ inline GivenDistributions three_contexts() {
 /// 0.30 + 0 + 0 + 0.15 + 0.05 = 0.50; 0.10 + 0.12 + 0 + 0.20 + 0 = 0.42; 0 + 0.12 + 0.08 + 0 + 0.33 = 0.53.
 inline constexpr double three_contexts_alpha = (0.50 + 0.42 + 0.53) / 3.0;
 
-inline sim::TokenSimulation simulation_of(sim::ModelPair models, std::int64_t gamma, std::uint64_t iterations) {
-  return {.models = std::move(models),
-          .rule = RejectionSampling{},
-          .temperature = 1.0,
-          .gamma = gamma,
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
-          .iterations = iterations};
+inline GivenModels given(GivenDistributions distributions) {
+  return {std::make_shared<const GivenDistributions>(std::move(distributions))};
+}
+
+inline Simulation simulation_of(Models models, std::int64_t gamma, std::uint64_t iterations) {
+  return {.scenario = {.fidelity = TokenFidelity{.models = std::move(models)}, .gamma = gamma},
+          .plan = {.iterations = iterations}};
 }
 
 /// Of a synthetic pair.
-inline Contexts& contexts_of(sim::TokenSimulation& simulation) {
-  return std::get<SyntheticModels>(simulation.models).contexts;
+inline Contexts& contexts_of(Simulation& simulation) {
+  return std::get<SyntheticModels>(simulation.token().models).contexts;
 }
 
 /// A small synthetic pair: 60 tokens, gaussian logits of deviation 2, noise.

@@ -9,7 +9,7 @@
 #include "sim/estimates.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
@@ -47,9 +47,9 @@ std::vector<DistributionPair> small_distributions() {
   return rows;
 }
 
-TokenSimulation candidates_of(ModelPair models, double candidates, double replacement, std::uint64_t iterations) {
-  TokenSimulation simulation = tests::simulation_of(std::move(models), 3, iterations);
-  simulation.rule =
+tests::Simulation candidates_of(Models models, double candidates, double replacement, std::uint64_t iterations) {
+  tests::Simulation simulation = tests::simulation_of(std::move(models), 3, iterations);
+  simulation.token().rule =
       MultiCandidate{.candidates = static_cast<std::int64_t>(candidates), .replacement = replacement == 1.0};
   return simulation;
 }
@@ -170,11 +170,11 @@ TEST_CASE("the residual mass is the sum it stands for, at every bend and between
 
 TEST_CASE("one candidate is rejection_sampling, draw for draw") {
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
-    TokenSimulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);
+    tests::Simulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);
     tests::contexts_of(simulation) = contexts;
-    const Tally one = run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1);
-    simulation.rule = RejectionSampling{};
-    CHECK(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1) == one);
+    const Tally one = run(*tests::simulator_of(simulation, 5), {.seed = 3, .point = 0}, 1);
+    simulation.token().rule = RejectionSampling{};
+    CHECK(run(*tests::simulator_of(simulation, 5), {.seed = 3, .point = 0}, 1) == one);
   }
 }
 
@@ -185,9 +185,9 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
   const double replacement = GENERATE(0.0, 1.0);
   const double temperature = GENERATE(0.0, 1.0);
   CAPTURE(candidates, replacement, temperature);
-  TokenSimulation simulation = candidates_of(tests::three_contexts(), candidates, replacement, 60'000);
-  simulation.temperature = temperature;
-  const auto simulator = make_token_simulator(simulation, 5);
+  tests::Simulation simulation = candidates_of(tests::given(tests::three_contexts()), candidates, replacement, 60'000);
+  simulation.token().temperature = temperature;
+  const auto simulator = tests::simulator_of(simulation, 5);
   const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 1}, 1)).per_token;
   const double expected = expected_acceptance(*simulator);
   CHECK(std::abs(simulated.mean - expected) <= tests::standard_errors * simulated.standard_error);
@@ -198,7 +198,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 // worth drawing from, behind the second 0.01 or nothing.
 TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
-  const auto simulator = make_token_simulator(candidates_of(table, 3.0, 0.0, 40'000), 5);
+  const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);
   const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token;
   CHECK(std::abs(simulated.mean - expected_acceptance(*simulator)) <=
         tests::standard_errors * simulated.standard_error);
@@ -210,10 +210,10 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;
   pair.pool = 2400;
-  TokenSimulation simulation = candidates_of(pair, 3.0, replacement, 4000);
-  const double pooled = expected_acceptance(*make_token_simulator(simulation, 5));
+  tests::Simulation simulation = candidates_of(pair, 3.0, replacement, 4000);
+  const double pooled = expected_acceptance(*tests::simulator_of(simulation, 5));
   tests::contexts_of(simulation) = Contexts::fresh;
-  const Estimate fresh = acceptance(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 2}, 1)).per_token;
+  const Estimate fresh = acceptance(run(*tests::simulator_of(simulation, 5), {.seed = 3, .point = 2}, 1)).per_token;
   constexpr double pool_error = 0.003;  // a context's acceptance has a standard deviation below 0.15
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
 }
@@ -222,8 +222,9 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
 // it would be seen 30 times and more, where 0 is right.
 TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
   const auto accepted_of = [](const GivenDistributions& table, double candidates, double replacement) {
-    const Tally tally = run(*make_token_simulator(candidates_of(table, candidates, replacement, 20'000), 5),
-                            {.seed = 3, .point = 0}, 1);
+    const Tally tally =
+        run(*tests::simulator_of(candidates_of(tests::given(table), candidates, replacement, 20'000), 5),
+            {.seed = 3, .point = 0}, 1);
     return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
   };
   // Behind the rejection of token 2 the residual and what is left of q are (1/2, 1/2, 0) both.

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/random_stream.hpp"
-#include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
@@ -14,7 +14,7 @@
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/statistics.hpp"
@@ -104,10 +104,10 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     INFO(entry.label());
     const auto rule = entry.make();
-    TokenSimulation simulation = tests::simulation_of(pair, 1, 5000);
-    simulation.rule = entry.rule();
+    tests::Simulation simulation = tests::simulation_of(pair, 1, 5000);
+    simulation.token().rule = entry.rule();
     tests::contexts_of(simulation) = Contexts::fresh;
-    const auto simulator = make_token_simulator(simulation, pool_seed);
+    const auto simulator = tests::simulator_of(simulation, pool_seed);
     const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
     std::vector<double> expected_first(12, 0.0);
     std::vector<double> expected_bonus(12, 0.0);
@@ -147,11 +147,11 @@ TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and t
                              .draft = draft,
                              .alpha = 0.75,
                              .pool = 2400};
-  TokenSimulation simulation = tests::simulation_of(pair, 3, 4000);
-  simulation.temperature = temperature;
-  const double pooled = expected_acceptance(*make_token_simulator(simulation, pool_seed));
+  tests::Simulation simulation = tests::simulation_of(pair, 3, 4000);
+  simulation.token().temperature = temperature;
+  const double pooled = expected_acceptance(*tests::simulator_of(simulation, pool_seed));
   tests::contexts_of(simulation) = Contexts::fresh;
-  const Estimate fresh = acceptance(run(*make_token_simulator(simulation, pool_seed), fresh_key, 1)).per_token;
+  const Estimate fresh = acceptance(run(*tests::simulator_of(simulation, pool_seed), fresh_key, 1)).per_token;
   const double pool_error = pool_standard_error(SyntheticPool(pair, pool_seed), temperature);
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
   CHECK(std::hypot(fresh.standard_error, pool_error) < 0.02);
@@ -165,9 +165,9 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
   pair.alpha = 0.6;
-  TokenSimulation simulation = tests::simulation_of(pair, 1, 1);
+  tests::Simulation simulation = tests::simulation_of(pair, 1, 1);
   tests::contexts_of(simulation) = Contexts::fresh;
-  const auto simulator = make_token_simulator(simulation, pool_seed);
+  const auto simulator = tests::simulator_of(simulation, pool_seed);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   std::vector<std::int64_t> accepted_tokens(12, 0);
   std::vector<std::int64_t> replacements(12, 0);
@@ -190,9 +190,9 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
 }
 
 TEST_CASE("tokens of fresh iterations follow the geometric law") {
-  TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 6000);
+  tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 6000);
   tests::contexts_of(simulation) = Contexts::fresh;
-  const Tally tally = run(*make_token_simulator(simulation, pool_seed), fresh_key, 1);
+  const Tally tally = run(*tests::simulator_of(simulation, pool_seed), fresh_key, 1);
   const double alpha = acceptance(tally).per_token.mean;
   const Estimate observed = tokens_per_iteration(tally);
   const double expected = 1.0 + alpha * (1.0 + alpha * (1.0 + alpha * (1.0 + alpha)));

@@ -6,9 +6,11 @@
 #include <memory>
 
 #include "foredraft/lossiness.hpp"
+#include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/statistics.hpp"
@@ -36,8 +38,8 @@ GivenDistributions with_rows_of(const VerificationRule& rule) {
   return given;
 }
 
-std::vector<std::vector<Token>> emitted_by(const TokenSimulation& simulation) {
-  const auto simulator = make_token_simulator(simulation, 1);
+std::vector<std::vector<Token>> emitted_by(const tests::Simulation& simulation) {
+  const auto simulator = tests::simulator_of(simulation, 1);
   std::vector<std::vector<Token>> tokens;
   for (const auto& sequence : dynamic_cast<const TokenSimulator&>(*simulator).emit_block({.seed = 3, .point = 0}, 0)) {
     std::vector<Token>& iteration = tokens.emplace_back();
@@ -64,9 +66,9 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
     CAPTURE(entry.label());
     const auto rule = entry.make();
     if (rule->candidates().count > 1) continue;  // rows say nothing of further candidates
-    TokenSimulation built_in = tests::simulation_of(tests::three_contexts(), 3, 4096);
-    built_in.rule = entry.rule();
-    CHECK(emitted_by(tests::simulation_of(with_rows_of(*rule), 3, 4096)) == emitted_by(built_in));
+    tests::Simulation built_in = tests::simulation_of(tests::given(tests::three_contexts()), 3, 4096);
+    built_in.token().rule = entry.rule();
+    CHECK(emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) == emitted_by(built_in));
   }
 }
 

@@ -10,7 +10,7 @@
 #include "sim/estimates.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
@@ -169,19 +169,6 @@ TEST_CASE("top_beta never accepts what the target cannot emit, unless it judges 
   CHECK(verdict("top_beta", drafter, p, q, 0) == 0.0);
 }
 
-TEST_CASE("a beta above the vocabulary is refused before anything is drawn") {
-  TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 2, 10);
-  simulation.rule = TopBeta{.top_beta = 6};
-  CHECK_THROWS_WITH(make_token_simulator(simulation, 1),
-                    "invalid rule.top_beta=6 (must be at most the vocabulary, 5 tokens)");
-  simulation.models = tests::small_pair();
-  simulation.rule = TopBeta{.top_beta = 61};
-  for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
-    tests::contexts_of(simulation) = contexts;
-    CHECK_THROWS_AS(make_token_simulator(simulation, 1), DomainError);
-  }
-}
-
 TEST_CASE("typical_acceptance demands min(epsilon, delta exp(-H)): by hand") {
   // H = ln 4 for four equal tokens: delta / 4 = 0.1 below epsilon 0.3. Zeros add nothing to H.
   const std::vector<double> flat{0.25, 0.25, 0.25, 0.25, 0.0};
@@ -321,11 +308,11 @@ TEST_CASE("over a grid of parameters, ends included, every rule is simulated wit
   const SyntheticModels pair = tests::small_pair();
   for (const auto& [rule, settings] : grid) {
     for (const RuleSettings& setting : settings) {
-      for (const ModelPair& models : {ModelPair{tests::three_contexts()}, ModelPair{pair}}) {
+      for (const Models& models : {Models{tests::given(tests::three_contexts())}, Models{pair}}) {
         CAPTURE(rule, setting);
-        TokenSimulation simulation = tests::simulation_of(models, 3, 20'000);
-        simulation.rule = scenario::make_rule(rule, setting);
-        const auto simulator = make_token_simulator(simulation, 5);
+        tests::Simulation simulation = tests::simulation_of(models, 3, 20'000);
+        simulation.token().rule = scenario::make_rule(rule, setting);
+        const auto simulator = tests::simulator_of(simulation, 5);
         const double simulated = acceptance(run(*simulator, {.seed = 8, .point = 0}, 1)).per_token.mean;
         const double expected = expected_acceptance(*simulator);
         // Each iteration tests one draft at least.

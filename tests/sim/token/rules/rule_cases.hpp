@@ -9,6 +9,7 @@
 
 #include "foredraft/errors.hpp"
 #include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <memory>
 #include <vector>
 
-#include "sim/process/process_simulation.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "sim/simulate.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/sim/token/named_rule.hpp"
 
@@ -39,15 +42,12 @@ Tally replay_sentence(const std::vector<ReplayedPosition>& sentence, const Verif
                         rule.row_statistic(distributions));
     outcomes.push_back(acceptance > 0.0 ? 1 : 0);
   }
-  const auto simulator =
-      make_process_simulator({.process = Trace{.recording = std::make_shared<const Recording>(Recording{{outcomes}})},
-                              .gamma = block,
-                              .convention = Convention::no_bonus,
-                              .drafting = Drafting::block,
-                              .iterations = 0,
-                              .sequence = std::nullopt,
-                              .sequences = 0,
-                              .path = Path::reference});
+  const Trace trace{.recording = std::make_shared<const Recording>(Recording{{outcomes}})};
+  const auto simulator = make_simulator({.fidelity = ProcessFidelity{.acceptance = trace},
+                                         .gamma = block,
+                                         .convention = Convention::no_bonus,
+                                         .drafter = BlockDrafter{}},
+                                        {});
   return run(*simulator, {.seed = 1, .point = 0}, 1);
 }
 

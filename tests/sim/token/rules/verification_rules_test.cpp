@@ -10,8 +10,9 @@
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
 #include "scenario/family.hpp"
+#include "scenario/rules.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
@@ -182,9 +183,9 @@ std::uint64_t iterations_for(const tests::RuleCase& rule) {
 void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::uint64_t iterations, double level) {
   CAPTURE(entry.label(), gamma);
   const GivenDistributions table = tests::three_contexts();
-  TokenSimulation simulation = tests::simulation_of(table, gamma, iterations);
-  simulation.rule = entry.rule();
-  const auto simulator = make_token_simulator(simulation, 1);
+  tests::Simulation simulation = tests::simulation_of(tests::given(table), gamma, iterations);
+  simulation.token().rule = entry.rule();
+  const auto simulator = tests::simulator_of(simulation, 1);
   std::int64_t pairs = 0;
   const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
   std::vector<double> distribution;
@@ -310,9 +311,10 @@ TEST_CASE("for every rule the first two emitted tokens follow the law that the r
   const double level = tests::level_of_one(9 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label(), gamma);
-    TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), gamma, iterations_for(entry));
-    simulation.rule = entry.rule();
-    const auto simulator = make_token_simulator(simulation, 1);
+    tests::Simulation simulation =
+        tests::simulation_of(tests::given(tests::three_contexts()), gamma, iterations_for(entry));
+    simulation.token().rule = entry.rule();
+    const auto simulator = tests::simulator_of(simulation, 1);
     std::int64_t pairs = 0;
     const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
     const std::vector<double> expected = scaled(distribution_of_pairs(position_cells(*entry.make()), gamma), pairs);
@@ -329,9 +331,9 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
   constexpr std::int64_t iterations = 15'000;
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label(), gamma);
-    TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), gamma, 1);
-    simulation.rule = entry.rule();
-    const auto simulator = make_token_simulator(simulation, 1);
+    tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), gamma, 1);
+    simulation.token().rule = entry.rule();
+    const auto simulator = tests::simulator_of(simulation, 1);
     const auto counts = count_single_iterations(dynamic_cast<const TokenSimulator&>(*simulator), iterations);
     const auto distribution = distribution_of_single_iterations(position_cells(*entry.make()), gamma);
     CHECK(tests::chi_squared_p_value(counts, scaled(distribution, iterations)) >
@@ -413,17 +415,15 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
 }
 
 TEST_CASE("unknown rules and parameters are refused by name") {
-  CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}),
-                    "invalid rule=rejection (must be one of accept_all, greedy_match, lenient, multi_candidate, "
-                    "rejection_sampling, sigmoid_approximation, top_beta, typical_acceptance)");
+  CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}), Catch::StartsWith("invalid rule=rejection "));
   CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
   CHECK_THROWS_WITH(tests::make_named_rule("lenient", {{"lenience", 0.0}}),
-                    "invalid rule.lenience=0 (must be in (0, 1])");
+                    "invalid rule.lenience=0 (must lie in (0, 1])");
   CHECK_THROWS_WITH(tests::make_named_rule("typical_acceptance", {{"epsilon", 1.0}}),
-                    "invalid rule.epsilon=1 (must be in (0, 1))");
+                    "invalid rule.epsilon=1 (must lie in (0, 1))");
   CHECK_THROWS_WITH(tests::make_named_rule("top_beta", {{"tolerance", -0.5}}),
-                    "invalid rule.tolerance=-0.5 (must be in [0, 1000])");
+                    "invalid rule.tolerance=-0.5 (must lie in [0, 1000])");
   CHECK_THROWS_WITH(tests::make_named_rule("multi_candidate", {{"candidates", 2.5}}),
                     "invalid rule.candidates=2.5 (must be a whole number in [1, 1024])");
 }

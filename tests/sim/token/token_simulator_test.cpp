@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr RunKey token_key{.seed = 23, .point = 1};
 
-Tally run_once(const TokenSimulation& simulation, unsigned threads = 1) {
-  return run(*make_token_simulator(simulation, 5), token_key, threads);
+Tally run_once(const tests::Simulation& simulation, unsigned threads = 1) {
+  return run(*tests::simulator_of(simulation, 5), token_key, threads);
 }
 
 /// 1 + alpha + ... + alpha^gamma.
@@ -38,8 +39,8 @@ GivenDistributions one_context(std::vector<double> p, std::vector<double> q) {
 
 // 500,000 iterations: the standard error of alpha is about 0.0006, of the tokens about 0.001.
 TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometric law at that alpha") {
-  const TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 4, 500'000);
-  const auto simulator = make_token_simulator(simulation, 5);
+  const tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 4, 500'000);
+  const auto simulator = tests::simulator_of(simulation, 5);
   CHECK(expected_acceptance(*simulator) == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
   const Tally tally = run(*simulator, token_key, 1);
   CHECK(tally.units.count() == 500'000);
@@ -61,7 +62,7 @@ TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meet
   pair.parameter = 1.2;
   pair.draft = draft;
   pair.alpha = 0.85;
-  const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 100'000), 5);
+  const auto simulator = tests::simulator_of(tests::simulation_of(pair, 3, 100'000), 5);
   CHECK(std::abs(expected_acceptance(*simulator) - 0.85) < tests::solved_root);
   const Tally tally = run(*simulator, token_key, 1);
   CHECK(deviation_in_se(acceptance(tally).per_token, 0.85) < tests::standard_errors);
@@ -73,13 +74,13 @@ TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
   SyntheticModels equal = tests::small_pair();
   equal.alpha = 1.0;
   equal.draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
-  TokenSimulation simulation = tests::simulation_of(equal, 6, 5000);
+  tests::Simulation simulation = tests::simulation_of(equal, 6, 5000);
   tests::contexts_of(simulation) = rows;
-  simulation.temperature = 1.0;
+  simulation.token().temperature = 1.0;
   CHECK(run_once(simulation).units.sum(accepted) == 6 * 5000);
 
   const GivenDistributions disjoint = one_context({0.3, 0.0, 0.7, 0.0}, {0.0, 0.4, 0.0, 0.6});
-  const Tally none = run_once(tests::simulation_of(disjoint, 6, 5000));
+  const Tally none = run_once(tests::simulation_of(tests::given(disjoint), 6, 5000));
   CHECK(none.units.sum(accepted) == 0);
   CHECK(none.units.sum(tested) == 5000);
 }
@@ -87,44 +88,45 @@ TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
 TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties going to the lowest index") {
   // Contexts 1 to 3 of p and q at temperature 0: tokens 0, 1, 4 against 4, 3, 1: no agreement. Then a tie of p at
   // tokens 1 and 2 with a tie of q at 1 and 2: both take 1.
-  TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 3, 3000);
-  simulation.temperature = 0.0;
-  simulation.rule = GENERATE(Rule(RejectionSampling{}), Rule(GreedyMatch{}));
+  tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 3, 3000);
+  simulation.token().temperature = 0.0;
+  simulation.token().rule = GENERATE(Rule(RejectionSampling{}), Rule(GreedyMatch{}));
   CHECK(run_once(simulation).units.sum(accepted) == 0);
-  simulation.models = one_context({0.2, 0.4, 0.4}, {0.1, 0.45, 0.45});
+  simulation.token().models = tests::given(one_context({0.2, 0.4, 0.4}, {0.1, 0.45, 0.45}));
   CHECK(run_once(simulation).units.sum(accepted) == 3 * 3000);
 }
 
 TEST_CASE("temperature sharpens p and q before the rule: alpha by hand") {
   // Temperature 1/2 squares and normalises: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
-  TokenSimulation simulation = tests::simulation_of(one_context({1.0 / 3, 2.0 / 3}, {2.0 / 3, 1.0 / 3}), 2, 1000);
-  simulation.temperature = 0.5;
-  CHECK(expected_acceptance(*make_token_simulator(simulation, 5)) == Approx(0.4).epsilon(tests::few_ulp));
+  tests::Simulation simulation =
+      tests::simulation_of(tests::given(one_context({1.0 / 3, 2.0 / 3}, {2.0 / 3, 1.0 / 3})), 2, 1000);
+  simulation.token().temperature = 0.5;
+  CHECK(expected_acceptance(*tests::simulator_of(simulation, 5)) == Approx(0.4).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("both conventions count what they say, down to the smallest gamma") {
   const GivenDistributions always = one_context({0.5, 0.5}, {0.5, 0.5});
-  TokenSimulation simulation = tests::simulation_of(always, 3, 100);
+  tests::Simulation simulation = tests::simulation_of(tests::given(always), 3, 100);
   CHECK(run_once(simulation).units.sum(tokens) == 400);
-  simulation.convention = Convention::no_bonus;
+  simulation.scenario.convention = Convention::no_bonus;
   CHECK(run_once(simulation).units.sum(tokens) == 300);
-  simulation.gamma = 1;
+  simulation.scenario.gamma = 1;
   CHECK(run_once(simulation).units.sum(tokens) == 100);
-  simulation.convention = Convention::bonus;
-  simulation.gamma = 0;
+  simulation.scenario.convention = Convention::bonus;
+  simulation.scenario.gamma = 0;
   const Tally plain = run_once(simulation);
   CHECK(plain.units.sum(tokens) == 100);
   CHECK(plain.units.sum(drafted) == 0);
-  simulation.gamma = 4;
+  simulation.scenario.gamma = 4;
   CHECK(run_once(simulation).units.sum(draft_passes) == 400);
-  simulation.drafting = Drafting::block;
+  simulation.scenario.drafter = BlockDrafter{};
   CHECK(run_once(simulation).units.sum(draft_passes) == 100);
 }
 
 TEST_CASE("without a bonus token an iteration emits at most gamma tokens, with the same acceptances") {
-  TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 3, 20'000);
+  tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 3, 20'000);
   const Tally bonus = run_once(simulation);
-  simulation.convention = Convention::no_bonus;
+  simulation.scenario.convention = Convention::no_bonus;
   const Tally no_bonus = run_once(simulation);
   CHECK(no_bonus.accepted_at == bonus.accepted_at);
   CHECK(no_bonus.tokens_count.size() == 3);
@@ -133,17 +135,17 @@ TEST_CASE("without a bonus token an iteration emits at most gamma tokens, with t
 
 TEST_CASE("threads, and the order of blocks, change nothing, but seeds and points do") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
-  TokenSimulation simulation =
+  tests::Simulation simulation =
       tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
   tests::contexts_of(simulation) = contexts;
-  const auto simulator = make_token_simulator(simulation, 5);
+  const auto simulator = tests::simulator_of(simulation, 5);
   const Tally one = run(*simulator, token_key, 1);
   CHECK(run(*simulator, token_key, 2) == one);
   CHECK(run(*simulator, token_key, 7) == one);
   Tally backwards;
   for (std::uint64_t block = simulator->blocks(); block-- > 0;) backwards.merge(simulator->run_block(token_key, block));
   CHECK(backwards == one);
-  CHECK(one.units.count() == static_cast<std::int64_t>(simulation.iterations));
+  CHECK(one.units.count() == static_cast<std::int64_t>(simulation.plan.iterations));
   CHECK_FALSE(run(*simulator, {.seed = token_key.seed + 1, .point = token_key.point}, 1) == one);
   CHECK_FALSE(run(*simulator, {.seed = token_key.seed, .point = token_key.point + 1}, 1) == one);
   CHECK_FALSE(simulator->run_block(token_key, 0) == simulator->run_block(token_key, 1));
@@ -151,10 +153,10 @@ TEST_CASE("threads, and the order of blocks, change nothing, but seeds and point
 
 TEST_CASE("what is emitted is what is counted") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
-  TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
+  tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
   tests::contexts_of(simulation) = contexts;
-  simulation.convention = GENERATE(Convention::bonus, Convention::no_bonus);
-  const auto simulator = make_token_simulator(simulation, 5);
+  simulation.scenario.convention = GENERATE(Convention::bonus, Convention::no_bonus);
+  const auto simulator = tests::simulator_of(simulation, 5);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   for (std::uint64_t block = 0; block < simulator->blocks(); ++block) {
     const Tally tally = simulator->run_block(token_key, block);
@@ -168,57 +170,28 @@ TEST_CASE("what is emitted is what is counted") {
 }
 
 TEST_CASE("expected acceptance is not a number where there is no finite pool") {
-  TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
+  tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
   tests::contexts_of(simulation) = Contexts::fresh;
-  CHECK(std::isnan(expected_acceptance(*make_token_simulator(simulation, 5))));
+  CHECK(std::isnan(expected_acceptance(*tests::simulator_of(simulation, 5))));
 }
 
 TEST_CASE("256,000 tokens are simulated as 2 are") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = GENERATE(2, 256'000);
   pair.pool = 1;
-  const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 50'000), 5);
+  const auto simulator = tests::simulator_of(tests::simulation_of(pair, 3, 50'000), 5);
   CHECK(std::abs(expected_acceptance(*simulator) - pair.alpha) < tests::solved_root);
   CHECK(deviation_in_se(acceptance(run(*simulator, token_key, 1)).per_token, pair.alpha) < tests::standard_errors);
 }
 
-TEST_CASE("arguments outside the domain are refused") {
-  const GivenDistributions table = tests::three_contexts();
-  const auto rejected = [](const TokenSimulation& bad, const std::string& message) {
-    CHECK_THROWS_WITH(make_token_simulator(bad, 1), Catch::StartsWith(message));
-    CHECK_THROWS_AS(make_token_simulator(bad, 1), DomainError);
-  };
-  TokenSimulation simulation = tests::simulation_of(table, -1, 10);
-  rejected(simulation, "invalid gamma=-1");
-  simulation.gamma = 0;
-  simulation.convention = Convention::no_bonus;
-  rejected(simulation, "invalid gamma=0");
-  simulation.gamma = 2;
-  simulation.iterations = 0;
-  rejected(simulation, "invalid iterations=0");
-  simulation.iterations = std::numeric_limits<std::uint64_t>::max();
-  rejected(simulation, "invalid iterations=18446744073709551615");
-  simulation.iterations = 10;
-  for (const double temperature : {-1.0, std::nan(""), 1e-9, 1e9}) {
-    simulation.temperature = temperature;
-    rejected(simulation, "invalid temperature=");
+TEST_CASE("a plan that counts nothing or too much is refused in any contexts") {
+  for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
+    for (const std::uint64_t count : {std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()}) {
+      tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 2, count);
+      tests::contexts_of(simulation) = contexts;
+      CHECK_THROWS_AS(tests::simulator_of(simulation), DomainError);
+    }
   }
-  simulation.temperature = 1.0;
-  simulation.rule = Lenient{.lenience = 0.0};
-  rejected(simulation, "invalid rule.lenience=0");
-  simulation.rule = RejectionSampling{};
-  simulation.models = GivenDistributions{.target = {}, .draft = {}};
-  rejected(simulation, "invalid target rows=0");
-  simulation.models = GivenDistributions{.target = {{1.0}}, .draft = {}};
-  rejected(simulation, "invalid draft rows=0");
-  simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{1.0}}};
-  rejected(simulation, "invalid draft[0] length=1");
-  simulation.models = GivenDistributions{.target = {{0.5, 0.4}}, .draft = {{0.5, 0.5}}};
-  rejected(simulation, "invalid sum of target[0]=0.9");
-  simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{std::nan(""), 0.5}}};
-  rejected(simulation, "invalid draft[0]");
-  simulation.models = GivenDistributions{.target = {{}}, .draft = {{}}};
-  rejected(simulation, "invalid target[0]");
 }
 
 TEST_CASE("the model registry is sorted and explains itself") {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "foredraft/words.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/simulator.hpp"
-#include "sim/token/models/model_pair.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
@@ -57,38 +57,18 @@ class TokenSimulator final : public Simulator {
 
 // ---- Token fidelity: explicit distributions p and q over a vocabulary, drawn tokens, and a verification rule.
 
-struct TokenSimulation {
-  ModelPair models;
-  Rule rule;
-  double temperature;  ///< applied to p and q before the rule; 0: argmax, lowest index on ties
-  std::int64_t gamma;  ///< min_gamma(convention) to max_token_gamma
-  Convention convention;
-  Drafting drafting;
-  std::uint64_t iterations;
-};
-
-/// Prepares the run (pools, alias tables). Synthetic pools are drawn from `seed` (purposes logits and draft_logits), so
-/// they are part of the result. Throws DomainError, and Interrupted when stopped.
-[[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed,
+/// Prepares the run of a checked scenario in token fidelity (pools, alias tables). Synthetic pools are drawn from
+/// `plan.seed` (purposes logits and draft_logits), so they are part of the result. Throws DomainError for a plan that
+/// counts nothing or too much, a pool above 2 GiB and an alpha that no draft reaches; Interrupted when stopped.
+[[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(const Scenario& scenario, const SimulationPlan& plan,
                                                               StopToken stop = {});
 
-/// Throws DomainError for a gamma out of range.
-[[nodiscard]] IterationShape checked_shape(const TokenSimulation& simulation);
-
-// ---- Texts of n-gram models.
-//
-// Rules: rejection_sampling at temperature 1 or 0, greedy_match at temperature 0 (where both are the same); no rule
-// parameters. A block is 1,024 iterations on its own text and one unit of the tally, so units are independent. At
-// temperature 1 it is one text, whose first iterations are not counted. Greedy text continues from a prompt until it
-// has ngram::Prompts::passage_tokens more, then from the next. The last one is completed, so a run at temperature 0 has
-// up to 63 iterations more per block than requested. Both throw DomainError for other models, rules, temperatures or
-// sizes.
-
-/// The simulation of an NgramPair: the target writes text, the drafter drafts its next tokens.
-[[nodiscard]] std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation);
-
-/// The simulation of a PromptLookupPair: the target writes text whose drafts are copied from earlier text. Only the
-/// last `window` tokens are searched: at temperature 1 all iterations have the same distribution.
-[[nodiscard]] std::unique_ptr<Simulator> make_prompt_lookup_simulator(const TokenSimulation& simulation);
+/// The run of n-gram models: the target writes text, the drafter drafts its next tokens, or copies them from earlier
+/// text (prompt lookup, which searches the last `window` tokens only: at temperature 1 all iterations have the same
+/// distribution). A block is 1,024 iterations on its own text and one unit of the tally, so units are independent. At
+/// temperature 1 it is one text, whose first iterations are not counted. Greedy text continues from a prompt until it
+/// has ngram::Prompts::passage_tokens more, then from the next. The last one is completed, so a run at temperature 0
+/// has up to 63 iterations more per block than requested.
+[[nodiscard]] std::unique_ptr<Simulator> make_text_simulator(const Scenario& scenario, std::uint64_t iterations);
 
 }  // namespace foredraft::sim

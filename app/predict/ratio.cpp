@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analytic/answer/answer.hpp"
+#include "answers/observed.hpp"
+#include "app/predict/acceptance_options.hpp"
+#include "app/predict/predict.hpp"
+#include "app/texts/texts.hpp"
+#include "core/progress.hpp"
+#include "core/streams.hpp"
+#include "experiments/results/manifest.hpp"
+#include "inputs/observed_acceptance.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/processes.hpp"
+
+namespace foredraft::app {
+namespace {
+
+/// Puts what a log tells in the place of its name.
+void read_acceptance(const CommandLine& line, answers::Question& question) {
+  const auto log = line.text("acceptance");
+  if (!log) return;
+  question.observed = std::make_shared<const answers::FittedAcceptance>(inputs::read_fitted_acceptance(*log));
+  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = answers::fitted_runs(question.observed->fit);
+}
+
+answers::Answered answer(CommandLine& line) {
+  answers::Question question = read_question(line, all_option_families);
+  // Under this policy the scenario's own check says so.
+  if (!states_times(line) && line.text("policy") != scenario::name_of(Policy(OptimalStopping{}))) {
+    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
+  }
+  line.done();
+  read_acceptance(line, question);
+  const bool varies = scenario::gamma_varies(question.scenario);
+  if (varies && line.has("process") && std::isnan(analytic::answer(question.scenario).tokens_per_iteration)) {
+    line.reject("process", "no closed form under this policy", "it has one of constant drafts",
+                "use foredraft simulate with a configuration");
+    line.done();
+  }
+  return {question, varies ? analytic::Prediction{} : analytic::predict(question.scenario, question.gamma)};
+}
+
+int predict_several(std::vector<CommandLine>& lines) {
+  std::vector<answers::Answered> all;
+  for (CommandLine& line : lines) {
+    all.push_back(answer(line));
+    if (scenario::gamma_varies(all.back().question.scenario)) {
+      line.reject_any({"alpha", "c"}, "a list", "drafts of varying length are answered one by one", "give one value");
+      line.done();
+    }
+  }
+  print_result(lines.front().has("json") ? experiments::document_text(answers::to_json(all)) : to_text(all));
+  return exit_done;
+}
+
+}  // namespace
+
+int predict_ratio(CommandLine& line) {
+  std::vector<CommandLine> lines = combinations(line);
+  if (lines.size() > 1) return predict_several(lines);
+  const answers::Answered answered = answer(line);
+  const Scenario& scenario = answered.question.scenario;
+  const bool varies = scenario::gamma_varies(scenario);
+  if (line.has("json")) {
+    print_result(experiments::document_text(varies ? answers::varying_prediction_json(scenario) : to_json(answered)));
+  } else {
+    print_result(varies ? varying_prediction_text(scenario) : to_text(answered));
+  }
+  return exit_done;
+}
+
+}  // namespace foredraft::app

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/profile_prediction.hpp"
+#include "app/predict/predict.hpp"
+#include "app/predict/timed_question.hpp"
+#include "app/prediction_folder.hpp"
+#include "app/scenario_options.hpp"
+#include "app/scripts.hpp"
+#include "app/texts/texts.hpp"
+#include "core/numbers.hpp"
+#include "core/progress.hpp"
+#include "core/streams.hpp"
+#include "experiments/results/manifest.hpp"
+
+namespace foredraft::app {
+namespace {
+
+/// Several are listed one after the other, each under its alpha.
+std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) {
+  if (predictions.size() == 1) return to_text(predictions.front());
+  std::string text;
+  for (const answers::ProfilePrediction& prediction : predictions) {
+    text += fmt::format("{}alpha {}\n{}", text.empty() ? "" : "\n",
+                        number_text(std::get<Iid>(prediction.question.acceptance).alpha), to_text(prediction));
+  }
+  return text;
+}
+
+/// Prints the prediction for each acceptance. With --out also writes the only one into a folder and draws it.
+int predict_and_print(const TimedQuestion& question) {
+  const CommandLine& line = question.line;
+  const auto out = line.text("out");
+  std::vector<VerificationCurve> curves;
+  const std::vector<answers::ProfilePrediction> predictions = in_phase("predicting", [&] {
+    std::vector<answers::ProfilePrediction> all;
+    for (const answers::Question& acceptance : question.acceptances) {
+      answers::ProfileQuestion one = question.pair;
+      if (question.acceptances.size() > 1) {
+        one.acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
+      }
+      all.push_back(answers::predict(one, question.read.profile));
+    }
+    if (out) curves = verification_curves(all.front().question, question.read.profile);
+    return all;
+  });
+  const answers::ProfilePrediction& prediction = predictions.front();
+  std::optional<experiments::ResultFolder> folder;
+  if (out) {
+    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
+    folder.emplace(*out, folder_kind(prediction.question, question.read.digest), line.words());
+    for (const FileDigest& file : question.files) folder->add_input(file);
+    write_prediction(*folder, prediction, curves);
+    folder->complete();
+    if (!has_decision_map(prediction.question)) {
+      say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
+    }
+  }
+  const auto& observed = question.observed;
+  if (line.has("json")) {
+    auto json = to_json(predictions);
+    if (observed) json["acceptance"] = answers::observed_json(*observed, question.pair.gamma);
+    print_result(experiments::document_text(json));
+  } else {
+    print_result(text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.pair.gamma) : ""));
+  }
+  return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+OptionGroup times_options() {
+  return {"or step times of a device, in place of c and measured times",
+          {device_option,
+           profile_option,
+           {"steps-file", "CSV", "or your own step times: model,role,batch,tokens,context,ms"},
+           target_option,
+           draft_option,
+           {"batch", "B,...", "batch size (default 1)"},
+           {"context", "N,...", "context length in tokens (default 512)"},
+           {"overhead-us", "U", "everything in an iteration beside its forward passes (default 0)"},
+           {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
+}
+
+int predict_times(CommandLine& line) {
+  TimedQuestion question = read_timed_question(line);
+  reject_load(question.line, "given without --request-rate", "it belongs to the answer at a load",
+              "e.g. --request-rate 4");
+  read_timed_files(question);
+  return with_source(question, [&] { return predict_and_print(question); });
+}
+
+}  // namespace foredraft::app

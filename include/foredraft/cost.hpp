@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#pragma GCC visibility push(default)
+
+/// Costs of forward passes.
+namespace foredraft {
+
+class ForwardPassTimes;  // scenario/cost.hpp
+
+/// A draft pass takes c target decode steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm.
+/// 3.8, where verify_growth is 0]
+struct ConstantRatio {
+  std::optional<double> c = {};  ///< empty: no speedup is computed
+  double verify_growth = 0.0;    ///< >= 0; other than 0 only with a constant draft length
+};
+
+/// Measured times, in ms: T = encoders + fixed + iterations (draft passes t_d + t_v + overhead). [Xia2023, Eq. 4]
+struct MeasuredTimes {
+  double step_ms = 0.0;    ///< one token of autoregressive decoding, the baseline of the speedup; > 0
+  double draft_ms = 0.0;   ///< one forward pass of the drafter
+  double verify_ms = 0.0;  ///< one forward pass of the target over a draft; > 0
+  double overhead_ms = 0.0;
+  double target_encoder_ms = 0.0;
+  double drafter_encoder_ms = 0.0;
+  double fixed_ms = 0.0;
+  double verify_growth = 0.0;  ///< decode steps added to verify_ms for each verified token after the first; >= 0
+};
+
+/// Times looked up for a model pair on a device.
+struct LookedUpTimes {
+  std::string source = {};  ///< the device (data sheet) or the profile
+  std::string target = {};
+  std::string draft = {};
+  std::int64_t batch = 1;
+  std::int64_t context = 512;
+  double overhead_ms = 0.0;
+  std::shared_ptr<const ForwardPassTimes> times = {};  ///< of these models on this device, read once
+};
+struct Measured : LookedUpTimes {};
+/// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,
+/// from what engines reach of the device's limits (docs/step-times.md).
+struct Roofline : LookedUpTimes {
+  /// Number format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config, else fp16.
+  std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
+  std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
+  double expert_skew = 0.0;                  ///< 0: tokens choose their experts independently; 1: all share them
+  std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< fractions of the data sheet's peaks
+  std::optional<double> step_overhead_us = {};  ///< added to every forward pass, beyond its operators
+  std::optional<double> iteration_us = {};      ///< added to every iteration, beyond its forward passes
+  double memory_utilization = 0.9;              ///< fraction of the device's memory for weights and KV caches
+  bool ignore_memory = false;                   ///< answer even if the models do not fit into memory
+  bool allow_vocabulary_mismatch = false;       ///< allow a draft model with another vocabulary than the target's
+};
+
+using Cost = std::variant<ConstantRatio, MeasuredTimes, Roofline, Measured>;
+
+}  // namespace foredraft
+
+#pragma GCC visibility pop

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "foredraft/cost.hpp"
+#include "scenario/family.hpp"
+
+/// The registry of costs of forward passes.
+namespace foredraft::scenario {
+
+[[nodiscard]] const std::vector<Member<Cost>>& costs();
+
+/// What users call it.
+[[nodiscard]] std::string_view name_of(const Cost& cost);
+
+}  // namespace foredraft::scenario

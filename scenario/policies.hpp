@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "foredraft/acceptance.hpp"
+#include "foredraft/policy.hpp"
+#include "scenario/family.hpp"
+
+/// The registry of draft-length policies.
+namespace foredraft::scenario {
+
+struct PolicyMember : Member<Policy> {
+  bool (*fits)(const AcceptanceProcess& process);  ///< true if the policy works with this alternative
+  std::string_view alias = {};                     ///< another name
+};
+[[nodiscard]] const std::vector<PolicyMember>& policies();
+
+/// What users call it.
+[[nodiscard]] std::string_view name_of(const Policy& policy);
+
+}  // namespace foredraft::scenario

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/answers/advise_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using answers::Advice;
+using answers::PredictedTimes;
+
+Advice advice_for(const std::string& engine, const std::vector<logs::Observation>& windows) {
+  logs::ObservedLog log = log_of(windows);
+  log.contents.engine = engine;
+  return answers::advise({.logs = {log}});
+}
+
+/// Half of the interval of the speedup at `gamma`, over the speedup.
+double relative_error(const Advice& advice, std::size_t gamma) {
+  const analytic::SpeedupAt& at = advice.loads.at(0).by_gamma.at(gamma - 1);
+  return 0.5 * (at.high - at.low) / at.value;
+}
+
+}  // namespace
+
+TEST_CASE("the loads of a log share all of its tokens") {
+  const Advice advice = advice_of(
+      {speculative(3, 1, 12.0, 0.8, 3000), speculative(3, 64, 40.0, 0.8, 1000), plain(1, 10.0), plain(64, 20.0)});
+  REQUIRE(advice.loads.size() == 2);
+  CHECK(advice.loads[0].share == Approx(0.75).epsilon(0.01));
+  CHECK(advice.loads[0].share + advice.loads[1].share == Approx(1.0).epsilon(1e-12));
+}
+
+TEST_CASE("a schedule that gains a tenth is worth it where it keeps the graphs, and not in vLLM") {
+  const std::vector<logs::Observation> windows{speculative(7, 1, 12.0, 0.9),
+                                               speculative(1, 1, 11.0, 0.9),
+                                               speculative(7, 64, 100.0, 0.9),
+                                               speculative(1, 64, 22.0, 0.9),
+                                               plain(1, 10.0),
+                                               plain(64, 20.0)};
+  for (const auto& [engine, schedules] : {std::pair{"vllm", false}, {"sglang", true}}) {
+    const Advice advice = advice_for(engine, windows);
+    CAPTURE(engine);
+    REQUIRE(advice.recommendation);
+    CHECK(advice.recommendation->schedule.empty() != schedules);
+  }
+}
+
+TEST_CASE("a predicted time is as uncertain as the tokens that it verifies beyond the logged ones, up to twice") {
+  PredictedTimes predicted{.evidence = "operators", .error = 0.0, .times = {}};
+  for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
+    predicted.times.push_back({.batch = 8.0, .gamma = gamma, .plain = 5.0, .verification = 6.0, .iteration = 6.0});
+  }
+  const auto advice_at = [&](double error) {
+    predicted.error = error;
+    return answers::advise({.logs = {log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)})}, .predicted = predicted});
+  };
+  constexpr double error = 0.1;
+  const Advice exact = advice_at(0.0);
+  const Advice rough = advice_at(error);
+  for (const auto& [gamma, doublings] :
+       {std::pair<std::size_t, double>{3, 0.0}, {4, std::log2(1.25)}, {7, 1.0}, {12, 1.0}}) {
+    const double more =
+        std::sqrt(std::pow(relative_error(rough, gamma), 2) - std::pow(relative_error(exact, gamma), 2));
+    CAPTURE(gamma, relative_error(rough, gamma), relative_error(exact, gamma));
+    CHECK(more == Approx(1.96 * error * doublings).epsilon(0.05).margin(1e-9));
+  }
+}
+
+}  // namespace foredraft::tests
