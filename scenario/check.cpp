@@ -647,7 +647,7 @@ void raise(const std::vector<FieldProblem>& problems) {
   if (problems.empty()) return;
   std::vector<std::string> messages;
   for (const FieldProblem& problem : problems) messages.push_back(message_of(problem));
-  throw DomainError(fmt::format("{}", fmt::join(messages, "; ")));
+  throw DomainError(fmt::format("{}", fmt::join(messages, "\n")));
 }
 
 const Space& by_names() {
