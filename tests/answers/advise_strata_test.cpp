@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/answers/advise_testing.hpp"
 #include "app/texts/texts.hpp"
+#include "tests/answers/advise_testing.hpp"
 
 namespace foredraft::tests {
 namespace {

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "answers/comparison.hpp"
+#include "app/texts/texts.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/answers/advise_testing.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
 
 namespace foredraft::tests {
 namespace {

@@ -14,12 +14,12 @@
 #include "inputs/devices.hpp"
 #include "inputs/inputs.hpp"
 #include "inputs/table_reader.hpp"
+#include "inputs/tree_files.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "inputs/tree_files.hpp"
 
 namespace foredraft::app {
 namespace {

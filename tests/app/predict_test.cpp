@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "answers/inverse.hpp"
 #include "answers/prediction.hpp"
+#include "app/texts/texts.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
-#include "answers/inverse.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -117,8 +117,7 @@ TEST_CASE("an unbounded optimum is the word, with the other fields at their limi
   CHECK(json["operations_factor"].is_null());  // grows without limit
   CHECK(json["real_gamma"].is_null());
 
-  acceptance_of(asked) =
-      Iid{1.0};  // every draft accepted, at no cost: nothing is finite but the cost per token
+  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: nothing is finite but the cost per token
   json = json_of(asked);
   CHECK(json["best_gamma"] == "unbounded");
   CHECK(json["tokens_per_iteration"].is_null());

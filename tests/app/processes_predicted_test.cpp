@@ -4,11 +4,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "answers/inverse.hpp"
 #include "answers/prediction.hpp"
+#include "app/texts/texts.hpp"
 #include "core/table.hpp"
 #include "tests/support/tolerances.hpp"
-#include "app/texts/texts.hpp"
-#include "answers/inverse.hpp"
 
 namespace foredraft::app {
 namespace {
