@@ -43,8 +43,8 @@ std::string rise_of(const std::vector<double>& entries) {
 
 namespace {
 
-/// Maximum draft length where drafts are counted, or simulated, one by one.
-constexpr std::int64_t max_counted_gamma = 1'000'000;
+/// Maximum draft length where a closed form goes through the drafts one by one.
+constexpr std::int64_t max_stepwise_gamma = 1'000'000;
 /// Maximum draft length where a closed form takes gamma as a number.
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
 /// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
@@ -336,7 +336,7 @@ class ScenarioCheck {
     const bool counted =
         !is<Iid>(process.acceptance) || has_own_acceptance(scenario_.drafter) || process.sequence_length;
     if (!needs_endless_text(process.acceptance) && is<ConstantGamma>(process.policy)) {
-      check_max_gamma(counted ? max_counted_gamma : max_formula_gamma, "");
+      check_max_gamma(counted ? max_stepwise_gamma : max_formula_gamma, "");
     }
   }
 
@@ -647,7 +647,7 @@ void raise(const std::vector<FieldProblem>& problems) {
   if (problems.empty()) return;
   std::vector<std::string> messages;
   for (const FieldProblem& problem : problems) messages.push_back(message_of(problem));
-  throw DomainError(fmt::format("{}", fmt::join(messages, "; ")));
+  throw DomainError(fmt::format("{}", fmt::join(messages, "\n")));
 }
 
 const Space& by_names() {

@@ -31,7 +31,7 @@ struct FieldProblem {
 /// The same, with parameters called by their names.
 [[nodiscard]] std::vector<FieldProblem> problems_of(const Scenario& scenario);
 
-/// Throws DomainError with all problems of a scenario.
+/// Throws DomainError with all problems of a scenario, a line each.
 void check_scenario(const Scenario& scenario);
 
 /// Throws DomainError if a recording, trained models or times of forward passes are named but were not read.

@@ -169,12 +169,12 @@ TEST_CASE("n-gram models verify by rejection sampling, or greedily at temperatur
   CHECK(fields(RejectionSampling{}, 0.5) == std::vector<std::string>{"temperature"});
 }
 
-TEST_CASE("all problems are thrown as one message") {
+TEST_CASE("all problems are thrown as one message, a line each") {
   Scenario scenario = of_process(Iid{1.5}, -1);
   scenario.drafter = NgramDrafter{};
   CHECK_THROWS_WITH(check_scenario(scenario),
                     "drafter: ngram_model does not draft in fidelity process (foredraft list drafters says where each "
-                    "does) - set fidelity = \"token\"; invalid gamma=-1 (must be at least 0); invalid alpha=1.5 (must "
+                    "does) - set fidelity = \"token\"\ninvalid gamma=-1 (must be at least 0)\ninvalid alpha=1.5 (must "
                     "lie in [0, 1])");
 }
 
