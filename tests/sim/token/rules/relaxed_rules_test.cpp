@@ -274,7 +274,7 @@ TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is ac
 
 TEST_CASE("scaling constants out of order, beyond the format or an odd width are refused") {
   const auto rejected = [](const RuleSettings& settings, const std::string& message) {
-    CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), message);
+    CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), Catch::StartsWith(message));
     CHECK_THROWS_AS(tests::make_named_rule("sigmoid_approximation", settings), DomainError);
   };
   rejected({{"scale_low", 10.0}}, "invalid rule.scale_low=10 (must be below rule.scale_high=10 in 64 bits)");
