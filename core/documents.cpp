@@ -34,9 +34,10 @@ std::size_t end_of_string(std::string_view text, std::size_t at, std::size_t quo
     } else if (text[at] == quote && quotes == 1) {
       return at + 1;
     } else if (text[at] == quote) {
-      const std::size_t end = std::min(text.find_first_not_of(quote, at), text.size());
-      // Up to two quotes may precede the three that end the string.
-      if (end - at >= quotes) return std::min(end, at + quotes + 2);
+      // Up to two quotes may precede the three that end the string; a search beyond them would be quadratic.
+      const std::string_view closing = text.substr(at, quotes + 2);
+      const std::size_t end = at + std::min(closing.find_first_not_of(quote), closing.size());
+      if (end - at >= quotes) return end;
       at = end - 1;
     }
   }

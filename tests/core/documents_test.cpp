@@ -69,6 +69,21 @@ TEST_CASE("brackets and dots in strings and comments of TOML do not count, and w
   }
 }
 
+TEST_CASE("quotes in a row are strings of three quotes before and five after, as fast in 4 MiB as in 80 bytes") {
+  // Per string a search to the end of the quotes: 10^12 steps, a quarter of an hour.
+  const std::string brackets = repeated("[", 65);
+  for (const char quote : {'"', '\''}) {
+    for (const std::size_t strings : {std::size_t{10}, max_toml_bytes / 8 - 20}) {
+      CAPTURE(quote, strings);
+      const std::string whole(8 * strings, quote);
+      CHECK(toml_problem(whole + brackets) == "f:1: " + too_deep);
+      CHECK(toml_problem(whole + quote + brackets).empty());
+      CHECK(toml_problem(whole + quote + quote + brackets) == "f:1: " + too_deep);
+      CHECK(toml_problem(whole + quote + quote + quote + brackets).empty());
+    }
+  }
+}
+
 TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and the line of what is more is named") {
   CHECK(json_problem(repeated("[", 64) + repeated("]", 64)).empty());
   CHECK(json_problem(repeated("[\n", 65) + repeated("]", 65)) == "f:65: " + too_deep);
