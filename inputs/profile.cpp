@@ -6,6 +6,7 @@
 #include "analytic/tokens/acceptance_by_position.hpp"
 #include "answers/profile_prediction.hpp"
 #include "core/check.hpp"
+#include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -37,7 +38,7 @@ answers::ProfileQuestion profile_question(const SpeedupQuestion& question) {
     throw DomainError(
         fmt::format("no speedups from a profile under acceptance {}", scenario::name_of(question.acceptance)));
   }
-  scenario::check_acceptance(question.acceptance, 0);
+  scenario::check_scenario({.fidelity = ProcessFidelity{.acceptance = question.acceptance}});
   if (auto* positional = std::get_if<Positional>(&asked.acceptance)) {
     positional->marginal = analytic::marginal_of(*positional);
     check_range("max_gamma", question.max_gamma, 1, static_cast<std::int64_t>(positional->marginal.size()));

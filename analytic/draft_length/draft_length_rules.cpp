@@ -56,7 +56,7 @@ VaryingYield plus2_minus1(std::span<const double> marginal, Convention conventio
 
 namespace {
 
-constexpr std::int64_t longest_confident_draft = std::int64_t{1} << 24U;
+constexpr std::int64_t max_rule_gamma = std::int64_t{1} << 24U;
 
 void check_between(std::string_view name, double value, double low, double high) {
   if (!(value >= low && value <= high)) {
@@ -69,7 +69,7 @@ void check(const ConfidenceThreshold& policy) {
   check_between("concentration", policy.concentration, 1e-6, 1e9);
   check_probability("threshold", policy.threshold);
   check_between("bias", policy.bias, 1e-3, 1e3);
-  check_range("gamma", policy.gamma, 1, longest_confident_draft);
+  check_range("gamma", policy.gamma, 1, max_rule_gamma);
 }
 
 }  // namespace

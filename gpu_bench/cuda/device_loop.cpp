@@ -25,6 +25,7 @@
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

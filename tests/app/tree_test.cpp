@@ -186,20 +186,32 @@ TEST_CASE("accuracies that rise with the rank are searched, and a rank that is n
 TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and refused by line all at once") {
   CHECK(inputs::parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
         std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
-  CHECK_THROWS_MATCHES(inputs::parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"), InputError, Says("f:1: invalid sum of accuracies[head 1]=1.1\nf:2: invalid accuracy \"x\"\nf:4: invalid sum of accuracies[head 3]=1.1"))rror, Says("f: invalid path=\"1,0\""));
-  CHECK_THROWS_MATCHES(inputs::parse_accuracies("# nothing\n", "f"), InputError, Says("f: holds no accuracies"))
+  CHECK_THROWS_MATCHES(inputs::parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"), InputError,
+                       Says("f:1: invalid sum of accuracies[head 1]=1.1\nf:2: invalid accuracy \"x\"\nf:4: invalid sum "
+                            "of accuracies[head 3]=1.1"));
+  CHECK_THROWS_MATCHES(inputs::parse_accuracies("# nothing\n", "f"), InputError, Says("f: holds no accuracies"));
+  CHECK_THROWS_AS(inputs::parse_accuracies("nan\n", "f"), InputError);
+}
+
+TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is not connected") {
+  const analytic::TokenTree tree = analytic::tree_from_paths(std::vector<analytic::TreePath>{{0}, {2}, {0, 1}});
+  CHECK(inputs::parse_tree("0\n2 # third candidate\n0,1\n", "f") == tree);
+  CHECK(inputs::parse_tree("mc = [[0], [0, 1], # two\n  [2]]\n", "f") == tree);
+  CHECK(inputs::parse_tree("[]", "f") == analytic::TokenTree());
+  CHECK(inputs::parse_tree(path_list(tree), "f") == tree);
+  CHECK_THROWS_MATCHES(inputs::parse_tree("0\n1,0\n", "f"), InputError, Says("f: invalid path=\"1,0\""));
+  CHECK_THROWS_MATCHES(inputs::parse_tree("0\n0,a\n", "f"), InputError, Says("f:2: invalid rank \"a\""));
   CHECK_THROWS_MATCHES(inputs::parse_tree("[[0], 1]", "f"), InputError, Says("f: no list of paths"));
   CHECK_THROWS_AS(inputs::parse_tree("[[0], [1.5]]", "f"), InputError);
-  CHECK_THROWS_AS(inputs::parse_THROWS_MATCHES(inputs::parse_tree("0\n1,0\n", "f"), InputError, Says("f: invalid path=\"1,0\""))0,99999999999\n", "f"), InputError);
+  CHECK_THROWS_AS(inputs::parse_tree("[[0], ", "f"), InputError);
+  CHECK_THROWS_AS(inputs::parse_tree("[[99999999999999999999]]", "f"), InputError);
+  CHECK_THROWS_AS(inputs::parse_tree("0,99999999999\n", "f"), InputError);
   // 2^63 is 0 in 32 bits, and the absolute value of -2^63 has no 64.
   for (const char* rank : {"9223372036854775808", "-9223372036854775808", "4294967296", "2147483648", "-1"}) {
-    const std::string why = fmt::format("invalid rank \"{}\" (must be a whole number from 0 to 2147483647)", rank);
-    CHECK_THROWS_MATCHES(inputs::parse_tree("0\n1,0\n", "f"), InputError, Says("f: invalid path=\"1,0\""))k \"a\""))808", "-9223372036854775808", "4294967296", "2147483648", "-1"}) {
-    const std::string why = fmt::format("invalid rank \"{}\" (must be a whole number from 0 to 2147483647)", rank);
-    CHECK_THROWS_MATCHES(inputs::parse_tree("0\n0,a\n", "f"), InputError, Says("f:2: invalid rank \"a\""))ole number from 0 to 2147483647)", rank);
-    CHECK_THROWS_MATCHES(inputs::parse_tree("[[0], 1]", "f"), InputError, Says("f: no list of paths"))r from 0 to 2147483647)", rank);
-    CHECK_THROWS_WITH(inputs::parse_tree(fmt::format("# a tree\n[[{}]]", rank), "f"), "f:2: " + why);
-    CHECK_THROWS_WITH(inputs::parse_tree(fmt::format("{}\n", rank), "f"), "f:1: " + why);
+    const std::string why = fmt::format("invalid rank \"{}\"", rank);
+    CHECK_THROWS_MATCHES(inputs::parse_tree(fmt::format("# a tree\n[[{}]]", rank), "f"), InputError,
+                         Says("f:2: " + why));
+    CHECK_THROWS_MATCHES(inputs::parse_tree(fmt::format("{}\n", rank), "f"), InputError, Says("f:1: " + why));
   }
 }
 
@@ -214,70 +226,75 @@ TEST_CASE("times of verification are straight between their rows and refused whe
 
 TEST_CASE("the tree command prints one JSON document, writes its folder and refuses bad usage with code 2") {
   tests::TemporaryFolder folder;
-  tests::write_THROWS_MATCHES(inputs::parse_verification_times("2,4\n", "f"), InputError, Says("f:1: invalid nodes=2"))e_THROWS_THROWS_MATCHES(inputs::parse_verification_times("1,4\n3,6\n3,7\n", "f"), InputError, Says("f:3: invalid nodes=3"))r / "heads.csv");
-  const auto json = nlohmann::json::parse(output_THROWS_MATCHES(inputs::parse_verification_times("1,4\n2,0\n", "f"), InputError, Says("f:2: damaged row"))2: damaged row"))s_THROWS_MATCHES(inputs::parse_verification_times("", "f"), InputError, Says("f: holds no times"))mes"))aph tree {
-    "));
+  tests::write_text(folder / "heads.csv", "0.5,0.25\n0.5,0.125\n");
+  tests::write_text(folder / "bad.csv", "0.5,0.75\n");
+  tests::write_text(folder / "cost.csv", "1,1\n3,1.5\n");
+  int code = -1;
+  const std::string heads = "--accuracies " + (folder / "heads.csv");
+  const auto json = nlohmann::json::parse(output_of_tree(heads + " --nodes 4 --json", code));
+  CHECK(code == 0);
+  CHECK(json["tokens_per_iteration"] == 2.0);
+  CHECK_THAT(output_of_tree(heads + " --nodes 4 --dot", code), Catch::StartsWith("digraph tree {"));
 
-        CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4", code),
-                   Catch::Contains("cannot be read"));
+  CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4", code),
+             Catch::Contains("cannot be read"));
+  CHECK(code == 2);
+  tests::write_text(folder / "one.csv", "0.5 0.25\n");
+  CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth --depth 9", code),
+             Catch::StartsWith("2.0000 tokens"));
+
+  const auto rejected = [&](const std::string& arguments, const std::string& why) {
+    CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
     CHECK(code == 2);
-    tests::write_text(folder / "one.csv", "0.5 0.25\n");
-    CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth --depth 9", code),
-               Catch::StartsWith("2.0000 tokens"));
+  };
+  rejected("--nodes 4", "foredraft tree: --accuracies: missing");
+  rejected(heads, "foredraft tree: --nodes: missing");
+  rejected(heads + " --nodes 4 --depth 3", "invalid depth=3");
+  rejected(heads + " --nodes 4 --every-depth --depth 3", "has 2 rows");
+  rejected("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth", "foredraft tree: --depth: missing");
+  rejected(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
+  rejected(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
+  rejected(heads + " --nodes 0", "invalid nodes=0");
+  rejected(heads + " --nodes 4 --target a", "--target: given without --profile");
+  rejected(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
+  rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
+  rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
+  rejected(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
+           "llama: neither a shipped model nor a file");
+  const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
+  rejected(priced + " --draft t5-small", "--draft: not used by heads");
+  CHECK_THAT(output_of_tree(priced, code),
+             Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context"));
+  CHECK(code == 0);
+  rejected(heads + " --nodes 4 --c nan", "--c");
+  rejected("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
+  rejected(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
+  CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
-    const auto rejected = [&](const std::string& arguments, const std::string& why) {
-      CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
-      CHECK(code == 2);
-    };
-    rejected("--nodes 4", "foredraft tree: --accuracies: missing");
-    rejected(heads, "foredraft tree: --nodes: missing");
-    rejected(heads + " --nodes 4 --depth 3", "invalid depth=3");
-    rejected(heads + " --nodes 4 --every-depth --depth 3", "has 2 rows");
-    rejected("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth", "foredraft tree: --depth: missing");
-    rejected(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
-    rejected(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
-    rejected(heads + " --nodes 0", "invalid nodes=0");
-    rejected(heads + " --nodes 4 --target a", "--target: given without --profile");
-    rejected(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
-    rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
-    rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
-    rejected(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
-             "llama: neither a shipped model nor a file");
-    const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
-    rejected(priced + " --draft t5-small", "--draft: not used by heads");
-    CHECK_THAT(output_of_tree(priced, code),
-               Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context"));
+  // Where no plots are found the data are there all the same, and the folder may be written again.
+  ::setenv("FOREDRAFT_PLOTS", folder.path().c_str(), 1);
+  for (const char* nodes : {"4", "5"}) {
+    static_cast<void>(output_of_tree(heads + " --nodes " + nodes + " --out " + (folder / "out"), code));
     CHECK(code == 0);
-    rejected(heads + " --nodes 4 --c nan", "--c");
-    rejected("--accuracies " + (folder / "bad.csv") + " --nodes 4",
-             "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
-    rejected(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
-    CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
-
-    // Where no plots are found the data are there all the same, and the folder may be written again.
-    ::setenv("FOREDRAFT_PLOTS", folder.path().c_str(), 1);
-    for (const char* nodes : {"4", "5"}) {
-      static_cast<void>(output_of_tree(heads + " --nodes " + nodes + " --out " + (folder / "out"), code));
-      CHECK(code == 0);
-    }
-    ::unsetenv("FOREDRAFT_PLOTS");
-    CHECK(nlohmann::json::parse(tests::content_of(folder / "out/tree.json"))["nodes"] == 5);
-    CHECK_THAT(tests::content_of(folder / "out/tree.csv"),
-               Catch::StartsWith("node,parent,depth,rank,path,probability\n"));
-    CHECK_THAT(tests::content_of(folder / "out/tree.dot"), Catch::StartsWith("digraph tree {"));
-    const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
-    CHECK(manifest["inputs"].size() == 1);
-    CHECK(manifest["outputs"].size() == 3);
   }
+  ::unsetenv("FOREDRAFT_PLOTS");
+  CHECK(nlohmann::json::parse(tests::content_of(folder / "out/tree.json"))["nodes"] == 5);
+  CHECK_THAT(tests::content_of(folder / "out/tree.csv"),
+             Catch::StartsWith("node,parent,depth,rank,path,probability\n"));
+  CHECK_THAT(tests::content_of(folder / "out/tree.dot"), Catch::StartsWith("digraph tree {"));
+  const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
+  CHECK(manifest["inputs"].size() == 1);
+  CHECK(manifest["outputs"].size() == 3);
+}
 
-  TEST_CASE("the greedy tree on Medusa's published accuracies has nearly all nodes of the tree that Medusa ships") {
-    const experiments::ExperimentResult result =
-        experiments::run_experiment("survey-medusa-tree", {.seed = 1, .threads = 2, .note = [](std::string_view) {}});
-    CHECK(result.rows.size() == 25);
-    CHECK_FALSE(experiments::any_failed(result.rows));
-    CHECK_THAT(result.text, Catch::Contains("60 of 63 drafted nodes are in both"));
-    const std::string& nodes = result.artifacts.back().content;
-    CHECK(std::count(nodes.begin(), nodes.end(), '\n') == 1 + 1 + 66);  // header, root, 60 shared and 3 of each alone
-  }
+TEST_CASE("the greedy tree on Medusa's published accuracies has nearly all nodes of the tree that Medusa ships") {
+  const experiments::ExperimentResult result =
+      experiments::run_experiment("survey-medusa-tree", {.seed = 1, .threads = 2, .note = [](std::string_view) {}});
+  CHECK(result.rows.size() == 25);
+  CHECK_FALSE(experiments::any_failed(result.rows));
+  CHECK_THAT(result.text, Catch::Contains("60 of 63 drafted nodes are in both"));
+  const std::string& nodes = result.artifacts.back().content;
+  CHECK(std::count(nodes.begin(), nodes.end(), '\n') == 1 + 1 + 66);  // header, root, 60 shared and 3 of each alone
+}
 
 }  // namespace foredraft::app

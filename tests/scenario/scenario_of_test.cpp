@@ -11,7 +11,7 @@
 namespace foredraft::scenario {
 namespace {
 
-std::string problems_of(const std::vector<Input>& inputs) {
+std::string problems_from(const std::vector<Input>& inputs) {
   ProblemList problems("s");
   static_cast<void>(scenario_of(inputs, problems));
   return problems.text();
@@ -71,7 +71,7 @@ TEST_CASE("a mean and a correlation take the place of the two parameters of a pr
 
 TEST_CASE("means and correlations that no process has, and those beside a and b, are refused") {
   const auto problems = [](const char* name, double mean, double correlation) {
-    return problems_of(
+    return problems_from(
         {{"gamma", std::int64_t{3}}, {"process", name}, {"process.mean", mean}, {"process.correlation", correlation}});
   };
   CHECK(problems("markov", 0.8, -0.25).empty());
@@ -80,13 +80,13 @@ TEST_CASE("means and correlations that no process has, and those beside a and b,
   CHECK_THAT(problems("markov", 0.8, 1.0), Catch::Contains("no process markov has"));
   CHECK_THAT(problems("beta_mixture", 0.8, 0.0), Catch::Contains("no process beta_mixture has"));
   CHECK_THAT(problems("beta_mixture", 1.0, 0.5), Catch::Contains("no process beta_mixture has"));
-  CHECK_THAT(problems_of({{"gamma", std::int64_t{3}}, {"process", "markov"}, {"process.mean", 0.5}}),
+  CHECK_THAT(problems_from({{"gamma", std::int64_t{3}}, {"process", "markov"}, {"process.mean", 0.5}}),
              Catch::StartsWith("s: process.correlation: missing"));
-  CHECK_THAT(problems_of({{"gamma", std::int64_t{3}},
-                          {"process", "markov"},
-                          {"process.a", 0.5},
-                          {"process.mean", 0.5},
-                          {"process.correlation", 0.1}}),
+  CHECK_THAT(problems_from({{"gamma", std::int64_t{3}},
+                            {"process", "markov"},
+                            {"process.a", 0.5},
+                            {"process.mean", 0.5},
+                            {"process.correlation", 0.1}}),
              Catch::StartsWith("s: process.a: not used (process.mean is given in its place)"));
 }
 
@@ -112,18 +112,18 @@ TEST_CASE("every fidelity is reached by name") {
 }
 
 TEST_CASE("all problems are told at once, each by its name, and none that follows from another") {
-  CHECK(problems_of({{"alpha", 1.5}, {"gamma", 2.5}, {"c", "dear"}}) ==
+  CHECK(problems_from({{"alpha", 1.5}, {"gamma", 2.5}, {"c", "dear"}}) ==
         "s: alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
         "s: gamma: wrong type (must be a whole number, is a number)\n"
         "s: c: wrong type (must be a number, is a string)");
-  CHECK(problems_of({{"procss", "markov"}, {"gamma", std::int64_t{2}}}) ==
+  CHECK(problems_from({{"procss", "markov"}, {"gamma", std::int64_t{2}}}) ==
         "s: procss: unknown parameter - did you mean process?");
-  CHECK(problems_of({{"drafter", "blok"}, {"drafter.decay", 0.5}}) ==
+  CHECK(problems_from({{"drafter", "blok"}, {"drafter.decay", 0.5}}) ==
         "s: drafter: unknown drafter \"blok\" - did you mean block?");
-  CHECK(problems_of({{"alpha", 0.8}}) == "s: gamma: missing (drafted tokens per iteration)");
-  CHECK(problems_of({{"alpha", 0.8}, {"gamma", std::int64_t{3}}, {"policy.bias", 2.0}}) ==
+  CHECK(problems_from({{"alpha", 0.8}}) == "s: gamma: missing (drafted tokens per iteration)");
+  CHECK(problems_from({{"alpha", 0.8}, {"gamma", std::int64_t{3}}, {"policy.bias", 2.0}}) ==
         "s: policy.bias: not used (policy constant has no such parameter) - remove it");
-  CHECK_THAT(problems_of({{"alpha", 0.8}, {"alpha", 0.8}, {"gamma", std::int64_t{3}}}),
+  CHECK_THAT(problems_from({{"alpha", 0.8}, {"alpha", 0.8}, {"gamma", std::int64_t{3}}}),
              Catch::Contains("alpha: given twice"));
 }
 

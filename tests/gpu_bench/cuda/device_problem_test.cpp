@@ -5,6 +5,7 @@
 #include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 

@@ -84,10 +84,10 @@ TEST_CASE("activations of a token are its residual stream, logits and widest blo
 }
 
 TEST_CASE("a limit counts the tokens that are verified, in what fits and in the largest batch") {
-  const MemoryLimit limit{.target = shipped("tiny-target"),
-                          .draft = shipped("tiny-drafter"),
-                          .target_deployment = {},
-                          .draft_deployment = {},
+  const MemoryLimit limit{.models = {.target = shipped("tiny-target"),
+                                     .draft = shipped("tiny-drafter"),
+                                     .target_deployment = {},
+                                     .draft_deployment = {}},
                           .capacity_bytes = 1e9};
   // The context is short beside the tokens, so that they decide.
   const std::int64_t batch = limit.max_batch(64, 1);

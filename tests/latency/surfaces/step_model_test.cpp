@@ -28,8 +28,8 @@ StepOperator reduce(double bytes) {
   return {.name = "all-reduce", .kind = OperatorKind::all_reduce, .count = 1.0, .bytes = bytes};
 }
 
-std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
-                                          const ForwardPassPoint& point) {
+std::vector<StepOperator> decoder_operators(const ModelShape& shape, const Deployment& deployment,
+                                            const ForwardPassPoint& point) {
   return ForwardPassOperations(shape, Role::decoder_pass, deployment).operators(point);
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
     for (const ForwardPassPoint& point :
          {ForwardPassPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
       INFO(name << " batch " << point.batch << " tokens " << point.tokens);
-      CHECK(step_us(step_operations(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
+      CHECK(step_us(decoder_operators(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
             Approx(pass_us(model, passes, {point.batch, point.tokens, point.context})).epsilon(second_route));
     }
   }
@@ -105,7 +105,7 @@ TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in
     };
     for (const ForwardPassPoint& point : {ForwardPassPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
       CHECK(us(Role::decoder_pass, {point.batch, point.tokens, point.context}) ==
-            Approx(step_us(step_operations(shape, deployment, point), deployment.tensor_parallel, made_up_peaks(),
+            Approx(step_us(decoder_operators(shape, deployment, point), deployment.tensor_parallel, made_up_peaks(),
                            attained))
                 .epsilon(second_route));
     }
@@ -128,7 +128,7 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
   slow_link.link_bandwidth_bytes_per_s = 64e9;
   CHECK(attainable_of(slow_link).link_efficiency.low < shipped.link_efficiency.low);
   CHECK(attainable_of(slow_link).operator_us == shipped.operator_us);
-  const auto operators = step_operations(shape_of("llama-3.1-8b"), {}, {8, 4, 1000});
+  const auto operators = decoder_operators(shape_of("llama-3.1-8b"), {}, {8, 4, 1000});
   CHECK(step_us(operators, 1, made_up_peaks(), central(shipped)) >
         step_us(operators, 1, made_up_peaks(), data_sheet_limits()));
   CHECK_THROWS_WITH(parse_attainable("[step]\nlow = 2\nvalue = 1\nhigh = 3\n", "a.toml"),
@@ -139,7 +139,7 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
 TEST_CASE("a format that a device has no peak of is named, weight-only formats need none") {
   const ModelShape& shape = shape_of("llama-3.1-8b");
   const auto time = [&](NumberFormat weights) {
-    return step_us(step_operations(shape, {.weights = weights}, {}), 1, made_up_peaks(), data_sheet_limits());
+    return step_us(decoder_operators(shape, {.weights = weights}, {}), 1, made_up_peaks(), data_sheet_limits());
   };
   CHECK(time(NumberFormat::int4) < time(NumberFormat::fp8));
   CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
