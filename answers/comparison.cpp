@@ -230,6 +230,21 @@ void rank(const std::vector<Side>& sides, Comparison& comparison) {
   for (std::size_t i = 0; i < groups.size(); ++i) rank_group(groups[i], i + 1, comparison);
 }
 
+// ---- requirements
+
+/// Windows in which no request was running at the end.
+bool is_idle(const Run& run) { return run.requests && *run.requests < 0.5; }
+
+void add_verdicts(const Requirement& requirement, const std::vector<std::size_t>& runs, Comparison& comparison) {
+  std::vector<RequirementVerdict> verdicts;
+  for (const std::size_t run : runs) verdicts.push_back(verdict_of(requirement, run, comparison));
+  const bool answered = std::ranges::any_of(verdicts, [](const auto& verdict) { return verdict.value.has_value(); });
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (answered && !verdicts[i].value && is_idle(comparison.runs[runs[i]].run)) continue;
+    comparison.verdicts.push_back(std::move(verdicts[i]));
+  }
+}
+
 void add_comparison_warnings(Comparison& comparison) {
   for (const RunEstimates& run : comparison.runs) {
     const auto unknown = run.unknown.find("acceptance_length");
@@ -272,9 +287,7 @@ Comparison compare(const ComparisonQuestion& question) {
   compare_sides(sides, comparison);
   rank(sides, comparison);
   for (const Requirement& requirement : question.requirements) {
-    for (const std::size_t run : sides.back().runs) {
-      comparison.verdicts.push_back(verdict_of(requirement, comparison.runs[run]));
-    }
+    add_verdicts(requirement, sides.back().runs, comparison);
   }
   add_comparison_warnings(comparison);
   comparison.answer = answer_of(comparison);

@@ -92,7 +92,7 @@ void add_speedup(const RunEstimates& plain, RunEstimates& run);
 /// "2.418 +- 0.013", 95 %.
 [[nodiscard]] std::string with_half_interval(const analytic::ClusteredEstimate& estimate);
 
-// ---- Requirements on a run: `acceptance_length>=2.3`, for use in CI.
+// ---- Requirements on a run, for use in CI: `acceptance_length>=2.3`, or relative to A: `tpot<=1.02x`.
 
 struct Requirement {
   enum class Relation { at_least, above, at_most, below };
@@ -100,10 +100,12 @@ struct Requirement {
   std::string metric;  ///< as MeasuredMetric::metric
   Relation relation;
   double threshold;
+  bool relative;  ///< of the ratio to the run of A that the run is compared with
 };
 
-/// Parses `metric (>=|>|<=|<) number` with or without blanks, the number as in parse_quantity; else returns what is
-/// wrong. `key`: its option, for the problem.
+/// Parses `metric (>=|>|<=|<) number` with or without blanks, the number as in parse_quantity, with "x" at its end for
+/// a relative one; else returns what is wrong. A metric in ms may be named without its unit. `key`: its option, for the
+/// problem.
 [[nodiscard]] std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key);
 
 struct RequirementVerdict {
@@ -115,12 +117,11 @@ struct RequirementVerdict {
   Requirement requirement;
   std::string run;  ///< its name
   Outcome outcome;
-  std::optional<double> value = {};
+  std::optional<double> value = {};  ///< the ratio if the requirement is relative
   std::optional<Interval> ci95 = {};
-  std::string why = {};  ///< why the metric is not known; else empty
+  std::string reference = {};  ///< of a ratio: name of the run of A
+  std::string why = {};        ///< why the value is not known; else empty
 };
-
-[[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run);
 
 /// "met", "not shown", "not met".
 [[nodiscard]] std::string_view outcome_word(RequirementVerdict::Outcome outcome);
@@ -131,7 +132,7 @@ struct ComparisonQuestion {
   logs::ObservedLog reference;                      ///< A
   std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
   std::vector<logs::ObservedLog> plain = {};
-  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A
+  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
 };
 
 /// One metric of two runs, 95 % intervals.
@@ -188,7 +189,12 @@ struct Comparison {
   [[nodiscard]] bool concludes() const;
 };
 
-/// Throws InputError if a log has no run of speculative decoding.
+/// The verdict on one of Comparison::runs that was compared.
+[[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run,
+                                            const Comparison& comparison);
+
+/// A run without requests in flight gets no verdict on what another run of its log answers. Throws InputError if a log
+/// has no run of speculative decoding.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 
 /// The result of the comparison in one or two sentences.

@@ -83,9 +83,13 @@ Document ranked_json(const Ranked& one, const Comparison& comparison) {
 }
 
 Document verdict_json(const RequirementVerdict& verdict) {
-  return {{"require", verdict.requirement.text},      {"run", verdict.run},
-          {"outcome", outcome_word(verdict.outcome)}, {"value", value_or_null(verdict.value)},
-          {"ci95", interval_json(verdict.ci95)},      {"why", word_or_null(verdict.why)}};
+  return {{"require", verdict.requirement.text},
+          {"run", verdict.run},
+          {"relative_to", word_or_null(verdict.reference)},
+          {"outcome", outcome_word(verdict.outcome)},
+          {"value", value_or_null(verdict.value)},
+          {"ci95", interval_json(verdict.ci95)},
+          {"why", word_or_null(verdict.why)}};
 }
 
 }  // namespace

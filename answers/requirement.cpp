@@ -33,6 +33,13 @@ bool is_marginal(std::string_view metric) {
          marginal_name(static_cast<std::size_t>(*position)) == metric;
 }
 
+/// The name of a metric that may be given without its unit: "tpot_ms" of "tpot".
+std::string full_name(const std::string& metric) {
+  const auto entries = metric_entries();
+  const std::string in_ms = metric + "_ms";
+  return std::ranges::find(entries, in_ms, &MetricEntry::name) != entries.end() ? in_ms : metric;
+}
+
 std::string metric_suggestion(const std::string& metric) {
   std::vector<std::string> names;
   for (const MetricEntry& entry : metric_entries()) names.emplace_back(entry.name);
@@ -57,6 +64,44 @@ bool meets(double value, const Requirement& requirement) {
       break;
   }
   return value < requirement.threshold;
+}
+
+std::string why_unknown(const RunEstimates& run, const std::string& metric) {
+  const auto why = run.unknown.find(metric);
+  return why == run.unknown.end() ? "acceptance at this position was not logged" : why->second;
+}
+
+void add_value(const RunEstimates& run, RequirementVerdict& verdict) {
+  const MeasuredMetric* measured = run.find(verdict.requirement.metric);
+  if (measured == nullptr) {
+    verdict.why = why_unknown(run, verdict.requirement.metric);
+    return;
+  }
+  verdict.value = measured->estimate.value;
+  verdict.ci95 = analytic::interval_of(measured->estimate);
+}
+
+void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict& verdict) {
+  const std::string& metric = verdict.requirement.metric;
+  const auto compared = std::ranges::find(comparison.compared, run, &RunComparison::candidate);
+  if (compared == comparison.compared.end()) {
+    const auto other = std::ranges::find(comparison.not_compared, run, &NotCompared::candidate);
+    verdict.why = other == comparison.not_compared.end() ? "there is no log to compare with"
+                                                         : "not compared with A: " + other->why;
+    return;
+  }
+  const RunEstimates& reference = comparison.runs[compared->reference];
+  verdict.reference = reference.name;
+  const auto difference = std::ranges::find(compared->metrics, metric, &MetricDifference::metric);
+  if (difference == compared->metrics.end()) {
+    const RunEstimates& candidate = comparison.runs[run];
+    verdict.why = why_unknown(candidate.find(metric) == nullptr ? candidate : reference, metric);
+  } else if (!std::isfinite(difference->ratio)) {
+    verdict.why = "a ratio needs two values above 0";
+  } else {
+    verdict.value = difference->ratio;
+    verdict.ci95 = difference->ratio_ci95;
+  }
 }
 
 }  // namespace
@@ -112,35 +157,37 @@ std::variant<Requirement, Problem> parse_requirement(std::string_view text, std:
                    "quote it: --require 'acceptance_length>=2.3'");
   }
   const bool or_equal = at + 1 < all.size() && all[at + 1] == '=';
-  const std::string metric = all.substr(0, at);
+  const std::string metric = full_name(all.substr(0, at));
   const std::string number = all.substr(at + (or_equal ? 2 : 1));
+  const bool relative = number.size() > 1 && number.ends_with('x');
   if (!is_known(metric)) {
     return problem(fmt::format("unknown metric \"{}\" in \"{}\"", metric, text), "", metric_suggestion(metric));
   }
-  const auto threshold = parse_quantity(number);
-  if (!threshold) {
-    return problem(fmt::format("invalid number \"{}\" in \"{}\"", number, text), "must be a finite number",
-                   fmt::format("e.g. {}>=1.05", metric));
+  const auto threshold = parse_quantity(number.substr(0, number.size() - (relative ? 1 : 0)));
+  if (!threshold || (relative && !(*threshold > 0.0))) {
+    return problem(fmt::format("invalid number \"{}\" in \"{}\"", number, text),
+                   relative ? "must be above 0, relative to A" : "must be a finite number",
+                   fmt::format("e.g. {}>=1.05{}", metric, relative ? "x" : ""));
   }
   const bool more = all[at] == '>';
   return Requirement{.text = all,
                      .metric = metric,
                      .relation = more ? (or_equal ? Relation::at_least : Relation::above)
                                       : (or_equal ? Relation::at_most : Relation::below),
-                     .threshold = *threshold};
+                     .threshold = *threshold,
+                     .relative = relative};
 }
 
-RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run) {
+RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run, const Comparison& comparison) {
+  const RunEstimates& estimates = comparison.runs[run];
   RequirementVerdict verdict{
-      .requirement = requirement, .run = run.name, .outcome = RequirementVerdict::Outcome::not_shown};
-  const MeasuredMetric* measured = run.find(requirement.metric);
-  if (measured == nullptr) {
-    const auto why = run.unknown.find(requirement.metric);
-    verdict.why = why == run.unknown.end() ? "acceptance at this position was not logged" : why->second;
-    return verdict;
+      .requirement = requirement, .run = estimates.name, .outcome = RequirementVerdict::Outcome::not_shown};
+  if (requirement.relative) {
+    add_ratio(run, comparison, verdict);
+  } else {
+    add_value(estimates, verdict);
   }
-  verdict.value = measured->estimate.value;
-  verdict.ci95 = analytic::interval_of(measured->estimate);
+  if (!verdict.value) return verdict;
   const bool low = meets(verdict.ci95->low, requirement);
   const bool high = meets(verdict.ci95->high, requirement);
   if (low && high) verdict.outcome = RequirementVerdict::Outcome::met;

@@ -291,6 +291,13 @@ std::vector<answers::Requirement> read_requirements(CommandLine& line) {
       requirements.push_back(std::get<answers::Requirement>(std::move(parsed)));
     }
   }
+  const auto relative = std::ranges::find(requirements, true, &answers::Requirement::relative);
+  if (relative != requirements.end() && line.positional().size() < 2) {
+    line.problems().add({.key = "--require",
+                         .text = fmt::format("\"{}\" with one log", relative->text),
+                         .why = "a number with x is relative to A: it needs B",
+                         .suggestion = "give two logs, or a number without x"});
+  }
   return requirements;
 }
 
@@ -357,15 +364,19 @@ Command compare_command() {
        .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
                    {.name = "require",
                     .value = "R",
-                    .summary = "METRIC>=X (or >, <=, <) of every run of B, without B of A; may be repeated",
+                    .summary =
+                        "METRIC>=X (or >, <=, <) of every run of B, without B of A; 0.95x: relative to A; may be "
+                        "repeated",
                     .repeatable = true},
                    {"json", "", "one JSON document, schema foredraft.compare/1"}},
        .min_positional = 1,
        .max_positional = 2,
        .examples = {"foredraft compare old.log new.log", "foredraft compare eagle.json ngram.json --plain plain.json",
-                    "foredraft compare new.log --require 'acceptance_length>=2.3'"},
+                    "foredraft compare new.log --require 'acceptance_length>=2.3'",
+                    "foredraft compare old.log new.log --require 'acceptance_length>=0.95x' --require 'tpot<=1.02x'"},
        .notes = "METRIC: acceptance_length, iteration_ms, tpot_ms, speedup, output_tokens_per_s, marginal[1] (of the\n"
-                "first draft), marginal[2], ... A requirement is met where all of the 95 % interval meets it.\n"
+                "first draft), marginal[2], ... A requirement is met where all of the 95 % interval meets it:\n"
+                "of the value, or, where X ends in x, of the ratio to the run of A.\n"
                 "exit code 1: one is not met or not shown, or nothing can be compared\n"},
       run_compare};
 }

@@ -141,11 +141,19 @@ std::string not_compared_text(const answers::Comparison& comparison) {
   return lines_text("differ", lines);
 }
 
+/// " times A" where the run of A has the name of the one that is judged, but for the log.
+std::string times_reference(const answers::RequirementVerdict& verdict) {
+  if (verdict.reference.empty()) return "";
+  const bool same = verdict.reference.substr(1) == verdict.run.substr(1);
+  return " times " + (same ? verdict.reference.substr(0, 1) : verdict.reference);
+}
+
 std::string verdicts_text(const answers::Comparison& comparison) {
   std::string text;
   for (const answers::RequirementVerdict& verdict : comparison.verdicts) {
-    const std::string what =
-        verdict.value ? answers::with_interval(*verdict.value, *verdict.ci95) : "not known, " + verdict.why;
+    const std::string what = verdict.value
+                                 ? answers::with_interval(*verdict.value, *verdict.ci95) + times_reference(verdict)
+                                 : "not known, " + verdict.why;
     text += labeled(text.empty() ? "required" : " ",
                     fmt::format("{}: {} by {}: {}", verdict.requirement.text, answers::outcome_word(verdict.outcome),
                                 verdict.run, what));

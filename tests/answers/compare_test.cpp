@@ -274,6 +274,72 @@ TEST_CASE("throughput at a stated request rate is the arrival rate: nothing is c
   CHECK(comparison.verdicts.at(0).outcome == RequirementVerdict::Outcome::not_shown);
 }
 
+TEST_CASE("a relative requirement is judged by the ratio to the run of A and its interval") {
+  const std::vector loads{speculative(3, 1, 12.0, 0.7), speculative(3, 8, 12.0, 0.7)};
+  const std::vector faster{speculative(3, 1, 11.0, 0.9), speculative(3, 8, 14.0, 0.7)};
+  const Comparison comparison =
+      compared(loads, faster, {}, {"acceptance_length>=1.1x", "tpot<=1.02x", "iteration_ms>=0.92x", "speedup>=0.1x"});
+  REQUIRE(comparison.verdicts.size() == 8);
+  using Outcome = RequirementVerdict::Outcome;
+  std::vector<Outcome> outcomes;
+  for (const RequirementVerdict& verdict : comparison.verdicts) outcomes.push_back(verdict.outcome);
+  CHECK(outcomes == std::vector{Outcome::met, Outcome::not_met, Outcome::met, Outcome::not_met, Outcome::not_shown,
+                                Outcome::met, Outcome::not_shown, Outcome::not_shown});
+  const MetricDifference& length = difference(comparison, "acceptance_length");
+  CHECK(comparison.verdicts[0].value == length.ratio);
+  CHECK(comparison.verdicts[0].ci95->low == length.ratio_ci95.low);
+  CHECK(comparison.verdicts[0].ci95->high == length.ratio_ci95.high);
+  CHECK(comparison.verdicts[0].run == "B, K = 3, 1 request");
+  CHECK(comparison.verdicts[0].reference == "A, K = 3, 1 request");
+  CHECK(comparison.verdicts[1].reference == "A, K = 3, 8 requests");
+  CHECK_FALSE(comparison.verdicts[6].why.empty());
+  CHECK(app::to_text(comparison).find(") times A\n") != std::string::npos);
+}
+
+TEST_CASE("the same requests meet a relative requirement that requests apart do not show") {
+  // The intervals of the ratio begin at 0.983 and at 0.931.
+  const logs::ObservedLog a = written({.seed = 1, .texts = 1}, "a");
+  logs::ObservedLog b = written({.seed = 2, .texts = 1}, "b");
+  const auto outcome = [&] {
+    return compare({.reference = a, .candidate = b, .requirements = {require("acceptance_length>=0.95x")}})
+        .verdicts.at(0)
+        .outcome;
+  };
+  CHECK(outcome() == RequirementVerdict::Outcome::met);
+  b.contents.observations.front().stratum.request = "another";
+  CHECK(outcome() == RequirementVerdict::Outcome::not_shown);
+}
+
+TEST_CASE("a relative requirement of a run that is not compared with A is not shown, with the reason") {
+  const Comparison comparison =
+      compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 64, 12.0, 0.7)}, {}, {"acceptance_length>=0.1x"});
+  REQUIRE(comparison.verdicts.size() == 1);
+  CHECK(comparison.verdicts[0].outcome == RequirementVerdict::Outcome::not_shown);
+  CHECK(comparison.verdicts[0].why == "not compared with A: 8 requests against 64 requests");
+}
+
+TEST_CASE("windows without requests in flight need not show what others of their log answer") {
+  logs::Observation idle = speculative(3, 8, 12.0, 0.7);
+  idle.requests = 0.0;
+  idle.times = {};
+  const std::vector busy{speculative(3, 8, 12.0, 0.7), speculative(3, 8, 12.0, 0.7)};
+  std::vector ends_idle = busy;
+  ends_idle.push_back(idle);
+  const Comparison comparison =
+      compared(busy, ends_idle, {plain(8, 10.0)}, {"speedup>=0.5", "acceptance_length>=1.5", "tpot<=1.5x"});
+  CHECK(comparison.meets_requirements());
+  const auto verdicts_of = [&](const std::string& text) {
+    return std::ranges::count_if(comparison.verdicts, [&](const auto& one) { return one.requirement.text == text; });
+  };
+  CHECK(verdicts_of("speedup>=0.5") == 1);
+  CHECK(verdicts_of("acceptance_length>=1.5") == 2);  // counted in both
+  CHECK(verdicts_of("tpot<=1.5x") == 1);
+  CHECK_FALSE(compared(busy, ends_idle, {}, {"speedup>=0.5"}).meets_requirements());
+  const Comparison only_idle = compared(busy, {idle}, {plain(8, 10.0)}, {"speedup>=0.5"});
+  REQUIRE(only_idle.verdicts.size() == 1);
+  CHECK(only_idle.verdicts[0].outcome == RequirementVerdict::Outcome::not_shown);
+}
+
 TEST_CASE("every run of the candidate must meet a requirement, and each is named") {
   const std::vector loads{speculative(3, 1, 12.0, 0.8), speculative(3, 64, 60.0, 0.8)};
   const Comparison comparison = compared(loads, loads, {plain(1, 10.0), plain(64, 20.0)}, {"speedup>=1.05"});
@@ -348,9 +414,15 @@ TEST_CASE("requirements are read with or without blanks, and what is wrong with 
   CHECK(require("marginal[12]<80%").threshold == 0.8);
   CHECK(require("acceptance_length>2").relation == Requirement::Relation::above);
   CHECK(require("tpot_ms<=2").relation == Requirement::Relation::at_most);
+  CHECK_FALSE(require("tpot_ms<=2").relative);
+  const Requirement relative = require("tpot <= 102%x");
+  CHECK(relative.metric == "tpot_ms");
+  CHECK(relative.threshold == 1.02);
+  CHECK(relative.relative);
   for (const std::string wrong :
        {"", "speedup", "speedup=1", ">=1", "speedup>=", "speedup>=nan", "speedup>=1,2", "sped>=1", "marginal[0]>=1",
-        "marginal[01]>=1", "marginal[9999]>=1", "marginal[1>=1", "speedup=>1", "speedup>>1"}) {
+        "marginal[01]>=1", "speedup>=x", "speedup>=0x", "speedup>=1xx", "speedup>=-1x", "marginal[9999]>=1",
+        "marginal[1>=1", "speedup=>1", "speedup>>1"}) {
     INFO(wrong);
     CHECK(std::holds_alternative<Problem>(answers::parse_requirement(wrong, "--require")));
   }

@@ -43,6 +43,7 @@ TEST_CASE("compare prints one document with every key of its schema, whatever th
   check(in_examples("k3.log") + " " + in_examples("k1.log") + " --plain " + in_examples("plain.log"), 0);
   check("a.csv b.csv --plain plain.csv --require 'speedup>=9' --require 'marginal[7]>0' --require 'iteration_ms<99'",
         1);
+  check("a.csv b.csv --require 'acceptance_length>=0.9x' --require 'speedup>=0.9x'", 1);
   check("a.csv warm.csv", 1);
   check("a.csv full.csv --require 'acceptance_length>=2'", 1);
   check("full.csv", 1);
@@ -59,6 +60,9 @@ TEST_CASE("exit codes of compare tell requirements that are met from others and 
   CHECK(code("a.csv --require 'acceptance_length>=1.93'") == 1);  // not shown
   CHECK(code("a.csv --require 'speedup>=0.1'") == 1);
   CHECK(code("a.csv --plain plain.csv --require 'speedup>=0.1'") == 0);
+  CHECK(code("a.csv b.csv --require 'acceptance_length>=0.95x' --require 'tpot<=1.02x'") == 0);
+  CHECK(code("b.csv a.csv --require 'acceptance_length>=0.95x'") == 1);
+  CHECK(code("a.csv --require 'acceptance_length>=0.95x'") == 2);
   CHECK(code("a.csv warm.csv") == 1);
   CHECK(code("plain.csv") == 2);
   CHECK(code("none.csv") == 2);
@@ -76,6 +80,8 @@ TEST_CASE("every requirement that cannot be read is named at once, before any lo
   for (const std::string part : {"\"speedup\" (no >=, >, <= or <", "did you mean speedup?", "invalid number \"x\""}) {
     CHECK(outcome.err.find(part) != std::string::npos);
   }
+  CHECK_THAT(foredraft(folder, "compare none.csv --require 'tpot<=1.02x'").err,
+             Catch::Contains("--require: \"tpot<=1.02x\" with one log") && !Catch::Contains("none.csv"));
   CHECK(outcome.err.find("none.csv") == std::string::npos);
   const Document error = Document::parse(outcome.out);
   CHECK(error.at("schema") == "foredraft.error/1");
