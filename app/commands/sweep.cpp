@@ -191,6 +191,19 @@ void check_inputs(const experiments::Manifest& manifest, const inputs::Inputs& i
   }
 }
 
+/// A file that the manifest does not list would not be compared.
+void check_output_names(const std::string& folder, const experiments::Manifest& manifest) {
+  std::vector<std::string> unlisted = experiments::output_names(manifest.config, manifest.shard);
+  std::erase_if(unlisted, [&](const std::string& name) {
+    return std::ranges::find(manifest.outputs, name, &FileDigest::path) != manifest.outputs.end();
+  });
+  if (unlisted.empty()) return;
+  throw RunError(
+      fmt::format("{}: its outputs lack {} (a complete run lists each of its files) - restore it, or run the "
+                  "sweep into another folder",
+                  readable(experiments::manifest_path(folder)), fmt::join(unlisted, ", ")));
+}
+
 void check_digests(const std::string& folder, const experiments::Manifest& manifest) {
   for (const FileDigest& file : manifest.outputs) {
     const std::string path = (fs::path(folder) / file.path).string();
@@ -214,6 +227,7 @@ int run_check(CommandLine& line) {
   if (manifest.version != experiments::build_info().version) {
     say("note: made by version {}, repeated by {}", manifest.version, experiments::build_info().version);
   }
+  check_output_names(folder, manifest);
   inputs::Inputs inputs(manifest.config.folder);
   in_phase("reading inputs", [&] { experiments::read_inputs(manifest.config, inputs); });
   check_inputs(manifest, inputs);

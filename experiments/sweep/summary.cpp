@@ -108,16 +108,12 @@ std::vector<std::string> drawing_names(const SweepConfig& config) {
 
 }  // namespace
 
-std::vector<std::string> write_figure_data(const SweepConfig& config, const std::string& folder) {
-  std::vector<std::string> names;
+void write_figure_data(const SweepConfig& config, const std::string& folder) {
   for (const Figure& figure : config.figures) {
     const std::string stem = (fs::path(folder) / figure.id).string();
     write_figure_csv(config, figure, folder, stem + ".csv");
     replace_file(stem + ".figure.json", figure_json(figure));
-    names.push_back(figure.id + ".csv");
-    names.push_back(figure.id + ".figure.json");
   }
-  return names;
 }
 
 bool has_drawings(const SweepConfig& config, const std::string& folder) {
@@ -404,7 +400,7 @@ std::string headline(const SweepConfig& config, const SweepSummary& summary) {
   return text + fmt::format("; config {}", config_hash(config).substr(0, 8));
 }
 
-std::vector<std::string> write_summary(const SweepConfig& config, const std::string& folder) {
+void write_summary(const SweepConfig& config, const std::string& folder) {
   SweepSummary summary = summarize(config, points_path(folder));
   summary.table.caption += fmt::format(" ({})", headline(config, summary));
   const std::filesystem::path path(folder);
@@ -415,7 +411,6 @@ std::vector<std::string> write_summary(const SweepConfig& config, const std::str
   }
   replace_file((path / "summary.md").string(), markdown);
   replace_file((path / "summary.tex").string(), to_latex(summary.table, summary.notes));
-  return {"summary.md", "summary.tex"};
 }
 
 }  // namespace foredraft::experiments

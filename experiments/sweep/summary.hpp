@@ -13,8 +13,8 @@
 namespace foredraft::experiments {
 
 /// Writes <id>.csv (the numbers of the figure) and <id>.figure.json (what they are) for every figure of a complete
-/// sweep, from its points.csv. Returns the names of the files. Throws RunError.
-std::vector<std::string> write_figure_data(const SweepConfig& config, const std::string& folder);
+/// sweep, from its points.csv. Throws RunError.
+void write_figure_data(const SweepConfig& config, const std::string& folder);
 
 /// Whether the report and every drawing of the figures of a sweep are in its folder.
 [[nodiscard]] bool has_drawings(const SweepConfig& config, const std::string& folder);
@@ -37,7 +37,7 @@ struct SweepSummary {
 /// "180 points: 5 alpha x 12 gamma x 3 c; 1000000 iterations each; seed 1; bonus convention; config 7f3a9c21"
 [[nodiscard]] std::string headline(const SweepConfig& config, const SweepSummary& summary);
 
-/// Writes summary.md and summary.tex; returns their names.
-std::vector<std::string> write_summary(const SweepConfig& config, const std::string& folder);
+/// Writes summary.md and summary.tex.
+void write_summary(const SweepConfig& config, const std::string& folder);
 
 }  // namespace foredraft::experiments

@@ -17,14 +17,24 @@
 
 namespace foredraft::experiments {
 
-void complete_folder(const std::string& folder, Manifest manifest) {
+std::vector<std::string> output_names(const SweepConfig& config, const std::optional<Shard>& shard) {
   std::vector<std::string> names{"points.csv"};
+  if (shard) return names;
+  names.insert(names.end(), {"summary.md", "summary.tex"});
+  for (const Figure& figure : config.figures) {
+    names.push_back(figure.id + ".csv");
+    names.push_back(figure.id + ".figure.json");
+  }
+  return names;
+}
+
+void complete_folder(const std::string& folder, Manifest manifest) {
   if (!manifest.shard) {
-    for (std::string& name : write_summary(manifest.config, folder)) names.push_back(std::move(name));
-    for (std::string& name : write_figure_data(manifest.config, folder)) names.push_back(std::move(name));
+    write_summary(manifest.config, folder);
+    write_figure_data(manifest.config, folder);
   }
   manifest.outputs.clear();
-  for (const std::string& name : names) {
+  for (const std::string& name : output_names(manifest.config, manifest.shard)) {
     manifest.outputs.push_back(digest_file((std::filesystem::path(folder) / name).string()));
     manifest.outputs.back().path = name;
   }

@@ -5,12 +5,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/files.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/point.hpp"
 
 namespace foredraft::experiments {
+
+/// The outputs of a complete run, by name and in the order of its manifest: points.csv, and for a whole sweep
+/// summary.md, summary.tex and two files a figure.
+[[nodiscard]] std::vector<std::string> output_names(const SweepConfig& config, const std::optional<Shard>& shard);
 
 /// Ends a run whose points.csv is whole: writes what follows from it (summary and figure data, for a whole sweep), then
 /// the manifest with the digest of every file and the state "complete".

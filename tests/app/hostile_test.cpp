@@ -389,6 +389,34 @@ TEST_CASE("check reads regular files of its folder, and no more of them than the
   rejected("it is not a regular file", foredraft(folder, "check a"), 1);
 }
 
+TEST_CASE("check names the files of a complete sweep or shard that its manifest does not list") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", with_figure);
+  REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
+  REQUIRE(foredraft(folder, "sweep s.toml --out part --shard 1/2").code == 0);
+  const std::string sound = content_of(folder / "a/manifest.json");
+  const auto kept = [&](std::size_t outputs) {
+    auto manifest = nlohmann::ordered_json::parse(sound);
+    auto& list = manifest["outputs"];
+    REQUIRE(list.size() == 5);
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(outputs), list.end());
+    write_text(folder / "a/manifest.json", manifest.dump(2));
+    return foredraft(folder, "check a");
+  };
+  for (const auto& [outputs, names] :
+       std::vector<std::pair<std::size_t, std::string>>{{1, "summary.md, summary.tex, speed.csv, speed.figure.json"},
+                                                        {3, "speed.csv, speed.figure.json"},
+                                                        {4, "speed.figure.json"}}) {
+    const Outcome outcome = kept(outputs);
+    CAPTURE(outputs, outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, Catch::Contains("a/manifest.json: its outputs lack " + names + " ("));
+  }
+  CHECK(kept(5).code == 0);
+  CHECK(foredraft(folder, "check part").code == 0);
+}
+
 TEST_CASE("merge takes the rows of the configuration and no others") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
