@@ -137,7 +137,10 @@ InputReader::InputReader(std::string path) : path_(std::move(path)), descriptor_
     if (S_ISDIR(status.st_mode)) throw InputError(fmt::format("{}: is a folder (must be a file)", readable(path_)));
     if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  if (path_ != "-") descriptor_ = file.release();
+  if (path_ != "-") {
+    descriptor_ = file.release();
+    if (size_ > 0) unread_ = size_;  // files of /proc have no size
+  }
 }
 
 InputReader::~InputReader() {
@@ -145,8 +148,9 @@ InputReader::~InputReader() {
 }
 
 std::string_view InputReader::read() {
-  const ssize_t count = read_some(descriptor_, buffer_.data(), buffer_.size());
+  const ssize_t count = read_some(descriptor_, buffer_.data(), std::min<std::uint64_t>(buffer_.size(), unread_));
   if (count < 0) throw InputError(fmt::format("{}: cannot be read ({})", readable(path_), last_error()));
+  unread_ -= static_cast<std::uint64_t>(count);
   return {buffer_.data(), static_cast<std::size_t>(count)};
 }
 

@@ -31,7 +31,8 @@ class InputReader {
   InputReader& operator=(InputReader&&) = delete;
   ~InputReader();
 
-  /// The next bytes, valid until the next call; empty at the end. Throws InputError.
+  /// The next bytes, valid until the next call; empty at the end. A regular file ends where it ended when it was
+  /// opened, whatever is appended to it. Throws InputError.
   [[nodiscard]] std::string_view read();
 
   /// Size of a regular file when it was opened; 0: unknown.
@@ -41,6 +42,7 @@ class InputReader {
   std::string path_;
   int descriptor_;
   std::uint64_t size_ = 0;
+  std::uint64_t unread_ = UINT64_MAX;  ///< maximum number of bytes still to be read
   std::vector<char> buffer_;
 };
 

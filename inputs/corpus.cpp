@@ -76,10 +76,14 @@ bool is_control_of_no_text(char c) {
   return byte < ' ' && !layout && byte != '\x1b';
 }
 
-std::string read_text(const fs::path& path) {
+/// As many bytes as the file had when it was found: it may grow.
+std::string read_text(const Candidate& file) {
+  const fs::path& path = file.path;
   std::ifstream stream(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) reject(path, "be a file that can be read");
+  std::string text(file.bytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.is_open() || stream.bad()) reject(path, "be a file that can be read");
+  text.resize(static_cast<std::size_t>(stream.gcount()));
   const auto bad = std::ranges::find_if(text, is_control_of_no_text);
   if (bad != text.end()) {
     reject(path, fmt::format("be text: byte {} is 0x{:02x}", bad - text.begin(), static_cast<unsigned char>(*bad)));
@@ -96,7 +100,7 @@ Corpus read_files(const std::vector<Candidate>& files) {
   Corpus corpus;
   std::unordered_set<std::string> seen;
   for (const Candidate& file : files) {
-    std::string text = read_text(file.path);
+    std::string text = read_text(file);
     FileDigest digest = digest_text(file.path.string(), text);
     if (!has_word(text) || !seen.insert(digest.sha256).second) continue;
     corpus.files.push_back(std::move(digest));

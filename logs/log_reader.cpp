@@ -117,6 +117,7 @@ struct LogReader::State {
   template <typename Read>
   bool taken(const Read& read);
   void reject_unknown();
+  void reject_endless();
 
   [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
   [[nodiscard]] bool may_begin_value() const;
@@ -145,6 +146,7 @@ struct LogReader::State {
   bool ends_in_line_ = false;
   bool binary_ = false;
   std::size_t pool_beyond_ = max_observations;
+  std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
 
 LogReader::State::State(std::string source, std::string_view format, std::span<const LogFormat> all_known)
@@ -185,7 +187,9 @@ void LogReader::State::add(std::string_view bytes) {
     const std::string_view slice = bytes.substr(0, slice_bytes);
     binary_ = binary_ || slice.find('\0') != std::string_view::npos;
     escapes_.append(slice, buffer_);
+    unrecognized_ += slice.size();
     scan(false);
+    if (unrecognized_ > max_unrecognized_bytes) reject_endless();
     bytes.remove_prefix(slice.size());
   }
 }
@@ -368,6 +372,7 @@ template <typename Offer>
 bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   const std::string engine_before = contents_.engine;
   if (!taken(offer)) return false;
+  unrecognized_ = 0;
   if (!format.engine.empty()) contents_.engine = format.engine;
   if (!engine_before.empty() && contents_.engine != engine_before) {
     problems_.add({.line = line_,
@@ -411,6 +416,15 @@ void LogReader::State::reject_unknown() {
                          : of.empty() ? "no line of a known format"
                                       : fmt::format("no line of the format {}", of),
                  .suggestion = std::string(binary_ ? "save it as text in UTF-8" : list_formats)});
+}
+
+void LogReader::State::reject_endless() {
+  problems_.add(
+      {.line = line_,
+       .text = fmt::format("more than {} MiB without a line of a known format", max_unrecognized_bytes >> 20U),
+       .why = binary_ ? "binary, not text" : "the input may have no end",
+       .suggestion = binary_ ? std::string(list_formats) : "keep the lines of one server, e.g. by grep"});
+  problems_.raise();
 }
 
 LogReader::LogReader(std::string source, std::string_view format, std::span<const LogFormat> known)

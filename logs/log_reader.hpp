@@ -15,6 +15,10 @@ namespace foredraft::logs {
 /// log.
 inline constexpr std::size_t max_observations = 8192;
 
+/// Maximum number of bytes in a row of which no format takes anything: an input without end, such as a device, is an
+/// error there. Engines log at least every 10 s.
+inline constexpr std::size_t max_unrecognized_bytes = std::size_t{1} << 29U;
+
 /// Reads a log in pieces of any length, ignoring unrelated lines. Formats are recognized by the contents of the lines;
 /// one file may have several.
 class LogReader {
@@ -28,8 +32,8 @@ class LogReader {
   LogReader& operator=(LogReader&&) noexcept;
   ~LogReader();
 
-  /// Adds the next piece of the file, cut anywhere. Throws InputError for lines of two engines, and once max_problems
-  /// lines were invalid.
+  /// Adds the next piece of the file, cut anywhere. Throws InputError for lines of two engines, after
+  /// max_unrecognized_bytes, and once max_problems lines were invalid.
   void add(std::string_view bytes);
 
   /// All contents; call after the last piece. A last line without its end is read if it is complete. Throws InputError

@@ -177,6 +177,38 @@ TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
   }
 }
 
+TEST_CASE("an input without end is an error that names the limit, and nothing is written") {
+  const TemporaryFolder folder;
+  write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");
+  const std::string sweep =
+      "schema = \"foredraft.sweep/1\"\n[simulation]\niterations = 1000\nseed = 1\n[fixed]\ngamma = 1\nc = 0.1\n";
+  write_text(folder / "p.toml", sweep + "process = \"trace\"\n\"process.file\" = \"/dev/zero\"\n");
+  write_text(folder / "o.toml", sweep + "process = \"observed\"\n\"process.file\" = \"/dev/zero\"\n");
+  write_text(folder / "c.toml", sweep +
+                                    "fidelity = \"token\"\nmodels = { kind = \"ngram\", corpus = \"/dev/zero\", "
+                                    "target_order = 3, draft_order = 2 }\n");
+  const std::string pair = " --alpha 0.5 --target t5-base --draft t5-small";
+  const std::string whole = "/dev/zero: is larger than 268435456 bytes";
+  const std::string log = "more than 512 MiB without a line of a known format";
+  for (const auto& [command, what] : std::vector<std::pair<std::string, std::string>>{
+           {"advise /dev/zero --out a", log},
+           {"import - --out a < /dev/zero", log},
+           {"predict --profile /dev/zero --out a" + pair, whole},
+           {"predict --steps-file /dev/zero --out a" + pair, whole},
+           {"sweep /dev/zero --out a", whole},
+           {"sweep p.toml --out a", whole},
+           {"sweep o.toml --out a", log},
+           {"sweep c.toml --out a", "corpus=/dev/zero"},
+           {"tree --accuracies /dev/zero --nodes 4 --out a", whole},
+           {"tree --accuracies heads.csv --paths /dev/zero --out a", whole}}) {
+    const Outcome outcome = foredraft(folder, command);
+    CAPTURE(command, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK_THAT(outcome.err, Catch::Contains(what));
+    CHECK_FALSE(fs::exists(folder / "a"));
+  }
+}
+
 TEST_CASE("merge names the shards that are missing in ranges, twenty at most") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml",

@@ -133,6 +133,22 @@ TEST_CASE("neither a pipe, nor a device, nor a folder is a file of a results fol
   CHECK_THROWS_MATCHES(read_file(folder.path()), InputError, Says(folder.path() + ": is a folder"));
 }
 
+TEST_CASE("an input that grows while it is read ends where it ended when it was opened") {
+  const Folder folder;
+  folder.put("log", "first");
+  InputReader reader(folder / "log");
+  CHECK(reader.size() == 5);
+  std::string text;
+  for (std::string_view piece = reader.read(); !piece.empty() && text.size() < 1000; piece = reader.read()) {
+    text += piece;
+    std::ofstream(folder / "log", std::ios::app) << "more";
+  }
+  CHECK(text == "first");
+  InputReader of_unknown_size("/proc/self/status");
+  CHECK(of_unknown_size.size() == 0);
+  CHECK_FALSE(of_unknown_size.read().empty());
+}
+
 TEST_CASE("a file is read to a bound, and a line to another") {
   const Folder folder;
   folder.put("file", "12345678");

@@ -184,6 +184,30 @@ TEST_CASE("lines beyond the limit are skipped and counted, a value on one line i
   CHECK(contents.lines == 4);
 }
 
+TEST_CASE("an input of which no format takes anything ends at the limit, whatever it holds") {
+  const auto endless = [](const std::string& start, const std::string& text) {
+    LogReader reader("some.log", "", test_formats());
+    reader.add(start);
+    for (std::size_t added = 0; added <= logs::max_unrecognized_bytes - text.size(); added += text.size()) {
+      reader.add(text);
+    }
+    CHECK_THROWS_WITH(reader.add(text), Catch::Contains("more than 512 MiB without a line of a known format"));
+  };
+  const std::size_t mebibyte = std::size_t{1} << 20U;
+  endless("mark\n", std::string(mebibyte, '\0'));
+  endless("", "[" + std::string(mebibyte - 1, '1'));
+}
+
+TEST_CASE("what a format takes begins the count to the limit anew") {
+  LogReader reader("some.log", "", test_formats());
+  const std::string dull(logs::max_unrecognized_bytes / 2 + 1000, 'x');
+  for (int i = 0; i < 3; ++i) {
+    reader.add(dull);
+    reader.add("\nmark\n");
+  }
+  CHECK(reader.finish().observations.size() == 3);
+}
+
 TEST_CASE("a byte order mark is no part of the first line") {
   CHECK(found(read("\xEF\xBB\xBF{\"a\": 1}\n")) == "1 {\"a\":1}\n");
 }
