@@ -10,6 +10,7 @@
 #include "app/advice_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
+#include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/progress.hpp"
