@@ -148,17 +148,17 @@ end
 complete -c foredraft -a '(__foredraft_completions)'
 )script";
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> scripts{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> completion_scripts{
     {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}}};
 
 }  // namespace
 
 std::vector<std::string> completed_shells() {
-  return texts_of(scripts, [](const auto& one) { return one.first; });
+  return texts_of(completion_scripts, [](const auto& one) { return one.first; });
 }
 
 std::string completion_script(std::string_view shell) {
-  for (const auto& [name, script] : scripts) {
+  for (const auto& [name, script] : completion_scripts) {
     if (name == shell) return std::string(script);
   }
   throw InputError(fmt::format("foredraft completion: {}: unknown shell - {}", readable(shell),

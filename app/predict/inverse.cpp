@@ -9,6 +9,7 @@
 #include "answers/inverse.hpp"
 #include "app/predict/acceptance_options.hpp"
 #include "app/predict/predict.hpp"
+#include "app/scenario_options.hpp"
 #include "app/texts/texts.hpp"
 #include "core/progress.hpp"
 #include "core/streams.hpp"

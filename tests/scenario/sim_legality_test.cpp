@@ -26,11 +26,11 @@ struct IllegalChange {
 
 template <class Part>
 void check_changes(const Scenario& sound, const std::vector<IllegalChange<Part>>& changes) {
-  REQUIRE(problems_of(sound).empty());
+  REQUIRE(scenario::problems_of(sound).empty());
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Scenario scenario = sound;
     changes[i].change(scenario, std::get<Part>(scenario.fidelity));
-    const std::vector<FieldProblem> problems = problems_of(scenario);
+    const std::vector<FieldProblem> problems = scenario::problems_of(scenario);
     CAPTURE(i, changes[i].field, problems.empty() ? "" : problems.front().field);
     CHECK(std::ranges::find(problems, changes[i].field, &FieldProblem::field) != problems.end());
     CHECK_THROWS_AS(check_scenario(scenario), DomainError);

@@ -17,7 +17,7 @@ namespace foredraft::analytic {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double no_end = std::numeric_limits<double>::infinity();
+constexpr double unlimited_value = std::numeric_limits<double>::infinity();
 
 /// A legal question, but for what a case changes.
 Scenario scenario_of(AcceptanceProcess acceptance, std::int64_t gamma, Convention convention = Convention::bonus) {
@@ -83,7 +83,7 @@ std::vector<Rejected> rejected() {
       {"tokens", of_length(2.5, false)},
       {"c=", costing(ConstantRatio{.c = nan})},
       {"c=", costing(ConstantRatio{.c = -1.0})},
-      {"c=", costing(ConstantRatio{.c = no_end})},
+      {"c=", costing(ConstantRatio{.c = unlimited_value})},
       {"verify", costing(MeasuredTimes{.step_ms = 1.0, .verify_ms = 0.0})},
       {"operations_ratio", operations},
   };
