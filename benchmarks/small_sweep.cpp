@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "core/files.hpp"
@@ -12,10 +13,6 @@
 /// Sweep points per second of one core in total: expansion, simulation of five sequences of 1,000 tokens, closed form
 /// by the renewal sum, estimates, row, file. Budget: 5e4.
 namespace foredraft::experiments {
-
-using namespace answers;
-using namespace inputs;
-using namespace app;
 namespace {
 
 constexpr const char* config_text = R"(
@@ -34,7 +31,8 @@ seed = 1
 void BM_small_sweep(benchmark::State& state) {
   const experiments::SweepConfig config =
       experiments::read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
-  const experiments::PointRange all{0, experiments::point_count(config)};
+  const experiments::Sweep sweep = experiments::sweep_of(config);
+  const experiments::PointRange all = experiments::range_of(sweep.points.count(), std::nullopt);
   std::string path = "/tmp/foredraft_small_sweep_XXXXXX";
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) {
@@ -45,7 +43,7 @@ void BM_small_sweep(benchmark::State& state) {
     AppendFile file(path);
     file.truncate(0);
     inputs::Inputs inputs;
-    experiments::run_points(config, all, 1, inputs,
+    experiments::run_points(sweep, all, 1, inputs,
                             {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                              .progress = [](double /*points*/) {},
                              .stop = nullptr});
