@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "core/files.hpp"
@@ -13,6 +12,7 @@
 /// Sweep points per second of one core in total: expansion, simulation of five sequences of 1,000 tokens, closed form
 /// by the renewal sum, estimates, row, file. Budget: 5e4.
 namespace foredraft::experiments {
+
 namespace {
 
 constexpr const char* config_text = R"(
@@ -29,10 +29,8 @@ seed = 1
 )";
 
 void BM_small_sweep(benchmark::State& state) {
-  const experiments::SweepConfig config =
-      experiments::read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
-  const experiments::Sweep sweep = experiments::sweep_of(config);
-  const experiments::PointRange all = experiments::range_of(sweep.points.count(), std::nullopt);
+  const Sweep sweep = sweep_of(read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep"));
+  const PointRange all{0, sweep.points.count()};
   std::string path = "/tmp/foredraft_small_sweep_XXXXXX";
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) {
@@ -43,10 +41,10 @@ void BM_small_sweep(benchmark::State& state) {
     AppendFile file(path);
     file.truncate(0);
     inputs::Inputs inputs;
-    experiments::run_points(sweep, all, 1, inputs,
-                            {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
-                             .progress = [](double /*points*/) {},
-                             .stop = nullptr});
+    run_points(sweep, all, 1, inputs,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                .progress = [](double /*points*/) {},
+                .stop = nullptr});
   }
   std::remove(path.c_str());
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(all.last));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string_view>
 
+#include "core/readable.hpp"
 #include "core/table.hpp"
 #include "foredraft/server.hpp"
 #include "scenario/metrics.hpp"

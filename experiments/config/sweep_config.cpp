@@ -12,6 +12,7 @@
 #include "core/digest.hpp"
 #include "core/files.hpp"
 #include "core/numbers.hpp"
+#include "core/readable.hpp"
 #include "inputs/table_reader.hpp"
 #include "scenario/resolve.hpp"
 
@@ -151,6 +152,9 @@ namespace {
 /// A longer range is counted but not listed, and rejected.
 constexpr double max_axis_values = 1e5;
 
+/// Of one core, for a row with its closed form: to say how far too many points are.
+constexpr double row_seconds = 1e-5;
+
 /// Enough for a standard error that is good to an eighth.
 constexpr std::uint64_t default_replicas = 32;
 constexpr std::uint64_t default_seed = 1;
@@ -201,7 +205,9 @@ class ConfigReader {
       resolve_and_check(config_, rejected_, problems_);
     }
     if (points > max_points) {
-      reject(axes->line, "axes", fmt::format("{:.3g} points", points), fmt::format("at most {:g}", max_points),
+      reject(axes->line, "axes", fmt::format("{:.3g} points", points),
+             fmt::format("at most {:g}; its rows alone would take about {} on one core", max_points,
+                         duration_text(points * row_seconds)),
              "shorten an axis or coarsen its step");
     }
     if (figures != nullptr) {

@@ -24,6 +24,7 @@
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
 #include "core/progress.hpp"
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
