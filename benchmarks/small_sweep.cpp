@@ -29,8 +29,8 @@ seed = 1
 )";
 
 void BM_small_sweep(benchmark::State& state) {
-  const SweepConfig config = read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
-  const PointRange all{0, point_count(config)};
+  const Sweep sweep = sweep_of(read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep"));
+  const PointRange all{0, sweep.points.count()};
   std::string path = "/tmp/foredraft_small_sweep_XXXXXX";
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) {
@@ -41,7 +41,7 @@ void BM_small_sweep(benchmark::State& state) {
     AppendFile file(path);
     file.truncate(0);
     inputs::Inputs inputs;
-    run_points(config, all, 1, inputs,
+    run_points(sweep, all, 1, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                 .progress = [](double /*points*/) {},
                 .stop = nullptr});

@@ -311,7 +311,7 @@ std::uint64_t config_points(const std::string& resolved) { return experiments::p
 bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
   const experiments::SweepConfig config = resolved_config(resolved);
   inputs::Inputs inputs(config.folder);
-  experiments::read_inputs(config, inputs);
+  experiments::read_inputs(experiments::sweep_of(config), inputs);
   if (!std::filesystem::exists(folder)) return false;
   const WriteLock lock = WriteLock::of_folder(folder);
   const auto before =
@@ -320,15 +320,7 @@ bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
 }
 
 SweepResult run_config(const std::string& resolved, const std::string& folder, const SweepOptions& options) {
-  const experiments::SweepConfig config = resolved_config(resolved);
-  const experiments::SweepOutcome outcome = experiments::run_sweep(config, {.folder = folder,
-                                                                            .shard = options.shard,
-                                                                            .threads = options.threads,
-                                                                            .command_line = options.command_line,
-                                                                            .talk = false,
-                                                                            .stop = options.stop,
-                                                                            .progress = options.progress});
-  return {outcome.points, outcome.resumed, outcome.already_complete};
+  return experiments::run_sweep(resolved_config(resolved), folder, options).result;
 }
 
 std::string observations_document(const std::vector<std::string>& paths, const std::string& format,

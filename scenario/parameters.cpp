@@ -25,10 +25,19 @@ const Axis* find_axis(const Space& space, std::string_view name) {
   return found == space.axes.end() ? nullptr : &*found;
 }
 
-const Value* fixed_value(const Space& space, std::string_view name) {
+namespace {
+
+const FixedInput* find_fixed(const Space& space, std::string_view name) {
   const auto found = std::find_if(space.fixed.begin(), space.fixed.end(),
                                   [&](const FixedInput& input) { return input.parameter->name == name; });
-  return found == space.fixed.end() ? nullptr : &found->value;
+  return found == space.fixed.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Value* fixed_value(const Space& space, std::string_view name) {
+  const FixedInput* found = find_fixed(space, name);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 bool has_input(const Space& space, std::string_view name) {
@@ -62,6 +71,16 @@ std::string statement(const Space& space, std::string_view parameter, std::strin
   if (space.wording != Wording::option) return fmt::format("{} = \"{}\"", parameter, word);
   // No option names the process: it follows from how acceptance is stated.
   return parameter == "process" ? "--alpha" : fmt::format("{} {}", name_for_user(space, parameter), word);
+}
+
+void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
+  name = given_as(space, name);
+  const Axis* axis = find_axis(space, name);
+  const FixedInput* fixed = find_fixed(space, name);
+  if (axis != nullptr || fixed != nullptr) problem.line = axis != nullptr ? axis->line : fixed->line;
+  problem.key = space.wording != Wording::file ? name_for_user(space, name)
+                                               : fmt::format("{}.{}", axis != nullptr ? "axes" : "fixed", name);
+  problems.add(std::move(problem));
 }
 
 Usage usage_of(const Space& space) {
@@ -117,6 +136,32 @@ bool has_cost(const Space& space) {
              !(parameter.given == Given::always || (is_ratio && parameter.given == Given::optional));
     });
   });
+}
+
+bool provides(const Space& space, Needs needs) {
+  switch (needs) {
+    case Needs::nothing:
+      return true;
+    case Needs::cost:
+      return has_cost(space);
+    case Needs::operations_ratio:
+      return has_input(space, "operations_ratio");
+    case Needs::varying_gamma:
+      return gamma_varies(space);
+    case Needs::serving:
+      return has_server(space);
+    case Needs::latency_goal:
+      return has_input(space, "latency_goal_ms");
+  }
+  throw std::logic_error("unknown need");
+}
+
+std::vector<Metric> metrics_of(const Space& space) {
+  std::vector<Metric> found;
+  for (const Metric& metric : metrics()) {
+    if (provides(space, metric.needs)) found.push_back(metric);
+  }
+  return found;
 }
 
 namespace {

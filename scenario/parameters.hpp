@@ -12,6 +12,7 @@
 
 #include "core/problems.hpp"
 #include "foredraft/scenario_fwd.hpp"
+#include "scenario/metrics.hpp"
 #include "scenario/value.hpp"
 
 /// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read
@@ -104,6 +105,9 @@ struct Space {
 /// How users state a word: `drafter = "block"`, or --drafter block.
 [[nodiscard]] std::string statement(const Space& space, std::string_view parameter, std::string_view word);
 
+/// Adds a problem of a parameter, with the line and key where it was given.
+void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems);
+
 /// True if a parameter is an axis or fixed.
 [[nodiscard]] bool has_input(const Space& space, std::string_view name);
 /// The fixed value or null.
@@ -127,5 +131,10 @@ struct Space {
 
 /// True if the cost of decoding is known in some scenario, so that there is a speedup.
 [[nodiscard]] bool has_cost(const Space& space);
+
+/// True if a metric with these needs exists in some scenario.
+[[nodiscard]] bool provides(const Space& space, Needs needs);
+/// The metrics that exist in some scenario, in the order of their table.
+[[nodiscard]] std::vector<Metric> metrics_of(const Space& space);
 
 }  // namespace foredraft::scenario

@@ -14,19 +14,6 @@
 namespace foredraft::scenario {
 namespace {
 
-std::int64_t line_of(const Space& space, std::string_view name) {
-  if (const Axis* axis = find_axis(space, name)) return axis->line;
-  for (const FixedInput& input : space.fixed) {
-    if (input.parameter->name == name) return input.line;
-  }
-  return 0;
-}
-
-std::string key_of(const Space& space, std::string_view name) {
-  if (space.wording != Wording::file) return name_for_user(space, name);
-  return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
-}
-
 /// Why no scenario uses a parameter.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
   if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
@@ -226,8 +213,9 @@ class Resolver {
     std::vector<FixedInput> resolved;
     for (const Parameter& parameter : parameters()) {
       if (find_axis(space_, parameter.name) != nullptr) continue;
-      if (const Value* value = fixed_value(space_, parameter.name)) {
-        resolved.push_back({&parameter, *value, line_of(space_, parameter.name)});
+      const auto given = std::ranges::find(space_.fixed, &parameter, &FixedInput::parameter);
+      if (given != space_.fixed.end()) {
+        resolved.push_back(*given);
         continue;
       }
       if (unknown_.contains(parameter.name) || !parameter.used(usage_)) continue;
@@ -315,13 +303,6 @@ Node node_of(const Value& value) {
 }
 
 }  // namespace
-
-void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
-  name = given_as(space, name);
-  problem.line = line_of(space, name);
-  problem.key = key_of(space, name);
-  problems.add(std::move(problem));
-}
 
 void resolve_and_check(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems) {
   Resolver(space, rejected, problems).run();

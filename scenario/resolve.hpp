@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "foredraft/scenario_fwd.hpp"
@@ -18,8 +17,5 @@ void resolve_and_check(Space& space, const std::vector<const Parameter*>& reject
 /// The scenario of inputs by name, resolved and checked. Files that it names are not read. All problems go to the list;
 /// the result is valid only without any.
 [[nodiscard]] Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems);
-
-/// Adds a problem of a parameter, with the line and key where it was given.
-void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems);
 
 }  // namespace foredraft::scenario

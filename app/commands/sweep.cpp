@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// "points.csv  manifest.json  summary.{md,tex}  speedup.{pdf,svg,png,csv}"
-std::string files_line(const std::string& folder, const experiments::Manifest& manifest) {
+std::string files_line(const std::string& folder, const std::vector<experiments::Figure>& figures) {
   std::string line = "points.csv";
   if (fs::exists(fs::path(folder) / "points.parquet")) line += "  points.parquet";
   line += "  manifest.json";
@@ -36,35 +36,34 @@ std::string files_line(const std::string& folder, const experiments::Manifest& m
     if (!there.empty()) line += fmt::format("  {}.{{{}}}", stem, fmt::join(there, ","));
   };
   add("summary", {"md", "tex"});
-  for (const experiments::Figure& figure : manifest.config.figures) add(figure.id, {"pdf", "svg", "png", "csv"});
+  for (const experiments::Figure& figure : figures) add(figure.id, {"pdf", "svg", "png", "csv"});
   return line;
 }
 
 std::string shard_report(const experiments::Manifest& manifest) {
   const Shard& shard = manifest.shard.value();
-  const experiments::PointRange range = experiments::range_of(manifest.config, shard);
+  const experiments::PointRange range = experiments::range_of(manifest.points, shard);
   return fmt::format(
       "shard {}/{}: points {} to {} of {}; config {}\n"
       "wrote       points.csv  manifest.json\n"
       "next        foredraft merge DIR... --out DIR        (the folders of all {} shards)\n",
-      shard.index, shard.count, range.first, range.last - 1, experiments::point_count(manifest.config),
-      manifest.hash.substr(0, 8), shard.count);
+      shard.index, shard.count, range.first, range.last - 1, manifest.points, manifest.hash.substr(0, 8), shard.count);
 }
 
 std::string sweep_report(const std::string& folder) {
-  const experiments::Manifest manifest = experiments::read_manifest(folder);
-  const experiments::SweepConfig& config = manifest.config;
+  const experiments::StoredManifest manifest = experiments::read_manifest(folder);
   if (manifest.shard) return shard_report(manifest);
-  const experiments::SweepSummary summary = experiments::summarize(config, experiments::points_path(folder));
-  std::string text =
-      experiments::headline(config, summary) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
+  const experiments::Sweep sweep = experiments::sweep_of(manifest.config);
+  const experiments::SweepSummary summary = experiments::summarize(sweep.points, experiments::points_path(folder));
+  std::string text = experiments::headline(sweep, manifest.hash, summary) + "\n\n" + summary.table.caption + "\n" +
+                     to_text(summary.table);
   for (const std::string& note : summary.notes) text += " * " + note + "\n";
   text += "\n";
-  if (config.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));
+  if (sweep.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));
   return text + fmt::format(
                     "wrote       {}\nrerun       foredraft check {}        (repeats the run, compares every "
                     "digest)\n",
-                    files_line(folder, manifest), folder);
+                    files_line(folder, sweep.figures), folder);
 }
 
 const OptionSpec parquet_option{"format", "csv|parquet", "parquet: points.parquet beside points.csv; needs pyarrow"};
@@ -109,21 +108,17 @@ int run_sweep_command(CommandLine& line) {
   line.done();
   if (parquet) check_parquet();
   const experiments::SweepConfig config = experiments::load_sweep_config(line.positional().front());
-  const experiments::SweepOrder order{.folder = line.text("out").value(),
-                                      .shard = shard,
-                                      .threads = threads,
-                                      .command_line = line.words(),
-                                      .talk = true,
-                                      .stop = &catch_interrupts(default_patience)};
-  if (shard && shard->count > point_count(config)) {
-    throw InputError(
-        fmt::format("foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)",
-                    shard->count, experiments::point_count(config)));
+  const std::string folder = line.text("out").value();
+  if (const std::uint64_t points = point_count(config); shard && shard->count > points) {
+    throw InputError(fmt::format(
+        "foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)", shard->count, points));
   }
-  const experiments::SweepOutcome outcome = experiments::run_sweep(config, order);
-  const bool draw = !line.has("no-figures") && !shard && !experiments::has_drawings(config, order.folder);
-  if (outcome.already_complete) say_complete(order.folder, outcome.figures_written || draw);
-  return finish(order.folder, draw, parquet);
+  const SweepOptions options{
+      .threads = threads, .shard = shard, .stop = &catch_interrupts(default_patience), .command_line = line.words()};
+  const experiments::SweepOutcome outcome = experiments::run_sweep(config, folder, options, true);
+  const bool draw = !line.has("no-figures") && !shard && !experiments::has_drawings(config.figures, folder);
+  if (outcome.result.already_complete) say_complete(folder, outcome.figures_written || draw);
+  return finish(folder, draw, parquet);
 }
 
 int run_merge(CommandLine& line) {
@@ -134,8 +129,8 @@ int run_merge(CommandLine& line) {
   const std::string folder = line.text("out").value();
   const experiments::MergedSweep merged =
       experiments::merge_shards(line.positional(), folder, line.words(), &catch_interrupts(default_patience));
-  const bool draw = !line.has("no-figures") && !experiments::has_drawings(merged.config, folder);
-  if (merged.already_complete) say_complete(folder, draw);
+  const bool draw = !line.has("no-figures") && !experiments::has_drawings(merged.figures, folder);
+  if (merged.result.already_complete) say_complete(folder, draw);
   return finish(folder, draw, parquet);
 }
 
@@ -193,7 +188,7 @@ void check_inputs(const experiments::Manifest& manifest, const inputs::Inputs& i
 
 /// A file that the manifest does not list would not be compared.
 void check_output_names(const std::string& folder, const experiments::Manifest& manifest) {
-  std::vector<std::string> unlisted = experiments::output_names(manifest.config, manifest.shard);
+  std::vector<std::string> unlisted = experiments::output_names(manifest.config.figures, manifest.shard);
   std::erase_if(unlisted, [&](const std::string& name) {
     return std::ranges::find(manifest.outputs, name, &FileDigest::path) != manifest.outputs.end();
   });
@@ -220,7 +215,7 @@ int run_check(CommandLine& line) {
   const unsigned threads = line.threads();
   line.done();
   const std::string& folder = line.positional().front();
-  const experiments::Manifest manifest = experiments::read_manifest(folder);
+  const experiments::StoredManifest manifest = experiments::read_manifest(folder);
   if (manifest.state != "complete") {
     throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", readable(folder)));
   }
@@ -228,15 +223,16 @@ int run_check(CommandLine& line) {
     say("note: made by version {}, repeated by {}", manifest.version, experiments::build_info().version);
   }
   check_output_names(folder, manifest);
+  const experiments::Sweep sweep = experiments::sweep_of(manifest.config);
   inputs::Inputs inputs(manifest.config.folder);
-  in_phase("reading inputs", [&] { experiments::read_inputs(manifest.config, inputs); });
+  in_phase("reading inputs", [&] { experiments::read_inputs(sweep, inputs); });
   check_inputs(manifest, inputs);
-  const experiments::PointRange range = experiments::range_of(manifest.config, manifest.shard);
+  const experiments::PointRange range = experiments::range_of(manifest.points, manifest.shard);
   LineComparison comparison(experiments::points_path(folder));
-  comparison.expect(experiments::points_header(manifest.config));
+  comparison.expect(sweep.header);
   {
     Progress progress("points", static_cast<double>(range.last - range.first));
-    experiments::run_points(manifest.config, range, threads, inputs,
+    experiments::run_points(sweep, range, threads, inputs,
                             {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
                              .progress = [&](double points) { progress.show(points); },
                              .stop = {}});

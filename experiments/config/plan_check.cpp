@@ -7,102 +7,43 @@
 #include <functional>
 #include <string_view>
 
+#include "core/readable.hpp"
 #include "core/table.hpp"
 #include "foredraft/server.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/processes.hpp"
-#include "scenario/resolve.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-// Measured on one core of a 2.1 GHz server, rounded down to one digit. They steer no result.
-constexpr double default_row_seconds = 1e-5;
-constexpr double fast_iterations_per_s = 5e8;
-constexpr double reference_tests_per_s = 1e8;
-constexpr double dependent_iterations_per_s = 2e7;
-constexpr double policy_iterations_per_s = 1e7;
-constexpr double beta_variates_per_s = 5e6;
-constexpr double pooled_iterations_per_s = 1e6;
-constexpr double fresh_tokens_per_s = 2e7;
-constexpr double pool_entries_per_s = 2e7;
-constexpr double ngram_iterations_per_s = 2e5;
-constexpr double served_tokens_per_s = 2e7;
-
-bool takes(const SweepConfig& config, std::string_view name, std::string_view word) {
-  const std::vector<scenario::Value> values = values_of(config, name);
-  return std::ranges::find(values, scenario::Value(std::string(word))) != values.end();
-}
-
 /// The numbers that a parameter takes.
-std::vector<double> numbers_of(const SweepConfig& config, std::string_view name) {
+std::vector<double> numbers_of(const scenario::Space& space, std::string_view name) {
   std::vector<double> numbers;
-  for (const scenario::Value& value : values_of(config, name)) {
+  for (const scenario::Value& value : values_of(space, name)) {
     if (const auto* real = std::get_if<double>(&value)) numbers.push_back(*real);
     if (const auto* integer = std::get_if<std::int64_t>(&value)) numbers.push_back(static_cast<double>(*integer));
   }
   return numbers;
 }
 
-double maximum(const SweepConfig& config, std::string_view name, double otherwise) {
-  const std::vector<double> numbers = numbers_of(config, name);
+double maximum(const scenario::Space& space, std::string_view name, double otherwise) {
+  const std::vector<double> numbers = numbers_of(space, name);
   return numbers.empty() ? otherwise : std::ranges::max(numbers);
 }
 
-double least(const SweepConfig& config, std::string_view name, double otherwise) {
-  const std::vector<double> numbers = numbers_of(config, name);
+double least(const scenario::Space& space, std::string_view name, double otherwise) {
+  const std::vector<double> numbers = numbers_of(space, name);
   return numbers.empty() ? otherwise : std::ranges::min(numbers);
 }
 
-double largest(const SweepConfig& config, std::string_view name, double minimum) {
-  return std::max(minimum, maximum(config, name, minimum));
-}
-
-/// The closed form of finite sequences is a sum over drafts at every token.
-double closed_form_seconds(const SweepConfig& config) {
-  if (!takes(config, "end_of_sequence", "fixed")) return 0.0;
-  constexpr double terms_per_s = 1e9;
-  return largest(config, "sequence_length", 0.0) * largest(config, "gamma", 1.0) / terms_per_s;
+double largest(const scenario::Space& space, std::string_view name, double minimum) {
+  return std::max(minimum, maximum(space, name, minimum));
 }
 
 }  // namespace
 
-double largest_gamma(const SweepConfig& config) { return largest(config, "gamma", 1.0); }
-
-double seconds_per_point(const SweepConfig& config) {
-  const double row_seconds = default_row_seconds + closed_form_seconds(config);
-  if (!config.simulation) return row_seconds;
-  const double gamma = largest_gamma(config);
-  if (takes(config, "fidelity", "system")) {
-    const SimulationPlan& plan = *config.simulation;
-    const auto requests = static_cast<double>(plan.requests + plan.replicas * plan.warmup_requests);
-    return row_seconds + requests * largest(config, "output_tokens", 1.0) / served_tokens_per_s;
-  }
-  auto iterations = static_cast<double>(config.simulation->iterations);
-  if (config.simulation->sequences != 0) {
-    iterations = static_cast<double>(config.simulation->sequences) *
-                 std::ceil(largest(config, "sequence_length", 1.0) / std::min(gamma + 1.0, 4.0));
-  }
-  if (takes(config, "fidelity", "token")) {
-    if (takes(config, "models.kind", "ngram")) return row_seconds + iterations / ngram_iterations_per_s;
-    const double vocabulary = largest(config, "models.vocabulary", 1.0);
-    if (takes(config, "contexts", "fresh")) return row_seconds + iterations * gamma * vocabulary / fresh_tokens_per_s;
-    return row_seconds + vocabulary * largest(config, "models.pool", 1.0) / pool_entries_per_s +
-           iterations / pooled_iterations_per_s;
-  }
-  if (takes(config, "policy", "confidence_threshold")) return row_seconds + iterations * gamma / beta_variates_per_s;
-  if (takes(config, "policy", "optimal_stopping") && takes(config, "process", "beta_mixture")) {
-    return row_seconds + iterations / beta_variates_per_s;
-  }
-  if (gamma_varies(config)) return row_seconds + iterations / policy_iterations_per_s;
-  if (config.simulation->sequences != 0 || takes(config, "process", "markov") ||
-      takes(config, "process", "beta_mixture")) {
-    return row_seconds + iterations / dependent_iterations_per_s;
-  }
-  if (config.simulation->path == Path::reference) return row_seconds + iterations * gamma / reference_tests_per_s;
-  return row_seconds + iterations / fast_iterations_per_s;
-}
+double largest_gamma(const scenario::Space& space) { return largest(space, "gamma", 1.0); }
 
 namespace {
 
@@ -132,32 +73,32 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
            suggestion_for(name, texts_of(scenario::metrics(), &scenario::Metric::name)));
     return;
   }
-  const auto require = [&](bool there, std::string why, std::string what) {
-    if (!there) reject(key, fmt::format("{} is not computed", name), std::move(why), std::move(what));
+  if (provides(config, metric->needs)) return;
+  const auto reject_for = [&](std::string why, std::string what) {
+    reject(key, fmt::format("{} is not computed", name), std::move(why), std::move(what));
   };
-  const bool served = has_server(config);
   switch (metric->needs) {
     case scenario::Needs::nothing:
       return;
     case scenario::Needs::cost:
-      return require(has_cost(config), "it needs c, or the cost model block", "add it to [fixed] or [axes]");
+      return reject_for("it needs c, or the cost model block", "add it to [fixed] or [axes]");
     case scenario::Needs::operations_ratio:
-      return require(has_input(config, "operations_ratio"), "it needs operations_ratio", "add it to [fixed] or [axes]");
+      return reject_for("it needs operations_ratio", "add it to [fixed] or [axes]");
     case scenario::Needs::varying_gamma:
-      return require(gamma_varies(config), "every iteration drafts gamma tokens",
-                     "choose a policy or a drafter that copies");
+      return reject_for("every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
     case scenario::Needs::latency_goal:
-      if (served) return require(has_input(config, "latency_goal_ms"), "it needs latency_goal_ms", "");
+      if (has_server(config)) return reject_for("it needs latency_goal_ms", "");
       [[fallthrough]];
     case scenario::Needs::serving:
-      return require(served, "it belongs to a server", "set fidelity = \"system\"");
+      return reject_for("it belongs to a server", "set fidelity = \"system\"");
   }
 }
 
 }  // namespace
 
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems) {
-  const std::vector<std::string> axes = axis_names(config);
+  const std::vector<std::string> axes =
+      texts_of(config.axes, [](const scenario::Axis& axis) { return axis.parameter->name; });
   const auto reject = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {
     problems.add({line, "figure." + key, std::move(text), std::move(why), std::move(suggestion)});
   };
@@ -190,10 +131,9 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
              suggestion_for(name, axes));
     }
   }
-  const std::vector<std::string> shown = axes_of(figure);
   for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
-    if (axis.values.size() > 1 && std::ranges::find(shown, name) == shown.end()) {
+    if (axis.values.size() > 1 && std::ranges::find(figure.axes, name) == figure.axes.end()) {
       reject("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
              fmt::format("make {} the series or the panel", name));
     }
@@ -327,14 +267,6 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   } else if (!finite && plan.sequences != 0) {
     reject_unused("sequences", "no sequence_length is given", "use iterations, or add sequence_length", problems);
   }
-}
-
-void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems) {
-  if (points <= max_points) return;
-  problems.add({line, "axes", fmt::format("{:.3g} points", points),
-                fmt::format("at most {:g}; this sweep would take about {} on one core", max_points,
-                            duration_text(points * seconds_per_point(config))),
-                "shorten an axis or coarsen its step"});
 }
 
 }  // namespace foredraft::experiments

@@ -12,7 +12,7 @@
 #include "core/digest.hpp"
 #include "core/files.hpp"
 #include "core/numbers.hpp"
-#include "core/table.hpp"
+#include "core/readable.hpp"
 #include "inputs/table_reader.hpp"
 #include "scenario/resolve.hpp"
 
@@ -36,10 +36,6 @@ SweepConfig load_sweep_config(const std::string& path) {
   config.folder = std::filesystem::path(path).parent_path().lexically_normal().string();
   if (config.folder == ".") config.folder.clear();
   return config;
-}
-
-std::vector<std::string> axis_names(const scenario::Space& config) {
-  return texts_of(config.axes, [](const Axis& axis) { return axis.parameter->name; });
 }
 
 std::uint64_t point_count(const SweepConfig& config) {
@@ -75,14 +71,6 @@ Json to_json(const SweepConfig& config) {
   return json;
 }
 
-std::vector<std::string> axes_of(const Figure& figure) {
-  std::vector<std::string> axes;
-  for (const std::string& name : {figure.panel, figure.series, figure.along.empty() ? figure.x : figure.along}) {
-    if (!name.empty()) axes.push_back(name);
-  }
-  return axes;
-}
-
 Json figures_json(const SweepConfig& config) {
   Json figures = Json::array();
   for (const Figure& figure : config.figures) {
@@ -96,7 +84,10 @@ Json figures_json(const SweepConfig& config) {
   return figures;
 }
 
-std::string config_hash(const SweepConfig& config) { return sha256(to_json(config).dump()); }
+std::string config_hash(const SweepConfig& config) {
+  const std::string text = to_json(config).dump();
+  return sha256(text);
+}
 
 namespace {
 
@@ -161,6 +152,9 @@ namespace {
 /// A longer range is counted but not listed, and rejected.
 constexpr double max_axis_values = 1e5;
 
+/// Of one core, for a row with its closed form: to say how far too many points are.
+constexpr double row_seconds = 1e-5;
+
 /// Enough for a standard error that is good to an eighth.
 constexpr std::uint64_t default_replicas = 32;
 constexpr std::uint64_t default_seed = 1;
@@ -210,7 +204,12 @@ class ConfigReader {
       if (sound_plan) check_plan(config_, plan, problems_);
       resolve_and_check(config_, rejected_, problems_);
     }
-    check_size(config_, points, axes != nullptr ? axes->line : 0, problems_);
+    if (points > max_points) {
+      reject(axes->line, "axes", fmt::format("{:.3g} points", points),
+             fmt::format("at most {:g}; its rows alone would take about {} on one core", max_points,
+                         duration_text(points * row_seconds)),
+             "shorten an axis or coarsen its step");
+    }
     if (figures != nullptr) {
       if (const auto* list = std::get_if<Array>(&figures->value)) {
         for (const Node& figure : *list) read_figure(figure);
@@ -410,9 +409,12 @@ class ConfigReader {
       if (required && value->empty()) reject(node.line, reader.full_key(key), "empty", "must be a name");
       return *value;
     };
-    Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
-                  text("panel", false), text("width", false), text("along", false)};
+    Figure figure{text("id", true),     text("x", true),      text("y", true),      text("series", false),
+                  text("panel", false), text("width", false), text("along", false), {}};
     if (figure.width.empty()) figure.width = "single_column";
+    for (const std::string& name : {figure.panel, figure.series, figure.along.empty() ? figure.x : figure.along}) {
+      if (!name.empty()) figure.axes.push_back(name);
+    }
     reader.reject_unread(std::vector<std::string>{"id", "x", "y", "series", "panel", "width", "along"});
     check_figure(config_, figure, node.line, problems_);
     config_.figures.push_back(std::move(figure));

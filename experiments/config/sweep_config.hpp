@@ -28,10 +28,9 @@ struct Figure {
   std::string panel;   ///< an axis, one panel each; may be empty
   std::string width;   ///< single_column or double_column
   std::string along;   ///< the axis in whose order points are joined where x is a quantity; else empty
+  /// The axes that give each point of the figure its place: panel, series, and x or along; those that it has.
+  std::vector<std::string> axes;
 };
-
-/// The axes that give each point of the figure its place: panel, series, and x or along; those that it has.
-[[nodiscard]] std::vector<std::string> axes_of(const Figure& figure);
 
 struct SweepConfig : scenario::Space {
   std::optional<SimulationPlan> simulation;  ///< what to simulate at every point; absent: closed form alone
@@ -45,9 +44,6 @@ struct SweepConfig : scenario::Space {
 
 /// Reads a TOML file; InputError where it cannot be read.
 [[nodiscard]] SweepConfig load_sweep_config(const std::string& path);
-
-/// The parameters of the axes.
-[[nodiscard]] std::vector<std::string> axis_names(const scenario::Space& config);
 
 [[nodiscard]] std::uint64_t point_count(const SweepConfig& config);
 
@@ -79,22 +75,14 @@ struct RangeProblem {
 /// The values of a legal range, rounded to 15 significant digits so that 0.1 + 2 * 0.1 is 0.3.
 [[nodiscard]] std::vector<double> range_values(const AxisRange& range);
 
-// ---- Estimates for planning (plan_check.cpp).
-
-/// Rough seconds of one core for one point: to print "about", and to cut a run into chunks.
-[[nodiscard]] double seconds_per_point(const SweepConfig& config);
-
 /// The longest draft of any point, 1 without any.
-[[nodiscard]] double largest_gamma(const SweepConfig& config);
+[[nodiscard]] double largest_gamma(const scenario::Space& space);
 
 // ---- Checks beyond the scenarios of a configuration, which scenario/resolve.hpp checks (plan_check.cpp).
 
 /// Rejects a plan that does not count what these scenarios run or counts more than can be run, and its absence where
 /// nothing else answers. `table`: [simulation] as it was written, null without.
 void check_plan(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems);
-
-/// Rejects more than max_points, with the count and an estimate of the time.
-void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems);
 
 /// x, series and panel are axes, y a quantity that the sweep computes, and no other axis varies.
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems);

@@ -124,7 +124,22 @@ std::vector<FileDigest> parse_files(const Json& json) {
   return files;
 }
 
-Json seed_json(const SweepConfig& config) { return config.simulation ? Json(config.simulation->seed) : Json(); }
+/// What a manifest says of a configuration.
+Manifest manifest_of(const SweepConfig& config) {
+  return {.version = std::string(build_info().version),
+          .state = "running",
+          .seed = config.simulation ? Json(config.simulation->seed) : Json(),
+          .points = point_count(config),
+          .resolved = to_json(config),
+          .figures = figures_json(config),
+          .hash = config_hash(config),
+          .config_folder = config.folder,
+          .shard = std::nullopt,
+          .inputs = {},
+          .outputs = {},
+          .program = {},
+          .run = {}};
+}
 
 }  // namespace
 
@@ -157,34 +172,27 @@ Json files_json(const std::vector<FileDigest>& files) {
 Manifest new_manifest(const SweepConfig& config, const std::optional<Shard>& shard,
                       const std::vector<FileDigest>& inputs, const std::vector<std::string>& command_line,
                       unsigned threads) {
-  return {.version = std::string(build_info().version),
-          .state = "running",
-          .hash = config_hash(config),
-          .config = config,
-          .shard = shard,
-          .inputs = inputs,
-          .outputs = {},
-          .program = program_json(),
-          .run = {{"command_line", command_line},
+  Manifest manifest = manifest_of(config);
+  manifest.shard = shard;
+  manifest.inputs = inputs;
+  manifest.program = program_json();
+  manifest.run = {{"command_line", command_line},
                   {"threads", resolve_threads(threads)},
                   {"instruction_set", sim::instruction_set()},
                   {"started", utc_now()},
-                  {"ended", nullptr}}};
+                  {"ended", nullptr}};
+  return manifest;
 }
 
 std::string to_text(const Manifest& manifest) {
-  Json json{{"schema", result_schema},
-            {"version", manifest.version},
-            {"state", manifest.state},
-            {"config_hash", manifest.hash},
-            {"seed", seed_json(manifest.config)},
-            {"points", point_count(manifest.config)},
-            {"shard", nullptr},
-            {"config", to_json(manifest.config)}};
+  Json json{{"schema", result_schema}, {"version", manifest.version},
+            {"state", manifest.state}, {"config_hash", manifest.hash},
+            {"seed", manifest.seed},   {"points", manifest.points},
+            {"shard", nullptr},        {"config", manifest.resolved}};
   if (manifest.shard) json["shard"] = {{"index", manifest.shard->index}, {"count", manifest.shard->count}};
-  json["config"]["figure"] = figures_json(manifest.config);
-  // From there the paths of the inputs are repeated; without inputs it means nothing.
-  if (!manifest.inputs.empty() && !manifest.config.folder.empty()) json["config_folder"] = manifest.config.folder;
+  json["config"]["figure"] = manifest.figures;
+  // Without inputs it means nothing.
+  if (!manifest.inputs.empty() && !manifest.config_folder.empty()) json["config_folder"] = manifest.config_folder;
   json["inputs"] = files_json(manifest.inputs);
   json["outputs"] = files_json(manifest.outputs);
   json["program"] = manifest.program;
@@ -192,7 +200,7 @@ std::string to_text(const Manifest& manifest) {
   return document_text(json);
 }
 
-Manifest parse_manifest(std::string_view text, const std::string& file) {
+StoredManifest parse_manifest(std::string_view text, const std::string& file) {
   const auto reject = [&](const std::string& why) -> InputError {
     return InputError(fmt::format("{}: no manifest of this program ({})", file, why));
   };
@@ -204,26 +212,25 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
   const std::string wanted = fmt::format("\"{}\"", result_schema);
   if (schema != wanted) throw reject(fmt::format("schema {}, this program reads {}", schema, wanted));
   try {
-    Manifest manifest{.version = json.at("version"),
-                      .state = json.at("state"),
-                      .hash = json.at("config_hash"),
-                      .config = read_sweep_config(inputs::parse_json_document(json.at("config").dump(), file), file),
-                      .shard = std::nullopt,
-                      .inputs = parse_files(json.at("inputs")),
-                      .outputs = parse_files(json.at("outputs")),
-                      .program = json.at("program"),
-                      .run = json.at("run")};
-    manifest.config.folder = json.value("config_folder", "");
+    SweepConfig config = read_sweep_config(inputs::parse_json_document(json.at("config").dump(), file), file);
+    config.folder = json.value("config_folder", "");
+    StoredManifest manifest{manifest_of(config), std::move(config)};
+    manifest.version = json.at("version").get<std::string>();
+    manifest.state = json.at("state").get<std::string>();
+    manifest.inputs = parse_files(json.at("inputs"));
+    manifest.outputs = parse_files(json.at("outputs"));
+    manifest.program = json.at("program");
+    manifest.run = json.at("run");
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
-    if (manifest.hash != config_hash(manifest.config)) throw reject("its configuration does not have its hash");
+    if (json.at("config_hash") != manifest.hash) throw reject("its configuration does not have its hash");
     // What is repeated for readers must agree.
     const auto follows = [&](const char* key, const Json& value) {
       if (json.at(key) != value) throw reject(fmt::format("its {} does not follow from the rest of it", key));
     };
-    follows("seed", seed_json(manifest.config));
-    follows("points", point_count(manifest.config));
+    follows("seed", manifest.seed);
+    follows("points", manifest.points);
     follows("version", manifest.program.at("version"));
     if (manifest.state != "running" && manifest.state != "complete")
       throw reject("its state is neither running nor complete");
@@ -231,7 +238,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
       if (!is_plain_name(output.path)) throw reject("an output of it is not a file of its folder");
     }
     if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
-                           manifest.shard->count > point_count(manifest.config))) {
+                           manifest.shard->count > manifest.points)) {
       throw reject("its shard is none of its sweep");
     }
     if (manifest.state == "complete" && (manifest.outputs.empty() || manifest.outputs.front().path != "points.csv")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -68,15 +69,24 @@ class ResultFolder {
 inline constexpr std::string_view result_schema = "foredraft.sweep_result/1";
 
 struct Manifest {
-  std::string version;  ///< of the program
-  std::string state;    ///< "running" or "complete"
-  std::string hash;     ///< of the configuration
-  SweepConfig config;
-  std::optional<Shard> shard;  ///< empty: the whole sweep
+  std::string version;              ///< of the program
+  std::string state;                ///< "running" or "complete"
+  nlohmann::ordered_json seed;      ///< null: nothing is simulated
+  std::uint64_t points;             ///< of the whole sweep
+  nlohmann::ordered_json resolved;  ///< the configuration, without its figures
+  nlohmann::ordered_json figures;   ///< of the configuration
+  std::string hash;                 ///< of the configuration, without its figures
+  std::string config_folder;        ///< from where the paths of the inputs are repeated; may be empty
+  std::optional<Shard> shard;       ///< empty: the whole sweep
   std::vector<FileDigest> inputs;
   std::vector<FileDigest> outputs;  ///< of a complete run
   nlohmann::ordered_json program;   ///< build and host, for readers
   nlohmann::ordered_json run;       ///< command line, threads, times, for readers
+};
+
+/// A manifest that was read.
+struct StoredManifest : Manifest {
+  SweepConfig config;
 };
 
 /// A manifest of a run that begins now.
@@ -89,7 +99,7 @@ struct Manifest {
 /// Throws InputError `file: ...` for anything but a manifest of result_schema whose configuration has its hash, whose
 /// seed, points, version and shard follow from configuration and program, and whose outputs are files of its folder; if
 /// it is complete, points.csv comes first.
-[[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
+[[nodiscard]] StoredManifest parse_manifest(std::string_view text, const std::string& file);
 
 /// Version, build and host of this program, for readers.
 [[nodiscard]] nlohmann::ordered_json program_json();

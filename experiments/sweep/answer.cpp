@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <iterator>
-#include <stdexcept>
 
 #include "core/numbers.hpp"
 
@@ -52,25 +50,6 @@ namespace {
 /// A hundred units in the last place: closed form and estimate are a handful of double operations from exact numbers.
 constexpr double estimate_round_off = 2e-14;
 
-bool computed(const SweepConfig& config, const scenario::Metric& metric) {
-  using scenario::Needs;
-  switch (metric.needs) {
-    case Needs::nothing:
-      return true;
-    case Needs::cost:
-      return has_cost(config);
-    case Needs::operations_ratio:
-      return has_input(config, "operations_ratio");
-    case Needs::varying_gamma:
-      return gamma_varies(config);
-    case Needs::serving:
-      return has_server(config);
-    case Needs::latency_goal:
-      return has_input(config, "latency_goal_ms");
-  }
-  throw std::logic_error("unknown need");
-}
-
 void append_cell(double value, std::string& row) {
   row += ',';
   if (!std::isnan(value)) append_number(row, value);
@@ -96,18 +75,10 @@ std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simul
   return implied > 0.0 ? std::nullopt : std::optional(difference / rounding);
 }
 
-std::vector<scenario::Metric> answered_metrics(const SweepConfig& config) {
-  std::vector<scenario::Metric> metrics;
-  std::ranges::copy_if(scenario::metrics(), std::back_inserter(metrics),
-                       [&config](const scenario::Metric& metric) { return computed(config, metric); });
-  return metrics;
-}
-
-std::vector<std::string> answer_columns(const SweepConfig& config) {
-  const bool simulated = config.simulation.has_value();
+std::vector<std::string> answer_columns(const std::vector<scenario::Metric>& metrics, bool simulated) {
   std::vector<std::string> columns;
   if (simulated) columns = {"simulated_iterations", "simulated_units"};
-  for (const scenario::Metric& metric : answered_metrics(config)) {
+  for (const scenario::Metric& metric : metrics) {
     const bool closed_form = metric.closed_form != nullptr;
     if (closed_form) columns.push_back(fmt::format("analytic_{}", metric.name));
     if (!simulated || metric.estimate == nullptr) continue;

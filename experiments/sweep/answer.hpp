@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/config/sweep_config.hpp"
+#include "foredraft/simulate.hpp"
 #include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {
@@ -38,10 +38,7 @@ struct Agreement {
                                                     const scenario::Metric& metric);
 
 /// Columns of points.csv after the inputs.
-[[nodiscard]] std::vector<std::string> answer_columns(const SweepConfig& config);
-
-/// The metrics that the columns are of.
-[[nodiscard]] std::vector<scenario::Metric> answered_metrics(const SweepConfig& config);
+[[nodiscard]] std::vector<std::string> answer_columns(const std::vector<scenario::Metric>& metrics, bool simulated);
 
 /// The cells that go with answer_columns, commas between, without a line end.
 void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,

@@ -7,42 +7,41 @@
 #include "core/csv.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
+#include "core/table.hpp"
+#include "experiments/sweep/answer.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/resolve.hpp"
+#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
 
-Points::Points(const SweepConfig& config)
-    : config_(&config), count_(point_count(config)), strides_(config.axes.size(), 0) {
+Points::Points(const scenario::Space& space) : space_(space), strides_(space.axes.size(), 0) {
+  const auto cell_of = [](const scenario::Value& value) { return csv_cell(scenario::to_text(value)); };
   std::size_t families = 1;
-  for (std::size_t i = 0; i < config.axes.size(); ++i) {
-    const scenario::Axis& axis = config.axes[i];
-    std::vector<std::string>& cells = axis_cells_.emplace_back();
-    for (const scenario::Value& value : axis.values) cells.push_back(csv_cell(scenario::to_text(value)) + ",");
+  for (std::size_t i = 0; i < space.axes.size(); ++i) {
+    const scenario::Axis& axis = space.axes[i];
+    axis_cells_.push_back(texts_of(axis.values, cell_of));
+    count_ *= axis.values.size();
     if (axis.parameter->type != scenario::ValueType::choice) continue;
     strides_[i] = families;
     families *= axis.values.size();
   }
-  scenario::Usage usage = usage_of(config);
+  const std::vector<std::string> fixed_cells =
+      texts_of(space.fixed, [&](const scenario::FixedInput& input) { return cell_of(input.value); });
+  scenario::Usage usage = usage_of(space);
   for (std::size_t number = 0; number < families; ++number) {
-    for (std::size_t i = 0; i < config.axes.size(); ++i) {
+    for (std::size_t i = 0; i < space.axes.size(); ++i) {
       if (strides_[i] == 0) continue;
-      const scenario::Axis& axis = config.axes[i];
+      const scenario::Axis& axis = space.axes[i];
       const scenario::Value& word = axis.values[number / strides_[i] % axis.values.size()];
       usage.words[axis.parameter->name] = {std::get<std::string>(word)};
     }
-    families_.push_back(family_of(usage));
+    Family& family = families_.emplace_back();
+    family.fixed = build(usage, space.fixed);
+    for (const scenario::Axis& axis : space.axes) family.uses_axis.push_back(axis.parameter->used(usage));
+    for (std::size_t i = 0; i < space.fixed.size(); ++i) {
+      family.fixed_cells += (space.fixed[i].parameter->used(usage) ? fixed_cells[i] : "") + ",";
+    }
   }
-}
-
-Points::Family Points::family_of(const scenario::Usage& usage) const {
-  Family family{.uses_axis = {}, .fixed = build(usage, config_->fixed), .fixed_cells = {}};
-  for (const scenario::Axis& axis : config_->axes) family.uses_axis.push_back(axis.parameter->used(usage));
-  for (const scenario::FixedInput& input : config_->fixed) {
-    if (input.parameter->used(usage)) family.fixed_cells += csv_cell(scenario::to_text(input.value));
-    family.fixed_cells += ',';
-  }
-  return family;
 }
 
 const Points::Family& Points::family(const std::vector<std::size_t>& place) const {
@@ -53,9 +52,9 @@ const Points::Family& Points::family(const std::vector<std::size_t>& place) cons
 
 std::vector<std::size_t> Points::coordinates(std::uint64_t index) const {
   FOREDRAFT_EXPECT(index < count_);
-  std::vector<std::size_t> result(config_->axes.size());
+  std::vector<std::size_t> result(space_.axes.size());
   for (std::size_t i = result.size(); i-- > 0;) {
-    const std::size_t size = config_->axes[i].values.size();
+    const std::size_t size = space_.axes[i].values.size();
     result[i] = static_cast<std::size_t>(index % size);
     index /= size;
   }
@@ -67,7 +66,7 @@ Scenario Points::scenario(std::uint64_t index) const {
   const Family& shared = family(place);
   Scenario scenario = shared.fixed;
   for (std::size_t i = 0; i < place.size(); ++i) {
-    const scenario::Axis& axis = config_->axes[i];
+    const scenario::Axis& axis = space_.axes[i];
     if (strides_[i] == 0 && shared.uses_axis[i]) axis.parameter->assign(scenario, axis.values[place[i]]);
   }
   return scenario;
@@ -76,25 +75,41 @@ Scenario Points::scenario(std::uint64_t index) const {
 void Points::append_cells(std::uint64_t index, std::string& row) const {
   const std::vector<std::size_t> place = coordinates(index);
   const Family& shared = family(place);
-  for (std::size_t i = 0; i < place.size(); ++i) row += shared.uses_axis[i] ? axis_cells_[i][place[i]] : ",";
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    if (shared.uses_axis[i]) row += axis_cells_[i][place[i]];
+    row += ',';
+  }
   row += shared.fixed_cells;
 }
 
-std::vector<std::string> Points::columns() const {
-  std::vector<std::string> names;
-  for (const scenario::Axis& axis : config_->axes) names.push_back(axis.parameter->name);
-  for (const scenario::FixedInput& input : config_->fixed) names.push_back(input.parameter->name);
-  return names;
+Sweep sweep_of(const SweepConfig& config) {
+  Sweep sweep{.points = Points(config),
+              .simulation = config.simulation,
+              .convention = {},
+              .replays = false,
+              .metrics = metrics_of(config),
+              .header = "index",
+              .figures = config.figures,
+              .source = config.source};
+  const std::string trace(scenario::name_of(AcceptanceProcess(Trace{})));
+  sweep.replays = values_of(config, "process") == std::vector<scenario::Value>{trace};
+  if (const auto* fixed = fixed_value(config, "convention")) sweep.convention = std::get<std::string>(*fixed);
+  for (const scenario::Axis& axis : config.axes) sweep.header += "," + axis.parameter->name;
+  for (const scenario::FixedInput& input : config.fixed) sweep.header += "," + input.parameter->name;
+  for (const std::string& name : answer_columns(sweep.metrics, config.simulation.has_value()))
+    sweep.header += "," + name;
+  sweep.header += '\n';
+  return sweep;
 }
 
 namespace {
 
 /// Names the line whose value the error quotes or begins with; nothing where it does neither.
-std::optional<std::string_view> key_of_cost(const SweepConfig& config, std::string_view what) {
+std::optional<std::string_view> key_of_cost(const scenario::Space& space, std::string_view what) {
   std::optional<std::string_view> key;
   for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device", "cost.target_format",
                                       "cost.draft_format", "cost.kv_format"}) {
-    for (const scenario::Value& value : values_of(config, name)) {
+    for (const scenario::Value& value : values_of(space, name)) {
       const std::string text = scenario::to_text(value);
       if (what.find(fmt::format("\"{}\"", text)) != std::string_view::npos || what.starts_with(text + ": ")) key = name;
     }
@@ -102,42 +117,43 @@ std::optional<std::string_view> key_of_cost(const SweepConfig& config, std::stri
   return key;
 }
 
-[[noreturn]] void reject_at(const SweepConfig& config, std::string_view key, const std::string& what) {
-  ProblemList problems(config.source);
-  report_input(config, key, {.text = what}, problems);
-  throw InputError(problems.text());
-}
-
 }  // namespace
 
-void read_inputs(const SweepConfig& config, inputs::Inputs& inputs) {
-  if (!has_input(config, "process.file") && !has_input(config, "models.corpus") && !has_input(config, "cost.target")) {
+void read_inputs(const Sweep& sweep, inputs::Inputs& inputs) {
+  const scenario::Space& space = sweep.points.space();
+  if (!has_input(space, "process.file") && !has_input(space, "models.corpus") && !has_input(space, "cost.target")) {
     return;
   }
-  const Points points(config);
   std::uint64_t too_large = 0;
-  for (std::uint64_t index = 0; index < points.count(); ++index) {
-    Scenario scenario = points.scenario(index);
+  for (std::uint64_t index = 0; index < sweep.points.count(); ++index) {
+    Scenario scenario = sweep.points.scenario(index);
+    std::optional<std::string_view> key;  // whose value is wrong
+    std::string what;
     try {
       inputs.attach(scenario);
-      const bool timed = scenario::looked_up(scenario.cost) != nullptr && !has_server(config);
+      const auto* server = std::get_if<Server>(&scenario.fidelity);
+      const bool timed = scenario::looked_up(scenario.cost) != nullptr && server == nullptr;
       if (timed && !scenario::decoding_cost(scenario)) ++too_large;
-      if (const auto* server = std::get_if<Server>(&scenario.fidelity)) inputs::ask_extreme_passes(*server, scenario);
+      if (server != nullptr) inputs::ask_extreme_passes(*server, scenario);
     } catch (const DomainError& error) {
-      if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(error.what());
-      reject_at(config, key_of_cost(config, error.what()).value_or("cost"), error.what());
+      what = error.what();
+      if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(what);
+      key = key_of_cost(space, what).value_or("cost");
     } catch (const InputError& error) {
       // Problems of a file stand with its own lines; a name that is not known stands in the configuration.
-      const std::string what = error.what();
-      const auto key = key_of_cost(config, what);
+      what = error.what();
+      key = key_of_cost(space, what);
       if (!key || what.find('\n') != std::string::npos) throw;
-      reject_at(config, *key, what);
     }
+    if (!key) continue;
+    ProblemList problems(sweep.source);
+    report_input(space, *key, {.text = what}, problems);
+    throw InputError(problems.text());
   }
   if (too_large > 0) {
     say("{} of {} points do not fit into memory: they have no speedup (foredraft predict says the largest batch; "
         "cost.ignore_memory = 1 answers all the same)",
-        too_large, points.count());
+        too_large, sweep.points.count());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,15 +13,20 @@
 #include "foredraft/scenario.hpp"
 #include "foredraft/sweep.hpp"
 #include "inputs/inputs.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
 
 namespace foredraft::experiments {
 
 /// The points of a sweep, one at a time: index -> scenario. Nothing grows with their number.
 class Points {
  public:
-  explicit Points(const SweepConfig& config);
+  explicit Points(const scenario::Space& space);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  /// The axes and fixed inputs whose combinations the points are.
+  [[nodiscard]] const scenario::Space& space() const { return space_; }
 
   /// Position on each axis; the last axis varies fastest. index < count().
   [[nodiscard]] std::vector<std::size_t> coordinates(std::uint64_t index) const;
@@ -32,8 +38,8 @@ class Points {
   /// input that this point does not use.
   void append_cells(std::uint64_t index, std::string& row) const;
 
-  /// The names that go with append_cells.
-  [[nodiscard]] std::vector<std::string> columns() const;
+  /// The CSV cells of the values of an axis.
+  [[nodiscard]] const std::vector<std::string>& cells_of(std::size_t axis) const { return axis_cells_.at(axis); }
 
  private:
   /// Points that agree in every choice (fidelity, process, rule, ...), and so in what they use.
@@ -42,19 +48,32 @@ class Points {
     Scenario fixed;  ///< with the choices and the fixed inputs that they use
     std::string fixed_cells;
   };
-  [[nodiscard]] Family family_of(const scenario::Usage& usage) const;
   [[nodiscard]] const Family& family(const std::vector<std::size_t>& place) const;
 
-  const SweepConfig* config_;
-  std::uint64_t count_;
+  scenario::Space space_;
+  std::uint64_t count_ = 1;
   std::vector<std::vector<std::string>> axis_cells_;  ///< rendered once
   std::vector<std::size_t> strides_;                  ///< of each axis among the families; 0 where it is no choice
   std::vector<Family> families_;
 };
 
+/// What follows from a configuration, derived once: its points, what is run at each, and the columns of their rows.
+struct Sweep {
+  Points points;
+  std::optional<SimulationPlan> simulation;  ///< absent: closed form alone
+  std::string convention;                    ///< of all points; empty where they differ
+  bool replays;                              ///< every point replays a recording, once, however much the plan counts
+  std::vector<scenario::Metric> metrics;     ///< that rows answer
+  std::string header;                        ///< of points.csv, with its line end
+  std::vector<Figure> figures;
+  std::string source;  ///< the file of the configuration, for messages
+};
+
+[[nodiscard]] Sweep sweep_of(const SweepConfig& config);
+
 /// Reads everything that the points name, and asks for the time of every point, so that an unknown one is rejected
 /// before anything is simulated. Throws InputError.
-void read_inputs(const SweepConfig& config, inputs::Inputs& inputs);
+void read_inputs(const Sweep& sweep, inputs::Inputs& inputs);
 
 // ---- Running points (run_points.cpp).
 
@@ -73,25 +92,20 @@ struct RunHooks {
   StopToken stop;
 };
 
-/// The header of points.csv, with its line end.
-[[nodiscard]] std::string points_header(const SweepConfig& config);
-
-/// Computes the rows of `range`. The rows are a function of the configuration alone: threads and the cut into chunks
+/// Computes the rows of `range`. The rows are a function of the sweep alone: threads and the cut into chunks
 /// cannot change them. Memory does not grow with the number of points. Throws RunError that names the point where one
 /// cannot be computed; the rows before it are written.
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
+void run_points(const Sweep& sweep, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
                 const RunHooks& hooks);
 
-/// Seconds of one core for a point of `range`, the mean over some of them: of each a piece of its simulation and its
-/// closed form are timed and the rest is extrapolated, within half a second, less if the whole run is short.
-/// seconds_per_point() takes the place of what cannot be timed.
-[[nodiscard]] double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, inputs::Inputs& inputs,
-                                             StopToken stop);
+/// Says on stderr what is left of `range` behind its first `finished` points, and how long it takes: of some points a
+/// piece of the simulation and the closed form are timed and the rest is extrapolated, within half a second, less if
+/// the whole run is short.
+void say_plan(const Sweep& sweep, const PointRange& range, std::uint64_t finished, unsigned threads,
+              inputs::Inputs& inputs, StopToken stop);
 
-/// The points of a shard, or of the whole sweep.
-[[nodiscard]] PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard);
-
-/// Shard `shard` of `count` (1-based): consecutive points, sizes that differ by at most one.
-[[nodiscard]] PointRange shard_range(std::uint64_t points, std::uint64_t shard, std::uint64_t count);
+/// The points of a shard, consecutive and in sizes that differ by at most one, or of the whole sweep. Throws InputError
+/// for a shard that there is not.
+[[nodiscard]] PointRange range_of(std::uint64_t points, const std::optional<Shard>& shard);
 
 }  // namespace foredraft::experiments

@@ -23,16 +23,26 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
+#include "core/progress.hpp"
+#include "core/readable.hpp"
+#include "core/streams.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "scenario/resolve.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-/// Seconds of work between two writes: what an interruption can lose.
+/// Processor time of this process, or of this thread alone: what else the machine does comes and goes.
+double cpu_seconds(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Seconds between two writes: what an interruption can lose. Each chunk is sized by the time of the one before.
 constexpr double chunk_seconds = 0.1;
+constexpr double max_chunk_growth = 8.0;
 constexpr double max_chunk_points = 4096;
 /// Draft positions counted at a time over all points of a chunk: what bounds the memory of a sweep.
 constexpr double max_chunk_positions = 1e7;
@@ -49,13 +59,8 @@ struct LargePoint {
 
 class ChunkRunner {
  public:
-  ChunkRunner(const SweepConfig& config, unsigned threads, inputs::Inputs& inputs, const RunHooks& hooks)
-      : config_(config),
-        points_(config),
-        metrics_(answered_metrics(config)),
-        threads_(threads),
-        inputs_(inputs),
-        hooks_(hooks) {}
+  ChunkRunner(const Sweep& sweep, unsigned threads, inputs::Inputs& inputs, const RunHooks& hooks)
+      : sweep_(sweep), threads_(threads), inputs_(inputs), hooks_(hooks) {}
 
   /// Writes the rows of [first, last); if a point fails or the run is stopped, those before the first missing one.
   void run(std::uint64_t first, std::uint64_t last) {
@@ -94,9 +99,9 @@ class ChunkRunner {
   /// "point 7 (alpha 0.5, gamma 3)"
   [[nodiscard]] std::string name_of(std::uint64_t index) const {
     std::vector<std::string> values;
-    const std::vector<std::size_t> place = points_.coordinates(index);
+    const std::vector<std::size_t> place = sweep_.points.coordinates(index);
     for (std::size_t i = 0; i < place.size(); ++i) {
-      const scenario::Axis& axis = config_.axes[i];
+      const scenario::Axis& axis = sweep_.points.space().axes[i];
       values.push_back(fmt::format("{} {}", axis.parameter->name, scenario::to_text(axis.values[place[i]])));
     }
     return fmt::format("point {}", index) + (values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", ")));
@@ -120,14 +125,14 @@ class ChunkRunner {
   }
 
   [[noreturn]] void fail(std::uint64_t index, std::string_view what) const {
-    ProblemList problems(config_.source);
+    ProblemList problems(sweep_.source);
     Problem problem{.text = fmt::format("{}: {}", name_of(index), what),
                     .suggestion = "change the configuration and use another --out"};
     const std::string_view key = key_of_error(what);
     if (key.empty()) {
       problems.add(std::move(problem));
     } else {
-      report_input(config_, key, std::move(problem), problems);
+      report_input(sweep_.points.space(), key, std::move(problem), problems);
     }
     throw RunError(problems.text());
   }
@@ -140,20 +145,20 @@ class ChunkRunner {
     for (const scenario::Parameter& parameter : scenario::parameters()) {
       const bool same = parameter.name == name || (parameter.name.ends_with(name) &&
                                                    parameter.name[parameter.name.size() - name.size() - 1] == '.');
-      if (same && has_input(config_, parameter.name)) return parameter.name;
+      if (same && has_input(sweep_.points.space(), parameter.name)) return parameter.name;
     }
     return {};
   }
 
   /// Finishes a point of one block; returns a larger one, to be run block by block.
   std::unique_ptr<LargePoint> start(std::uint64_t index, std::string& row) {
-    Scenario scenario = points_.scenario(index);
+    Scenario scenario = sweep_.points.scenario(index);
     inputs_.attach(scenario);
-    if (!config_.simulation) {
+    if (!sweep_.simulation) {
       append_row(index, scenario, nullptr, {}, row);
       return nullptr;
     }
-    std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, *config_.simulation, hooks_.stop);
+    std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, *sweep_.simulation, hooks_.stop);
     if (simulator->blocks() > 1) {
       auto point = std::make_unique<LargePoint>();
       point->scenario = std::move(scenario);
@@ -204,62 +209,54 @@ class ChunkRunner {
     std::string row;
     append_number(row, index);
     row += ',';
-    points_.append_cells(index, row);
+    sweep_.points.append_cells(index, row);
     std::optional<Simulated> simulated;
     if (simulator != nullptr) {
       sim::check_conservation(tally);
       simulated = sim::estimates_of(scenario, tally);
     }
     const double acceptance = simulator != nullptr ? sim::pool_acceptance(scenario, *simulator) : unknown<double>;
-    append_answer(metrics_, analytic::answer(scenario, acceptance, hooks_.stop), simulated, row);
+    append_answer(sweep_.metrics, analytic::answer(scenario, acceptance, hooks_.stop), simulated, row);
     row += '\n';
     to = std::move(row);
   }
 
-  [[nodiscard]] sim::RunKey key_of(std::uint64_t index) const { return {config_.simulation->seed, index, hooks_.stop}; }
+  [[nodiscard]] sim::RunKey key_of(std::uint64_t index) const { return {sweep_.simulation->seed, index, hooks_.stop}; }
 
-  const SweepConfig& config_;
-  Points points_;
-  std::vector<scenario::Metric> metrics_;
+  const Sweep& sweep_;
   unsigned threads_;
   inputs::Inputs& inputs_;
   const RunHooks& hooks_;
   std::atomic<std::uint64_t> finished_{0};
 };
 
-std::uint64_t points_per_chunk(const SweepConfig& config, unsigned threads) {
-  const double points = chunk_seconds * resolve_threads(threads) / seconds_per_point(config);
-  const double maximum = std::clamp(max_chunk_positions / largest_gamma(config), 1.0, max_chunk_points);
-  return static_cast<std::uint64_t>(std::clamp(std::ceil(points), 1.0, maximum));
-}
-
 }  // namespace
 
-std::string points_header(const SweepConfig& config) {
-  std::string header = "index";
-  for (const std::string& name : Points(config).columns()) header.append(",").append(csv_cell(name));
-  for (const std::string& name : answer_columns(config)) header.append(",").append(name);
-  return header.append("\n");
-}
-
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
+void run_points(const Sweep& sweep, const PointRange& range, unsigned threads, inputs::Inputs& inputs,
                 const RunHooks& hooks) {
-  const std::uint64_t chunk = points_per_chunk(config, threads);
-  ChunkRunner runner(config, threads, inputs, hooks);
-  for (std::uint64_t first = range.first; first < range.last; first += chunk) {
-    const std::uint64_t last = std::min(range.last, first + chunk);
+  const double maximum = std::clamp(max_chunk_positions / largest_gamma(sweep.points.space()), 1.0, max_chunk_points);
+  const double work = chunk_seconds * resolve_threads(threads);  // seconds of one core
+  double chunk = 1.0;
+  ChunkRunner runner(sweep, threads, inputs, hooks);
+  for (std::uint64_t first = range.first; first < range.last;) {
+    const std::uint64_t last = std::min(range.last, first + static_cast<std::uint64_t>(chunk));
+    const double start = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
     runner.run(first, last);
+    const double taken = std::max(cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - start, 1e-9);
+    const double wanted = std::ceil(static_cast<double>(last - first) * work / taken);
+    chunk = std::clamp(std::min(wanted, max_chunk_growth * chunk), 1.0, maximum);
+    first = last;
   }
 }
 
-PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
-  const std::uint64_t points = point_count(config);
-  return shard ? shard_range(points, shard->index, shard->count) : PointRange{0, points};
-}
-
-PointRange shard_range(std::uint64_t points, std::uint64_t shard, std::uint64_t count) {
-  const auto boundary = [&](std::uint64_t i) { return points / count * i + std::min(points % count, i); };
-  return {boundary(shard - 1), boundary(shard)};
+PointRange range_of(std::uint64_t points, const std::optional<Shard>& shard) {
+  if (!shard) return {0, points};
+  if (shard->index < 1 || shard->index > shard->count || shard->count > points) {
+    throw InputError(fmt::format("invalid shard {}/{} (must be i/n with 1 <= i <= n <= {} points)", shard->index,
+                                 shard->count, points));
+  }
+  const auto boundary = [&](std::uint64_t i) { return points / shard->count * i + std::min(points % shard->count, i); };
+  return {boundary(shard->index - 1), boundary(shard->index)};
 }
 
 // ---- How long it takes.
@@ -279,12 +276,7 @@ double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-/// Of this thread alone: what else the machine does comes and goes.
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 /// A flag that is set when an end is asked for or the time is over.
 class Deadline {
@@ -386,59 +378,73 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& plan, std::ui
   }
 }
 
-double seconds_of(const SweepConfig& config, const Points& points, std::uint64_t index, inputs::Inputs& inputs,
-                  StopToken stop) {
+double seconds_of(const Sweep& sweep, std::uint64_t index, inputs::Inputs& inputs, StopToken stop) {
   const double start = thread_seconds();
-  Scenario scenario = points.scenario(index);
+  Scenario scenario = sweep.points.scenario(index);
   inputs.attach(scenario);
   static_cast<void>(analytic::answer(scenario, unknown<double>, stop));
   const double closed_form = thread_seconds() - start;
   return closed_form +
-         (config.simulation ? simulation_seconds(std::move(scenario), *config.simulation, index, stop) : 0.0);
+         (sweep.simulation ? simulation_seconds(std::move(scenario), *sweep.simulation, index, stop) : 0.0);
 }
 
-}  // namespace
-
-double timed_seconds_per_point(const SweepConfig& config, const PointRange& range, inputs::Inputs& inputs,
-                               StopToken stop) {
+/// Seconds of one core for a point of `range`, the mean over some of them; nullopt where none can be timed.
+std::optional<double> timed_seconds_per_point(const Sweep& sweep, const PointRange& range, inputs::Inputs& inputs,
+                                              StopToken stop) {
   const std::uint64_t count = range.last - range.first;
-  const double rough = seconds_per_point(config);
-  if (count == 0) return rough;
+  double sum = 0.0, timed = 0.0;
   try {
     const Deadline deadline(longest_sample_s, stop);
     const SteadyClock::time_point start = SteadyClock::now();
-    const Points points(config);
-    double sum = 0.0;
-    std::uint64_t sampled = 0;
     // The more there is to do, as far as it is known by then, the more of it is looked at.
     const auto budget = [&] {
-      const double mean = sampled == 0 ? rough : sum / static_cast<double>(sampled);
+      const double mean = sum / std::max(timed, 1.0);
       return std::clamp(share_of_run * mean * static_cast<double>(count), shortest_sample_s, longest_sample_s);
     };
-    while (sampled < std::min(count, max_sampled) && seconds_since(start) < budget()) {
+    for (std::uint64_t sampled = 0; sampled < std::min(count, max_sampled) && seconds_since(start) < budget();
+         ++sampled) {
       // Spread evenly however many there will be, and in step with no axis: multiples of the golden section.
       constexpr double golden = 0.6180339887498949;
       const double place = std::fmod(static_cast<double>(sampled) * golden, 1.0);
       const auto offset = std::min(count - 1, static_cast<std::uint64_t>(place * static_cast<double>(count)));
       try {
-        sum += seconds_of(config, points, range.first + offset, inputs, deadline.token());
+        sum += seconds_of(sweep, range.first + offset, inputs, deadline.token());
         stop.check();
+        ++timed;
       } catch (const Interrupted&) {
         stop.check();
-        sum += std::max(rough, longest_sample_s);  // at least what has passed
-        ++sampled;
+        sum += longest_sample_s;  // at least what has passed
+        ++timed;
         break;
       } catch (const std::domain_error&) {  // the run will say it
-        sum += rough;
       }
-      ++sampled;
     }
-    return sum / static_cast<double>(sampled);
   } catch (const std::system_error&) {  // no thread for the deadline
-    return rough;
-  } catch (const std::bad_alloc&) {  // nor memory: the run will say it
-    return rough;
+  } catch (const std::bad_alloc&) {     // nor memory: the run will say it
   }
+  return timed > 0.0 ? std::optional(sum / timed) : std::nullopt;
+}
+
+}  // namespace
+
+void say_plan(const Sweep& sweep, const PointRange& range, std::uint64_t finished, unsigned threads,
+              inputs::Inputs& inputs, StopToken stop) {
+  const std::uint64_t points = range.last - range.first - finished;
+  std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
+  if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
+  if (sweep.simulation && !sweep.replays) {
+    const SimulationPlan& counts = *sweep.simulation;
+    for (const auto& [units, name] :
+         {std::pair{counts.iterations, "iterations"}, {counts.sequences, "sequences"}, {counts.requests, "requests"}}) {
+      if (units != 0)
+        plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units), name);
+    }
+  }
+  const unsigned team = resolve_threads(threads);
+  if (const auto seconds = timed_seconds_per_point(sweep, {range.first + finished, range.last}, inputs, stop)) {
+    plan += ", about " + duration_text(static_cast<double>(points) * *seconds / team);
+  }
+  say("{} on {} thread{}", plan, team, team == 1 ? "" : "s");
 }
 
 }  // namespace foredraft::experiments

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -13,84 +12,51 @@
 #include "core/progress.hpp"
 #include "core/streams.hpp"
 #include "experiments/config/sweep_config.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "scenario/processes.hpp"
 
 namespace foredraft::experiments {
-namespace {
 
-void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t finished, unsigned threads,
-              inputs::Inputs& inputs, StopToken stop) {
-  const std::uint64_t points = range.last - range.first - finished;
-  std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
-  if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
-  if (config.simulation) {
-    const SimulationPlan& counts = *config.simulation;
-    // A recording is replayed once, however long it is.
-    const std::vector<scenario::Value> processes = values_of(config, "process");
-    const scenario::Value trace(std::string(scenario::name_of(AcceptanceProcess(Trace{}))));
-    const bool replays = !processes.empty() && std::ranges::count(processes, trace) == std::ssize(processes);
-    for (const auto& [units, name] :
-         {std::pair{counts.iterations, "iterations"}, {counts.sequences, "sequences"}, {counts.requests, "requests"}}) {
-      if (units == 0 || replays) continue;
-      plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units), name);
-    }
-  }
-  const unsigned team = resolve_threads(threads);
-  const double seconds = timed_seconds_per_point(config, {range.first + finished, range.last}, inputs, stop);
-  say("{}, about {} on {} thread{}", plan, duration_text(static_cast<double>(points) * seconds / team), team,
-      team == 1 ? "" : "s");
-}
-
-}  // namespace
-
-SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
-  const PointRange range = range_of(config, order.shard);
+SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, const SweepOptions& options, bool talk) {
+  const Sweep sweep = sweep_of(config);
+  const PointRange range = range_of(sweep.points.count(), options.shard);
   const std::uint64_t points = range.last - range.first;
-  const auto phase = [&](const char* name, const auto& work) { order.talk ? in_phase(name, work) : work(); };
+  const StopToken stop = options.stop;
+  const auto phase = [&](const char* name, const auto& work) { talk ? in_phase(name, work) : work(); };
   inputs::Inputs inputs(config.folder);
-  phase("reading inputs", [&] { read_inputs(config, inputs); });
-  if (order.talk) {
+  phase("reading inputs", [&] { read_inputs(sweep, inputs); });
+  if (talk) {
     for (const std::string& note : inputs.notes()) say("note: {}", note);
   }
-  Manifest manifest = new_manifest(config, order.shard, inputs.files(), order.command_line, order.threads);
-  WriteLock lock = WriteLock::of_folder(order.folder);
-  std::optional<Manifest> before = claim_folder(order.folder, manifest);
-  if (before && before->state == "complete") {
-    const bool other_figures = figures_json(before->config) != figures_json(config);
-    if (other_figures) {  // the points stay, the figures are made anew
-      remove_drawings(before->config, order.folder);
-      before->config.figures = config.figures;
-      remove_drawings(before->config, order.folder);
-      complete_folder(order.folder, std::move(*before));
-    }
-    return {points, points, true, other_figures, std::move(lock)};
-  }
-  if (!before) {
-    try {
-      replace_file(manifest_path(order.folder), to_text(manifest));
-    } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
-      throw InputError(error.what());
-    }
-  }
+  Manifest manifest = new_manifest(config, options.shard, inputs.files(), options.command_line, options.threads);
+  WriteLock lock = WriteLock::of_folder(folder);
+  auto before = claim_folder(folder, manifest);
+  const bool complete = before && before->state == "complete";
+  if (complete && before->figures == manifest.figures) return {{points, points, true}, false, std::move(lock)};
   const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
-    if (order.talk) say_plan(config, range, finished, order.threads, inputs, order.stop);
+    if (talk) say_plan(sweep, range, finished, options.threads, inputs, stop);
     std::optional<Progress> progress;
-    if (order.talk) progress.emplace("points", static_cast<double>(points), static_cast<double>(finished));
-    run_points(config, {range.first + finished, range.last}, order.threads, inputs,
+    if (talk) progress.emplace("points", static_cast<double>(points), static_cast<double>(finished));
+    run_points(sweep, {range.first + finished, range.last}, options.threads, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                 .progress =
                     [&](double count) {
                       if (progress) progress->show(count);
-                      if (order.progress) order.progress({static_cast<double>(finished) + count, points});
+                      if (options.progress) options.progress({static_cast<double>(finished) + count, points});
                     },
-                .stop = order.stop});
+                .stop = stop});
   };
-  const std::uint64_t resumed = extend_points(order.folder, range, manifest, run_rest);
-  phase("summary and figure data", [&] { complete_folder(order.folder, manifest); });
-  return {points, resumed, false, true, std::move(lock)};
+  std::uint64_t resumed = points;
+  if (complete) {  // the points stay, the figures are made anew
+    remove_drawings(before->config.figures, folder);
+    before->figures = manifest.figures;
+  } else {
+    resumed = extend_points(folder, sweep, range, manifest, run_rest);
+  }
+  phase("summary and figure data", [&] { complete_folder(folder, sweep, complete ? *before : manifest); });
+  return {{points, resumed, complete}, true, std::move(lock)};
 }
 
 // ---- The shards of a sweep, put together.
@@ -106,17 +72,18 @@ struct Part {
 };
 
 /// Whether points.csv has the rows of the shard, each with its inputs, and nothing else.
-bool holds_the_rows(const std::string& folder, const Manifest& manifest) {
-  const PointRange range = range_of(manifest.config, manifest.shard);
+bool holds_the_rows(const std::string& folder, const StoredManifest& manifest) {
+  const PointRange range = range_of(manifest.points, manifest.shard);
   try {
-    const FinishedPart rows = finished_part(points_path(folder), manifest.config, range);
+    const FinishedPart rows = finished_part(points_path(folder), sweep_of(manifest.config), range);
     return rows.points == range.last - range.first && rows.bytes == ResultReader(points_path(folder)).size();
   } catch (const InputError&) {
     return false;
   }
 }
 
-void check_part(const std::string& folder, const Manifest& manifest, const Manifest& first, ProblemList& problems) {
+void check_part(const std::string& folder, const StoredManifest& manifest, const Manifest& first,
+                ProblemList& problems) {
   const auto reject = [&](std::string text, std::string why, std::string suggestion = {}) {
     problems.add({0, folder, std::move(text), std::move(why), std::move(suggestion)});
   };
@@ -165,7 +132,7 @@ std::vector<Part> read_parts(const std::vector<std::string>& folders, const Mani
   std::vector<Part> parts;
   ProblemList problems("foredraft merge");
   for (const std::string& folder : folders) {
-    const Manifest manifest = read_manifest(folder);
+    const StoredManifest manifest = read_manifest(folder);
     check_part(folder, manifest, first, problems);
     if (manifest.shard) parts.push_back({folder, *manifest.shard});
   }
@@ -232,56 +199,35 @@ void append_missing_rows(const std::string& folder, const std::string& header, S
 
 MergedSweep merge_shards(const std::vector<std::string>& shards, const std::string& folder,
                          const std::vector<std::string>& command_line, StopToken stop) {
-  const Manifest first = read_manifest(shards.front());
+  const StoredManifest first = read_manifest(shards.front());
   const std::vector<Part> parts = read_parts(shards, first);
-  const SweepConfig& config = first.config;
-  Manifest manifest = new_manifest(config, std::nullopt, first.inputs, command_line, 1);
+  const Sweep sweep = sweep_of(first.config);
+  Manifest manifest = new_manifest(first.config, std::nullopt, first.inputs, command_line, 1);
   WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";
   if (!complete) {
-    if (!before) replace_file(manifest_path(folder), to_text(manifest));
-    const std::string header = points_header(config);
-    extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
-      append_missing_rows(folder, header, {parts, header.size()}, merged, stop);
+    const PointRange all = range_of(sweep.points.count(), std::nullopt);
+    extend_points(folder, sweep, all, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
+      append_missing_rows(folder, sweep.header, {parts, sweep.header.size()}, merged, stop);
     });
-    complete_folder(folder, std::move(manifest));
+    complete_folder(folder, sweep, manifest);
   }
-  return {config, complete, std::move(lock)};
+  return {{sweep.points.count(), complete ? sweep.points.count() : 0, complete}, sweep.figures, std::move(lock)};
 }
 
 }  // namespace foredraft::experiments
 
 namespace foredraft {
-namespace {
-
-void check_shard(const Shard& shard, std::uint64_t points) {
-  if (shard.index >= 1 && shard.index <= shard.count && shard.count <= points) return;
-  throw InputError(
-      fmt::format("invalid shard {}/{} (must be i/n with 1 <= i <= n <= {} points)", shard.index, shard.count, points));
-}
-
-}  // namespace
 
 SweepResult run_sweep(const std::string& config_file, const std::string& folder, const SweepOptions& options) {
-  const experiments::SweepConfig config = experiments::load_sweep_config(config_file);
-  if (options.shard) check_shard(*options.shard, experiments::point_count(config));
-  const experiments::SweepOutcome outcome = experiments::run_sweep(config, {.folder = folder,
-                                                                            .shard = options.shard,
-                                                                            .threads = options.threads,
-                                                                            .command_line = options.command_line,
-                                                                            .talk = false,
-                                                                            .stop = options.stop,
-                                                                            .progress = options.progress});
-  return {outcome.points, outcome.resumed, outcome.already_complete};
+  return experiments::run_sweep(experiments::load_sweep_config(config_file), folder, options).result;
 }
 
 SweepResult merge_shards(const std::vector<std::string>& shards, const std::string& folder,
                          const SweepOptions& options) {
   if (shards.empty()) throw InputError("merge_shards: no shards");
-  const experiments::MergedSweep merged = experiments::merge_shards(shards, folder, options.command_line, options.stop);
-  const std::uint64_t points = experiments::point_count(merged.config);
-  return {points, merged.already_complete ? points : 0, merged.already_complete};
+  return experiments::merge_shards(shards, folder, options.command_line, options.stop).result;
 }
 
 }  // namespace foredraft

@@ -2,13 +2,13 @@
 #include "experiments/sweep/summary.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/check.hpp"
@@ -28,10 +28,20 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The one-line summary of a parameter as an axis label, without what follows a semicolon.
-std::string axis_label(const std::string& name) {
-  const std::string& summary = scenario::find_parameter(name)->summary;
-  if (summary.find(':') != std::string::npos) return name;
+std::string axis_label(const scenario::Parameter& parameter) {
+  const std::string& summary = parameter.summary;
+  if (summary.find(':') != std::string::npos) return parameter.name;
   return summary.substr(0, summary.find(';'));
+}
+
+/// The places of the figure's axes among those of the sweep.
+std::vector<std::size_t> axes_of(const Figure& figure, const std::vector<scenario::Axis>& axes) {
+  std::vector<std::size_t> places;
+  for (const std::string& name : figure.axes) {
+    const auto is_it = [&](const scenario::Axis& axis) { return axis.parameter->name == name; };
+    places.push_back(static_cast<std::size_t>(std::ranges::find_if(axes, is_it) - axes.begin()));
+  }
+  return places;
 }
 
 /// x where it is one, and y.
@@ -39,7 +49,7 @@ std::vector<std::string> quantities_of(const Figure& figure) {
   return figure.along.empty() ? std::vector{figure.y} : std::vector{figure.x, figure.y};
 }
 
-std::string figure_json(const Figure& figure) {
+std::string figure_json(const Figure& figure, const std::vector<scenario::Axis>& axes) {
   nlohmann::ordered_json json{{"schema", "foredraft.figure/1"},
                               {"id", figure.id},
                               {"x", figure.x},
@@ -53,42 +63,36 @@ std::string figure_json(const Figure& figure) {
     json["labels"][name] = metric.label;
     json["units"][name] = metric.unit;
   }
-  for (const std::string& axis : axes_of(figure)) json["labels"][axis] = axis_label(axis);
+  for (const std::size_t axis : axes_of(figure, axes)) {
+    json["labels"][axes[axis].parameter->name] = axis_label(*axes[axis].parameter);
+  }
   json["marks"] = nullptr;
   return json.dump(2) + "\n";
 }
 
 /// Axes are written for every point, also where points.csv leaves out an input that the point does not use: a figure
 /// gives each point a place.
-void write_figure_csv(const SweepConfig& config, const Figure& figure, const std::string& folder,
-                      const std::string& path) {
-  const std::vector<std::string> axes = axes_of(figure);
+void write_figure_csv(const Points& points, const Figure& figure, const std::string& folder, const std::string& path) {
+  const std::vector<std::size_t> axes = axes_of(figure, points.space().axes);
   std::string line;
-  std::vector<std::size_t> numbers;
-  for (const std::string& name : axes) {
-    numbers.push_back(static_cast<std::size_t>(find_axis(config, name) - config.axes.data()));
-    line += csv_cell(name) + ",";
-  }
+  for (const std::string& name : figure.axes) line += name + ",";
   CsvReader reader(points_path(folder));
   std::vector<std::optional<std::size_t>> places;
   for (const std::string& name : quantities_of(figure)) {
     for (const std::string_view form : {"analytic_{}", "simulated_{}", "simulated_{}_standard_error"}) {
       const std::string column = fmt::format(fmt::runtime(form), name);
       places.push_back(reader.column(column));
-      line += csv_cell(column) + ",";
+      line += column + ",";
     }
   }
   line.back() = '\n';
   Replacement file(path);
   file.append(line);
-  const Points points(config);
   std::uint64_t index = 0;
   for (std::vector<std::string> cells; reader.next(cells); ++index) {
     const std::vector<std::size_t> position = points.coordinates(index);
     line.clear();
-    for (const std::size_t number : numbers) {
-      line += csv_cell(scenario::to_text(config.axes[number].values[position[number]])) + ",";
-    }
+    for (const std::size_t axis : axes) line += points.cells_of(axis)[position[axis]] + ",";
     for (const auto& place : places) line += (place ? csv_cell(cells[*place]) : "") + ",";
     line.back() = '\n';
     file.append(line);
@@ -97,10 +101,10 @@ void write_figure_csv(const SweepConfig& config, const Figure& figure, const std
 }
 
 /// What plots/ makes of the figures of a sweep.
-std::vector<std::string> drawing_names(const SweepConfig& config) {
-  if (config.figures.empty()) return {};
+std::vector<std::string> drawing_names(const std::vector<Figure>& figures) {
+  if (figures.empty()) return {};
   std::vector<std::string> names{"report.html"};
-  for (const Figure& figure : config.figures) {
+  for (const Figure& figure : figures) {
     for (const char* ending : {".pdf", ".svg", ".png"}) names.push_back(figure.id + ending);
   }
   return names;
@@ -108,23 +112,24 @@ std::vector<std::string> drawing_names(const SweepConfig& config) {
 
 }  // namespace
 
-void write_figure_data(const SweepConfig& config, const std::string& folder) {
-  for (const Figure& figure : config.figures) {
+void write_figure_data(const Sweep& sweep, const std::string& folder) {
+  for (const Figure& figure : sweep.figures) {
     const std::string stem = (fs::path(folder) / figure.id).string();
-    write_figure_csv(config, figure, folder, stem + ".csv");
-    replace_file(stem + ".figure.json", figure_json(figure));
+    const std::string json = figure_json(figure, sweep.points.space().axes);
+    write_figure_csv(sweep.points, figure, folder, stem + ".csv");
+    replace_file(stem + ".figure.json", json);
   }
 }
 
-bool has_drawings(const SweepConfig& config, const std::string& folder) {
+bool has_drawings(const std::vector<Figure>& figures, const std::string& folder) {
   const std::vector<std::string> names = names_in_folder(folder);
-  const std::vector<std::string> wanted = drawing_names(config);
+  const std::vector<std::string> wanted = drawing_names(figures);
   return std::ranges::all_of(wanted, [&](const std::string& name) { return std::ranges::binary_search(names, name); });
 }
 
-void remove_drawings(const SweepConfig& config, const std::string& folder) {
+void remove_drawings(const std::vector<Figure>& figures, const std::string& folder) {
   std::error_code ignored;  // what cannot be removed is replaced
-  for (const std::string& name : drawing_names(config)) fs::remove(fs::path(folder) / name, ignored);
+  for (const std::string& name : drawing_names(figures)) fs::remove(fs::path(folder) / name, ignored);
 }
 
 namespace {
@@ -132,10 +137,6 @@ namespace {
 constexpr std::size_t max_rows = 12;
 constexpr std::size_t max_alphas = 40;
 constexpr std::size_t max_cs = 4;
-
-std::vector<std::string> value_texts(const scenario::Axis& axis) {
-  return texts_of(axis.values, [](const scenario::Value& value) { return scenario::to_text(value); });
-}
 
 std::size_t place_of(const std::vector<std::string>& texts, const std::string& text) {
   const auto found = std::ranges::find(texts, text);
@@ -159,33 +160,34 @@ std::string half_width_text(const std::optional<double>& standard_error, int dig
 /// The best gamma of a sweep over alpha, gamma and c: a row per alpha, a column per c.
 class BestGammaTable {
  public:
-  /// Whether the sweep has this shape and fits on a screen.
-  static bool fits(const SweepConfig& config) {
-    const scenario::Axis* alpha = find_axis(config, "alpha");
-    const scenario::Axis* c = find_axis(config, "c");
-    if (alpha == nullptr || c == nullptr || find_axis(config, "gamma") == nullptr) return false;
-    if (alpha->values.size() > max_alphas || c->values.size() > max_cs) return false;
-    return std::ranges::all_of(config.axes, [](const scenario::Axis& axis) {
+  /// True if the sweep has this shape and fits on a screen.
+  static bool fits(const std::vector<scenario::Axis>& axes) {
+    std::size_t found = 0;
+    for (const scenario::Axis& axis : axes) {
       const std::string& name = axis.parameter->name;
-      return axis.values.size() == 1 || name == "alpha" || name == "gamma" || name == "c";
-    });
+      if (name == "alpha" || name == "gamma" || name == "c") ++found;
+      const std::size_t most = name == "alpha" ? max_alphas : name == "c" ? max_cs : 1;
+      if (name != "gamma" && axis.values.size() > most) return false;
+    }
+    return found == 3;
   }
 
-  BestGammaTable(const SweepConfig& config, const CsvReader& reader)
-      : alphas_(value_texts(*find_axis(config, "alpha"))),
-        cs_(value_texts(*find_axis(config, "c"))),
-        alpha_(reader.column("alpha").value()),
+  BestGammaTable(const Points& points, const CsvReader& reader)
+      : alpha_(reader.column("alpha").value()),
         gamma_(reader.column("gamma").value()),
         c_(reader.column("c").value()),
         speedup_(reader.column("analytic_speedup").value()),
         simulated_(reader.column("simulated_speedup")),
         error_(reader.column("simulated_speedup_standard_error")),
         optimum_(reader.column("analytic_best_gamma").value()),
-        optimum_speedup_(reader.column("analytic_best_speedup").value()),
-        best_(alphas_.size() * cs_.size()) {
-    for (const scenario::Value& value : find_axis(config, "gamma")->values) {
-      last_gamma_ = std::max(last_gamma_, std::get<std::int64_t>(value));
+        optimum_speedup_(reader.column("analytic_best_speedup").value()) {
+    for (std::size_t i = 0; i < points.space().axes.size(); ++i) {
+      const scenario::Axis& axis = points.space().axes[i];
+      if (axis.parameter->name == "alpha") alphas_ = points.cells_of(i);
+      if (axis.parameter->name == "c") cs_ = points.cells_of(i);
+      if (axis.parameter->name == "gamma") last_gamma_ = std::get<std::int64_t>(std::ranges::max(axis.values));
     }
+    best_.resize(alphas_.size() * cs_.size());
   }
 
   void add(const std::vector<std::string>& cells) {
@@ -261,10 +263,10 @@ class BestGammaTable {
 /// speedup, and what a server does.
 class PointsTable {
  public:
-  PointsTable(const SweepConfig& config, const CsvReader& reader) {
-    for (const std::string& axis : axis_names(config)) {
-      table_.columns.push_back({axis, Table::Align::right});
-      inputs_.push_back(reader.column(axis).value());
+  PointsTable(const std::vector<scenario::Axis>& axes, const CsvReader& reader) {
+    for (const scenario::Axis& axis : axes) {
+      table_.columns.push_back({axis.parameter->name, Table::Align::right});
+      inputs_.push_back(table_.columns.size());  // the first column of points.csv is the index
     }
     for (const std::string quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
       const auto analytic = reader.column("analytic_" + quantity);
@@ -340,11 +342,11 @@ class PointsTable {
 
 }  // namespace
 
-SweepSummary summarize(const SweepConfig& config, const std::string& points_csv) {
+SweepSummary summarize(const Points& points, const std::string& points_csv) {
   CsvReader reader(points_csv);
   std::optional<BestGammaTable> best;
-  if (BestGammaTable::fits(config)) best.emplace(config, reader);
-  PointsTable table(config, reader);
+  if (BestGammaTable::fits(points.space().axes)) best.emplace(points, reader);
+  PointsTable table(points.space().axes, reader);
   const auto analytic = reader.column("analytic_tokens_per_iteration");
   const auto simulated = reader.column("simulated_tokens_per_iteration");
   const auto deviation = reader.column("tokens_per_iteration_deviation_in_se");
@@ -370,15 +372,15 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
   return summary;
 }
 
-std::string headline(const SweepConfig& config, const SweepSummary& summary) {
-  const auto axes = texts_of(config.axes, [](const scenario::Axis& axis) {
-    return fmt::format("{} {}", axis.values.size(), axis.parameter->name);
-  });
-  const std::uint64_t points = point_count(config);
+std::string headline(const Sweep& sweep, const std::string& hash, const SweepSummary& summary) {
+  const std::uint64_t points = sweep.points.count();
   std::string text = fmt::format("{} point{}", points, points == 1 ? "" : "s");
-  if (!axes.empty()) text += fmt::format(": {}", fmt::join(axes, " x "));
-  if (config.simulation) {
-    const SimulationPlan& plan = *config.simulation;
+  std::string_view before = ": ";
+  for (const scenario::Axis& axis : sweep.points.space().axes) {
+    text += fmt::format("{}{} {}", std::exchange(before, " x "), axis.values.size(), axis.parameter->name);
+  }
+  if (sweep.simulation) {
+    const SimulationPlan& plan = *sweep.simulation;
     // A recording is replayed once, however many iterations are asked for.
     const bool asked_for = std::cmp_greater_equal(summary.min_iterations, plan.iterations);
     if (plan.iterations != 0 && asked_for) {
@@ -394,15 +396,13 @@ std::string headline(const SweepConfig& config, const SweepSummary& summary) {
   } else {
     text += "; closed form only";
   }
-  if (const scenario::Value* convention = fixed_value(config, "convention")) {
-    text += fmt::format("; {} convention", scenario::to_text(*convention));
-  }
-  return text + fmt::format("; config {}", config_hash(config).substr(0, 8));
+  if (!sweep.convention.empty()) text += fmt::format("; {} convention", sweep.convention);
+  return text + fmt::format("; config {}", hash.substr(0, 8));
 }
 
-void write_summary(const SweepConfig& config, const std::string& folder) {
-  SweepSummary summary = summarize(config, points_path(folder));
-  summary.table.caption += fmt::format(" ({})", headline(config, summary));
+void write_summary(const Sweep& sweep, const std::string& hash, const std::string& folder) {
+  SweepSummary summary = summarize(sweep.points, points_path(folder));
+  summary.table.caption += fmt::format(" ({})", headline(sweep, hash, summary));
   const std::filesystem::path path(folder);
   std::string markdown = to_markdown(summary.table);
   for (std::string& note : summary.notes) {

@@ -9,18 +9,19 @@
 #include "core/table.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
 
 namespace foredraft::experiments {
 
 /// Writes <id>.csv (the numbers of the figure) and <id>.figure.json (what they are) for every figure of a complete
 /// sweep, from its points.csv. Throws RunError.
-void write_figure_data(const SweepConfig& config, const std::string& folder);
+void write_figure_data(const Sweep& sweep, const std::string& folder);
 
-/// Whether the report and every drawing of the figures of a sweep are in its folder.
-[[nodiscard]] bool has_drawings(const SweepConfig& config, const std::string& folder);
+/// True if the report and every drawing of the figures are in the folder.
+[[nodiscard]] bool has_drawings(const std::vector<Figure>& figures, const std::string& folder);
 
-/// Removes the report and the drawings of the figures of a sweep: their data change.
-void remove_drawings(const SweepConfig& config, const std::string& folder);
+/// Removes the report and the drawings of the figures: their data change.
+void remove_drawings(const std::vector<Figure>& figures, const std::string& folder);
 
 /// What a sweep says at a glance, from its points.csv in one pass.
 struct SweepSummary {
@@ -32,12 +33,13 @@ struct SweepSummary {
   std::int64_t max_iterations = 0;
 };
 
-[[nodiscard]] SweepSummary summarize(const SweepConfig& config, const std::string& points_csv);
+[[nodiscard]] SweepSummary summarize(const Points& points, const std::string& points_csv);
 
-/// "180 points: 5 alpha x 12 gamma x 3 c; 1000000 iterations each; seed 1; bonus convention; config 7f3a9c21"
-[[nodiscard]] std::string headline(const SweepConfig& config, const SweepSummary& summary);
+/// "180 points: 5 alpha x 12 gamma x 3 c; 1000000 iterations each; seed 1; bonus convention; config 7f3a9c21".
+/// `hash`: of the configuration.
+[[nodiscard]] std::string headline(const Sweep& sweep, const std::string& hash, const SweepSummary& summary);
 
 /// Writes summary.md and summary.tex.
-void write_summary(const SweepConfig& config, const std::string& folder);
+void write_summary(const Sweep& sweep, const std::string& hash, const std::string& folder);
 
 }  // namespace foredraft::experiments

@@ -17,24 +17,25 @@
 
 namespace foredraft::experiments {
 
-std::vector<std::string> output_names(const SweepConfig& config, const std::optional<Shard>& shard) {
+std::vector<std::string> output_names(const std::vector<Figure>& figures, const std::optional<Shard>& shard) {
   std::vector<std::string> names{"points.csv"};
   if (shard) return names;
   names.insert(names.end(), {"summary.md", "summary.tex"});
-  for (const Figure& figure : config.figures) {
+  for (const Figure& figure : figures) {
     names.push_back(figure.id + ".csv");
     names.push_back(figure.id + ".figure.json");
   }
   return names;
 }
 
-void complete_folder(const std::string& folder, Manifest manifest) {
+void complete_folder(const std::string& folder, const Sweep& sweep, Manifest& manifest) {
   if (!manifest.shard) {
-    write_summary(manifest.config, folder);
-    write_figure_data(manifest.config, folder);
+    remove_drawings(sweep.figures, folder);
+    write_summary(sweep, manifest.hash, folder);
+    write_figure_data(sweep, folder);
   }
   manifest.outputs.clear();
-  for (const std::string& name : output_names(manifest.config, manifest.shard)) {
+  for (const std::string& name : output_names(sweep.figures, manifest.shard)) {
     manifest.outputs.push_back(digest_file((std::filesystem::path(folder) / name).string()));
     manifest.outputs.back().path = name;
   }
@@ -52,8 +53,8 @@ std::string shard_text(const std::optional<Shard>& shard) {
 }
 
 /// The keys in which two configurations differ, each with its table: "axes.alpha, simulation.seed".
-std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
-  const auto difference = nlohmann::ordered_json::diff(to_json(before), to_json(now));
+std::string differing_keys(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now) {
+  const auto difference = nlohmann::ordered_json::diff(before, now);
   std::set<std::string> keys;
   for (const auto& change : difference) {
     std::string key = change.at("path").get<std::string>().substr(1);
@@ -65,17 +66,17 @@ std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
 }
 
 void reject_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
-  const auto reject = [&](const std::string& why) {
+  const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{}: holds results of {} - use another --out", readable(folder), why));
   };
   if (before.hash != now.hash) {
-    reject(fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
-                       now.hash.substr(0, 8), differing_keys(before.config, now.config)));
+    refuse(fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
+                       now.hash.substr(0, 8), differing_keys(before.resolved, now.resolved)));
   }
   if (before.version != now.version)
-    reject(fmt::format("version {} of this program, not {}", before.version, now.version));
-  if (before.shard != now.shard) reject(fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard)));
-  if (before.inputs != now.inputs) reject("input files of other content");
+    refuse(fmt::format("version {} of this program, not {}", before.version, now.version));
+  if (before.shard != now.shard) refuse(fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard)));
+  if (before.inputs != now.inputs) refuse("input files of other content");
 }
 
 }  // namespace
@@ -91,19 +92,19 @@ void require_results_folder(const std::string& folder) {
   }
 }
 
-Manifest read_manifest(const std::string& folder) {
+StoredManifest read_manifest(const std::string& folder) {
   require_results_folder(folder);
   return parse_manifest(read_result_file(manifest_path(folder)), manifest_path(folder));
 }
 
-std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted) {
+std::optional<StoredManifest> claim_folder(const std::string& folder, const Manifest& wanted) {
   const std::vector<std::string> names = names_in_folder(folder);
   if (names.empty()) return std::nullopt;
   if (!std::ranges::binary_search(names, "manifest.json")) {
     throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
                                  readable(folder), readable(names.front())));
   }
-  Manifest before = read_manifest(folder);
+  StoredManifest before = read_manifest(folder);
   reject_other_results(folder, before, wanted);
   if (before.state == "complete" && !holds_its_points(folder, before)) {
     throw InputError(
@@ -121,8 +122,8 @@ bool holds_its_points(const std::string& folder, const Manifest& manifest) {
          digest_file(path).sha256 == manifest.outputs.at(0).sha256;
 }
 
-FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range) {
-  const std::string header = points_header(config);
+FinishedPart finished_part(const std::string& path, const Sweep& sweep, const PointRange& range) {
+  const std::string& header = sweep.header;
   ResultReader file(path);
   std::string line;
   const auto next_line = [&] { return file.next_line(line) && file.line_ended(); };
@@ -130,12 +131,11 @@ FinishedPart finished_part(const std::string& path, const SweepConfig& config, c
   if (!whole && header.starts_with(line)) return {0, 0};  // a torn header: nothing is lost by starting again
   if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
   FinishedPart part{header.size(), 0};
-  const Points points(config);
   const auto columns = static_cast<std::size_t>(std::ranges::count(header, ',')) + 1;
   const auto is_row_of = [&](std::uint64_t index) {
     if (index >= range.last) return false;
     std::string inputs = fmt::format("{},", index);
-    points.append_cells(index, inputs);
+    sweep.points.append_cells(index, inputs);
     if (!line.starts_with(inputs)) return false;
     const auto cells = split_csv_line(line);
     return cells && cells->size() == columns;
@@ -152,16 +152,28 @@ FinishedPart finished_part(const std::string& path, const SweepConfig& config, c
   return part;
 }
 
-std::uint64_t extend_points(const std::string& folder, const PointRange& range, Manifest& manifest,
+std::uint64_t extend_points(const std::string& folder, const Sweep& sweep, const PointRange& range, Manifest& manifest,
                             const std::function<void(AppendFile& points, std::uint64_t finished)>& append_rest) {
-  AppendFile file(points_path(folder));  // makes it, where there is none
-  const FinishedPart part = finished_part(points_path(folder), manifest.config, range);
+  const std::string path = points_path(folder);
+  std::error_code ignored;
+  std::optional<AppendFile> file;
+  FinishedPart part{0, 0};
+  if (fs::exists(fs::symlink_status(path, ignored))) {
+    file.emplace(path);
+    part = finished_part(path, sweep, range);
+  }
   manifest.run["resumed_points"] = part.points;
-  replace_file(manifest_path(folder), to_text(manifest));
-  file.truncate(part.bytes);
-  if (part.bytes == 0) file.append(points_header(manifest.config));
-  append_rest(file, part.points);
-  file.sync();
+  try {
+    replace_file(manifest_path(folder), to_text(manifest));
+  } catch (const RunError& error) {
+    if (file) throw;
+    throw InputError(error.what());  // nothing has been computed: the folder is the user's mistake
+  }
+  if (!file) file.emplace(path);
+  file->truncate(part.bytes);
+  if (part.bytes == 0) file->append(sweep.header);
+  append_rest(*file, part.points);
+  file->sync();
   return part.points;
 }
 

@@ -118,11 +118,11 @@ TEST_CASE("of 60 seeds with about one acceptance each none writes an infinity or
                                      "iterations = 1000\nseed = {}\n",
                                      seed));
     const std::string name = folder / std::to_string(seed);
-    run_sweep(config, {.folder = name, .shard = {}, .threads = 1, .command_line = {"test"}, .talk = false});
+    run_sweep(config, name, {.threads = 1});
     const std::string row = tests::content_of(points_path(name));
     CHECK(row.find("inf") == std::string::npos);
     CHECK(row.find("nan") == std::string::npos);
-    const Agreement agreement = summarize(config, points_path(name)).agreement;
+    const Agreement agreement = summarize(Points(config), points_path(name)).agreement;
     CHECK(agreement.deviations == 1);
     CHECK(agreement.largest < agreement_bound(agreement));
     CsvReader reader(points_path(name));
@@ -140,14 +140,14 @@ TEST_CASE("points without a standard error are counted beside the agreement of t
       "index,alpha,simulated_units,analytic_tokens_per_iteration,simulated_tokens_per_iteration,"
       "tokens_per_iteration_deviation_in_se\n";
   tests::write_text(folder / "p.csv", header + "0,0.3,1000,1.39,1.4,0.5\n1,0.9,1000,2.71,3,-inf\n2,0.9,1000,2.7,,\n");
-  const Agreement agreement = summarize(config, folder / "p.csv").agreement;
+  const Agreement agreement = summarize(Points(config), folder / "p.csv").agreement;
   CHECK(agreement.deviations == 1);
   CHECK(agreement.largest == 0.5);
   CHECK(to_text(agreement) ==
         "largest of 1 deviations: 0.50 standard errors (99 % of correct runs stay below 2.58); 1 of 2 points not "
         "comparable: no standard error");
   tests::write_text(folder / "p.csv", header + "0,0.3,-1,1.39,1.4,0.5\n");
-  CHECK_THAT(to_text(summarize(config, folder / "p.csv").agreement),
+  CHECK_THAT(to_text(summarize(Points(config), folder / "p.csv").agreement),
              Catch::Contains("a point has 0 independent units"));
 }
 

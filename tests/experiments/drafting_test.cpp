@@ -36,7 +36,8 @@ TEST_CASE("a configuration that names no policy and no decay resolves as it did 
   CHECK(resolved.find("policy") == std::string::npos);
   CHECK(resolved.find("decay") == std::string::npos);
   CHECK_FALSE(gamma_varies(config));
-  for (const std::string& column : answer_columns(config)) CHECK(column.find("mean_gamma") == std::string::npos);
+  for (const std::string& column : answer_columns(metrics_of(config), config.simulation.has_value()))
+    CHECK(column.find("mean_gamma") == std::string::npos);
 }
 
 TEST_CASE("heuristic is another word for plus2_minus1, and its start is resolved") {
@@ -64,7 +65,7 @@ TEST_CASE("sweeps over policies agree with their closed forms, mean gamma includ
       "[simulation]\niterations = 20000\nseed = 5\n");
   CHECK(gamma_varies(config));
   CHECK(compare_points(config) > 18 * 6);
-  const std::vector<std::string> columns = answer_columns(config);
+  const std::vector<std::string> columns = answer_columns(metrics_of(config), config.simulation.has_value());
   CHECK(std::find(columns.begin(), columns.end(), "mean_gamma_deviation_in_se") != columns.end());
   CHECK(compare_points(tests::config_of("[axes]\n\"policy.threshold\" = [0.0, 0.6]\n\"policy.bias\" = [0.5, 1.0]\n"
                                         "[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\npolicy = \"confidence_threshold\"\n"

@@ -38,7 +38,7 @@ const std::string one_by_one = of_a_sheet + "\"cost.draft\" = \"sheared-llama-1.
 double latency_us(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   inputs::Inputs inputs;
-  read_inputs(config, inputs);
+  read_inputs(sweep_of(config), inputs);
   Scenario scenario = Points(config).scenario(0);
   inputs.attach(scenario);
   const auto simulator = sim::make_simulator(scenario, *config.simulation);
@@ -74,7 +74,7 @@ std::string rejected_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   inputs::Inputs inputs;
   try {
-    read_inputs(config, inputs);
+    read_inputs(sweep_of(config), inputs);
   } catch (const InputError& error) {
     return error.what();
   }

@@ -40,7 +40,7 @@ TEST_CASE("a server is resolved with its defaults, and none of what a text or a 
   CHECK(served.target_step.weights_us == 1000.0);
   CHECK(served.target_step.token_us == 300.0);
   CHECK(served.latency_goal_us == 50'000.0);
-  const std::vector<std::string> columns = answer_columns(config);
+  const std::vector<std::string> columns = answer_columns(metrics_of(config), config.simulation.has_value());
   for (const char* column : {"simulated_latency_p99_ms", "simulated_goodput_tokens_per_s", "analytic_wait_ms"}) {
     CHECK(std::find(columns.begin(), columns.end(), column) != columns.end());
   }
@@ -49,7 +49,8 @@ TEST_CASE("a server is resolved with its defaults, and none of what a text or a 
 TEST_CASE("sweeps without a server have none of its columns and inputs") {
   const SweepConfig config =
       tests::config_of("[fixed]\nalpha = 0.8\ngamma = 5\n[simulation]\niterations = 9\nseed = 1\n");
-  for (const std::string& column : answer_columns(config)) CHECK(column.find("_ms") == std::string::npos);
+  for (const std::string& column : answer_columns(metrics_of(config), config.simulation.has_value()))
+    CHECK(column.find("_ms") == std::string::npos);
   CHECK(to_json(config).dump().find("replicas") == std::string::npos);
   CHECK(to_json(config).dump().find("batch") == std::string::npos);
 }

@@ -31,7 +31,7 @@ std::string rejected_by_inputs(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   inputs::Inputs inputs;
   try {
-    read_inputs(config, inputs);
+    read_inputs(sweep_of(config), inputs);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -123,7 +123,7 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
   const auto speedups = [](const std::string& text) {
     const SweepConfig config = tests::config_of(text);
     inputs::Inputs inputs;
-    read_inputs(config, inputs);
+    read_inputs(sweep_of(config), inputs);
     std::vector<double> found;
     for (std::uint64_t index = 0; index < 4; ++index) {
       Scenario scenario = Points(config).scenario(index);
@@ -167,7 +167,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
       tests::config_of(roofline_sweep("\"cost.device\" = \"a100-80gb\"\n"
                                       "[simulation]\niterations = 100000\nseed = 1\n"));
   inputs::Inputs inputs;
-  read_inputs(config, inputs);
+  read_inputs(sweep_of(config), inputs);
   const Points points(config);
   double before = std::numeric_limits<double>::infinity();
   for (std::uint64_t index = 0; index < points.count(); ++index) {

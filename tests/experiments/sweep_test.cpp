@@ -33,13 +33,9 @@ SweepConfig small_sweep() {
       "[simulation]\niterations = 200000\nseed = 11\n");
 }
 
-SweepOrder order_for(const std::string& folder, unsigned threads, std::optional<Shard> shard = std::nullopt) {
-  return {.folder = folder, .shard = shard, .threads = threads, .command_line = {"test"}, .talk = false};
-}
-
 std::string run(const SweepConfig& config, const std::string& folder, unsigned threads,
                 std::optional<Shard> shard = std::nullopt) {
-  run_sweep(config, order_for(folder, threads, shard));
+  run_sweep(config, folder, {.threads = threads, .shard = shard});
   return tests::content_of(points_path(folder));
 }
 
@@ -47,7 +43,7 @@ std::string run(const SweepConfig& config, const std::string& folder, unsigned t
 void cut(const std::string& whole, const std::string& folder, std::size_t bytes) {
   fs::remove_all(folder);
   fs::create_directory(folder);
-  Manifest manifest = read_manifest(whole);
+  StoredManifest manifest = read_manifest(whole);
   manifest.state = "running";
   manifest.outputs.clear();
   tests::write_text(manifest_path(folder), to_text(manifest));
@@ -109,9 +105,13 @@ TEST_CASE("a row shows the inputs that its point uses and leaves the others empt
 TEST_CASE("shards cover all points once, in order, in sizes that differ by one at most") {
   for (const std::uint64_t points : {1U, 7U, 12U, 100U}) {
     for (const std::uint64_t count : {1U, 2U, 3U, 7U}) {
+      if (count > points) {
+        CHECK_THROWS_AS(range_of(points, Shard{1, count}), InputError);
+        continue;
+      }
       std::uint64_t next = 0;
       for (std::uint64_t shard = 1; shard <= count; ++shard) {
-        const PointRange range = shard_range(points, shard, count);
+        const PointRange range = range_of(points, Shard{shard, count});
         CHECK(range.first == next);
         CHECK(range.last - range.first >= points / count);
         CHECK(range.last - range.first <= points / count + 1);
@@ -129,11 +129,11 @@ TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 shards put togeth
   CHECK(std::count(one.begin(), one.end(), '\n') == 25);
   CHECK(run(config, folder / "two", 2) == one);
   CHECK(run(config, folder / "seven", 7) == one);
-  std::string merged = points_header(config);
+  std::string merged = sweep_of(config).header;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     const std::string part = run(config, folder / ("part" + std::to_string(i)), 2, Shard{i, 3});
-    REQUIRE(part.starts_with(points_header(config)));
-    merged += part.substr(points_header(config).size());
+    REQUIRE(part.starts_with(sweep_of(config).header));
+    merged += part.substr(sweep_of(config).header.size());
   }
   CHECK(merged == one);
 }
@@ -143,7 +143,7 @@ TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
   const SweepConfig config = tests::config_of(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\n[fixed]\nc = 0.1\n[simulation]\niterations = 1000\nseed = 3\n");
   const std::string whole = run(config, folder / "whole", 1);
-  const std::size_t header = points_header(config).size();
+  const std::size_t header = sweep_of(config).header.size();
   std::set<std::size_t> places{0, 1, header - 1, header, header + 1, whole.size() - 1, whole.size()};
   for (std::size_t place = 0; place < whole.size(); place += 97) places.insert(place);
   for (std::size_t at = whole.find('\n'); at != std::string::npos; at = whole.find('\n', at + 1)) {
@@ -165,23 +165,21 @@ TEST_CASE("resuming computes only what is missing") {
   for (int i = 0; i < 4; ++i) third = whole.find('\n', third) + 1;  // header and three rows
   cut(folder / "whole", folder / "cut", third + 5);
   {
-    const SweepOutcome outcome = run_sweep(config, order_for(folder / "cut", 2));
-    CHECK(outcome.resumed == 3);
-    CHECK_FALSE(outcome.already_complete);
+    const SweepOutcome outcome = run_sweep(config, folder / "cut", {.threads = 2});
+    CHECK(outcome.result.resumed == 3);
+    CHECK_FALSE(outcome.result.already_complete);
     // As long as the outcome lives, nobody else has the folder.
-    CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "cut", 2)), Catch::Contains("another run is writing it"));
+    CHECK_THROWS_WITH(run_sweep(config, folder / "cut", {.threads = 2}), Catch::Contains("another run is writing it"));
   }
   CHECK(tests::content_of(points_path(folder / "cut")) == whole);
-  CHECK(run_sweep(config, order_for(folder / "cut", 2)).already_complete);
+  CHECK(run_sweep(config, folder / "cut", {.threads = 2}).result.already_complete);
 }
 
 TEST_CASE("a stop leaves whole rows behind, and the same order resumes") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = small_sweep();
   const std::atomic<bool> stop{true};
-  SweepOrder order = order_for(folder / "a", 2);
-  order.stop = &stop;
-  CHECK_THROWS_AS(run_sweep(config, order), Interrupted);
+  CHECK_THROWS_AS(run_sweep(config, folder / "a", {.threads = 2, .stop = &stop}), Interrupted);
   CHECK(read_manifest(folder / "a").state == "running");
   CHECK(run(config, folder / "a", 2) == run(config, folder / "b", 1));
 }
@@ -191,25 +189,25 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
   const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
   const std::string whole = run(config, folder / "a", 1);
   const SweepConfig other = tests::config_of("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
-  CHECK_THROWS_WITH(run_sweep(other, order_for(folder / "a", 1)),
+  CHECK_THROWS_WITH(run_sweep(other, folder / "a", {.threads = 1}),
                     Catch::Contains("holds results of another configuration") &&
                         Catch::EndsWith("differs in axes.alpha - use another --out"));
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1, Shard{1, 2})),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "a", {.threads = 1, .shard = Shard{1, 2}}),
                     Catch::Contains("holds results of the whole sweep, not shard 1/2"));
   CHECK(tests::content_of(points_path(folder / "a")) == whole);
 
-  Manifest other_version = read_manifest(folder / "a");
+  StoredManifest other_version = read_manifest(folder / "a");
   other_version.version = "9.9.9";
   other_version.program["version"] = "9.9.9";
   tests::write_text(manifest_path(folder / "a"), to_text(other_version));
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1)), Catch::Contains("version 9.9.9"));
+  CHECK_THROWS_WITH(run_sweep(config, folder / "a", {.threads = 1}), Catch::Contains("version 9.9.9"));
 
   run(config, folder / "c", 1);
   cut(folder / "c", folder / "b", whole.size());
   std::string damaged = whole;
   damaged[whole.find("\n0,") + 1] = '7';
   tests::write_text(points_path(folder / "b"), damaged);
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}),
                     Catch::Contains("points.csv:2: damaged row (point 0 expected)"));
 }
 
@@ -221,19 +219,19 @@ TEST_CASE("points.csv of a complete run that was changed or removed is refused, 
   std::string changed = whole;
   changed.replace(whole.find("\n2,0.9,") + 3, 3, "0.8");
   tests::write_text(points_path(folder / "a"), changed);
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1)),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "a", {.threads = 1}),
                     Catch::Contains("points.csv: was changed or removed"));
   CHECK(tests::content_of(points_path(folder / "a")) == changed);
   fs::remove(points_path(folder / "a"));
-  CHECK_THROWS_AS(run_sweep(config, order_for(folder / "a", 1)), InputError);
+  CHECK_THROWS_AS(run_sweep(config, folder / "a", {.threads = 1}), InputError);
 
   tests::write_text(points_path(folder / "b"), changed);
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}),
                     Catch::Contains("points.csv:4: damaged row (point 2 expected)"));
   std::string wide = whole;
   wide.insert(wide.find('\n', wide.find("\n1,") + 1), ",7");
   tests::write_text(points_path(folder / "b"), wide);
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}),
                     Catch::Contains("points.csv:3: damaged row (point 1 expected)"));
 }
 
@@ -274,13 +272,13 @@ TEST_CASE("a point that cannot be prepared fails the run by its name, and a corp
       "[axes]\n\"models.alpha\" = [0.8, 0.01]\n[fixed]\nfidelity = \"token\"\ngamma = 2\n"
       "models = { vocabulary = 50, draft = \"temperature\", pool = 4 }\n" +
       plan);
-  CHECK_THROWS_AS(run_sweep(unreachable, order_for(folder / "a", 1)), RunError);
-  CHECK_THROWS_WITH(run_sweep(unreachable, order_for(folder / "a", 1)),
+  CHECK_THROWS_AS(run_sweep(unreachable, folder / "a", {.threads = 1}), RunError);
+  CHECK_THROWS_WITH(run_sweep(unreachable, folder / "a", {.threads = 1}),
                     Catch::Contains(": axes.models.alpha: point 1 (models.alpha 0.01): invalid alpha=0.01"));
   const SweepConfig without_text = tests::config_of(
       "[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels = { kind = \"ngram\", corpus = \"nowhere\" }\n" + plan);
-  CHECK_THROWS_AS(run_sweep(without_text, order_for(folder / "b", 1)), InputError);
-  CHECK_THROWS_WITH(run_sweep(without_text, order_for(folder / "b", 1)),
+  CHECK_THROWS_AS(run_sweep(without_text, folder / "b", {.threads = 1}), InputError);
+  CHECK_THROWS_WITH(run_sweep(without_text, folder / "b", {.threads = 1}),
                     Catch::StartsWith("models.corpus: nowhere: invalid corpus=nowhere"));
   CHECK_FALSE(fs::exists(folder / "b"));
 }
@@ -352,21 +350,21 @@ TEST_CASE("a folder with other files is refused, an empty one and a half-born on
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   fs::create_directory(folder / "foreign");
   tests::write_text(folder / "foreign/notes.txt", "mine");
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "foreign", 1)),
+  CHECK_THROWS_WITH(run_sweep(config, folder / "foreign", {.threads = 1}),
                     Catch::Contains("holds notes.txt and no manifest.json"));
   fs::create_directory(folder / "points_only");
   tests::write_text(folder / "points_only/points.csv", "mine");
-  CHECK_THROWS_AS(run_sweep(config, order_for(folder / "points_only", 1)), InputError);
+  CHECK_THROWS_AS(run_sweep(config, folder / "points_only", {.threads = 1}), InputError);
   CHECK(tests::content_of(folder / "points_only/points.csv") == "mine");
   fs::create_directory(folder / "empty");
-  CHECK_NOTHROW(run_sweep(config, order_for(folder / "empty", 1)));
+  CHECK_NOTHROW(run_sweep(config, folder / "empty", {.threads = 1}));
   fs::create_directory(folder / "half_born");
   tests::write_text(folder / "half_born/.foredraft-tmp-0123456789abcdef", "{");
   tests::write_text(folder / "half_born/.foredraft-lock", "");
-  CHECK_NOTHROW(run_sweep(config, order_for(folder / "half_born", 1)));
+  CHECK_NOTHROW(run_sweep(config, folder / "half_born", {.threads = 1}));
   CHECK_FALSE(fs::exists(folder / "half_born/.foredraft-tmp-0123456789abcdef"));
   tests::write_text(folder / "file", "mine");
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "file", 1)), Catch::Contains("is a file"));
+  CHECK_THROWS_WITH(run_sweep(config, folder / "file", {.threads = 1}), Catch::Contains("is a file"));
 }
 
 TEST_CASE("two runs do not write one folder at the same time") {
@@ -375,7 +373,7 @@ TEST_CASE("two runs do not write one folder at the same time") {
   run(config, folder / "a", 1);
   cut(folder / "a", folder / "b", 10);
   const WriteLock held = WriteLock::of_folder(folder / "b");
-  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)), Catch::Contains("another run is writing it"));
+  CHECK_THROWS_WITH(run_sweep(config, folder / "b", {.threads = 1}), Catch::Contains("another run is writing it"));
 }
 
 TEST_CASE("the manifest tells what was run and gives the digests of what it wrote") {
@@ -428,7 +426,7 @@ TEST_CASE("the data of a figure of two quantities hold both and the axis between
 
 TEST_CASE("closed form alone leaves the simulated columns out") {
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
-  CHECK(points_header(config) ==
+  CHECK(sweep_of(config).header ==
         "index,fidelity,gamma,convention,drafter,c,process,alpha,analytic_tokens_per_iteration,"
         "analytic_tokens_variance,analytic_speedup,analytic_memory_access_factor,analytic_per_token,"
         "analytic_accepted_over_drafted,analytic_best_gamma,analytic_best_speedup\n");
