@@ -7,6 +7,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -644,10 +645,14 @@ void bind_others(nb::module_& module) {
         [&](const std::atomic<bool>& stop, ProgressBoard&) { return observations_document(paths, format, &stop); },
         nb::none());
   });
-  module.def("advice", [](const std::vector<std::string>& arguments) {
+  module.def("advice", [](const std::vector<std::string>& logs, const std::vector<std::string>& plain,
+                          const std::vector<std::pair<std::string, Keyword::Value>>& options) {
+    std::vector<Keyword> keywords;
+    for (const auto& [name, value] : options) keywords.push_back({name, value});
     const AdviceTexts texts = run_interruptibly(
-        [&](const std::atomic<bool>& stop, ProgressBoard&) { return advice(arguments, &stop); }, nb::none());
-    return std::pair(texts.json, texts.text);
+        [&](const std::atomic<bool>& stop, ProgressBoard&) { return advice(logs, plain, keywords, &stop); },
+        nb::none());
+    return std::tuple(texts.json, texts.text, texts.notes);
   });
   module.def("run_program", run_program, nb::call_guard<nb::gil_scoped_release>());
   module.def("version", [] { return std::string(version()); });
