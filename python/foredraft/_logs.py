@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from foredraft import _core
-from foredraft._questions import plain as plain_value
+from foredraft._scenarios import plain as plain_value
+from foredraft._values import Value
 
 if TYPE_CHECKING:
     import pandas
 
 
-class Log:
+class Log(Value):
     """The contents of one or several logs; values that were not logged are None, never guessed."""
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
@@ -44,7 +45,7 @@ class Log:
         return f"Log({self.paths}, {len(self.observations)} observations)"
 
 
-class Advice:
+class Advice(Value):
     """Recommended settings: docs/advise.md."""
 
     def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
