@@ -61,7 +61,8 @@ def _distributions(name: str, value: object) -> RealArray:
         return matrix
     sums = matrix.sum(axis=1, keepdims=True)
     rounded = np.abs(sums - 1.0) <= NARROW_ROUND_OFFS * np.finfo(dtype).eps
-    return np.divide(matrix, sums, out=matrix, where=rounded)
+    np.divide(matrix, sums, out=matrix, where=rounded)
+    return matrix
 
 
 def _rows_of_rule(rule: Rule, p: RealArray, q: RealArray) -> list[RealArray]:
