@@ -13,9 +13,6 @@
 /// by the renewal sum, estimates, row, file. Budget: 5e4.
 namespace foredraft::experiments {
 
-using namespace answers;
-using namespace inputs;
-using namespace app;
 namespace {
 
 constexpr const char* config_text = R"(
@@ -32,9 +29,8 @@ seed = 1
 )";
 
 void BM_small_sweep(benchmark::State& state) {
-  const experiments::SweepConfig config =
-      experiments::read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
-  const experiments::PointRange all{0, experiments::point_count(config)};
+  const SweepConfig config = read_sweep_config(inputs::parse_toml(config_text, "small_sweep"), "small_sweep");
+  const PointRange all{0, point_count(config)};
   std::string path = "/tmp/foredraft_small_sweep_XXXXXX";
   const int descriptor = ::mkstemp(path.data());
   if (descriptor < 0) {
@@ -45,10 +41,10 @@ void BM_small_sweep(benchmark::State& state) {
     AppendFile file(path);
     file.truncate(0);
     inputs::Inputs inputs;
-    experiments::run_points(config, all, 1, inputs,
-                            {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
-                             .progress = [](double /*points*/) {},
-                             .stop = nullptr});
+    run_points(config, all, 1, inputs,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                .progress = [](double /*points*/) {},
+                .stop = nullptr});
   }
   std::remove(path.c_str());
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(all.last));

@@ -11,6 +11,7 @@
 #include "sim/token/token_simulator.hpp"
 
 namespace foredraft::sim {
+
 std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan, StopToken stop) {
   scenario::check_scenario(scenario);
   scenario::check_read(scenario);

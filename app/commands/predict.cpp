@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/predict/predict.hpp"
 
+#include <string_view>
+#include <vector>
+
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"
@@ -18,9 +21,9 @@ void reject_timed(CommandLine& line) {
   line.reject_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
                   "it asks for step times of a device", "e.g. --profile h200");
   reject_deployment(line);
-  line.reject_any({"request-rate"}, "given without --device", "a load is answered by times of a device",
-                  "e.g. --device h200");
-  reject_load(line, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
+  std::vector<std::string_view> load = options_of_load();
+  load.emplace_back("request-rate");
+  line.reject_any(load, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
 }
 
 int run_predict(CommandLine& line) {

@@ -29,10 +29,6 @@ constexpr std::int64_t longest_text = 1'000'000;
 constexpr std::int64_t longest_output = 100'000;
 constexpr std::int64_t largest_served_batch = 65'536;
 
-/// All but --request-rate.
-const std::vector<std::string_view> options_of_load{"prompt-tokens",  "output-tokens", "slo-ttft-ms",  "slo-tpot-ms",
-                                                    "gpu-hour-price", "max-batch",     "prompt-device"};
-
 void require_load(CommandLine& line) {
   line.require("prompt-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --prompt-tokens 1000");
   line.require("output-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --output-tokens 200");
@@ -78,6 +74,12 @@ int predict_at_load(const CommandLine& line, const answers::LoadQuestion& questi
 
 }  // namespace
 
+const std::vector<std::string_view>& options_of_load() {
+  static const std::vector<std::string_view> names{"prompt-tokens",  "output-tokens", "slo-ttft-ms",  "slo-tpot-ms",
+                                                   "gpu-hour-price", "max-batch",     "prompt-device"};
+  return names;
+}
+
 OptionGroup load_options() {
   return {"or a server under load: without and with speculation at one request rate",
           {{"request-rate", "R", "requests per second (Poisson arrivals)"},
@@ -88,10 +90,6 @@ OptionGroup load_options() {
            {"gpu-hour-price", "P", "price of a GPU hour, for the cost of a million output tokens"},
            {"max-batch", "B", "maximum batch size, as the engine is set (default 256)"},
            {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names}}};
-}
-
-void reject_load(CommandLine& line, std::string_view problem, std::string_view why, std::string_view suggestion) {
-  line.reject_any(options_of_load, std::string(problem), std::string(why), std::string(suggestion));
 }
 
 int predict_load(CommandLine& line) {

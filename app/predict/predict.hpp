@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "core/command_line.hpp"
 
@@ -23,7 +24,7 @@ namespace foredraft::app {
 /// A server at a request rate, with the times of a device.
 [[nodiscard]] int predict_load(CommandLine& line);
 [[nodiscard]] OptionGroup load_options();
-/// Rejects the options of a load, except --request-rate, where none is asked.
-void reject_load(CommandLine& line, std::string_view problem, std::string_view why, std::string_view suggestion);
+/// Its options but --request-rate, which asks it.
+[[nodiscard]] const std::vector<std::string_view>& options_of_load();
 
 }  // namespace foredraft::app

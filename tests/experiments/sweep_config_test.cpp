@@ -191,11 +191,11 @@ TEST_CASE("parameters of a rule are refused where the file is read, with what th
   CHECK_THAT(problem("rule = \"typical_acceptance\"\n\"rule.epsilon\" = 1.0"),
              Catch::Contains("invalid rule.epsilon=1"));
   CHECK_THAT(problem("rule = \"multi_candidate\"\n\"rule.candidates\" = 2.5"),
-             Catch::Contains("must be a whole number in [1, 1024]"));
+             Catch::Contains("invalid rule.candidates=2.5"));
   CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.top_beta\" = 51"),
              Catch::Contains("e.toml:8: fixed.rule.top_beta: invalid rule.top_beta=51"));
   CHECK_THAT(problem("rule = \"sigmoid_approximation\"\n\"rule.scale_low\" = 10.0"),
-             Catch::Contains("must be below rule.scale_high"));
+             Catch::Contains("invalid rule.scale_low=10"));
   CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.tolerance\" = -1.0"), Catch::Contains("rule.tolerance"));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("an absurd number of points is refused with the count and the time, wi
   const std::string text =
       "[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\nc = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n"
       "[simulation]\niterations = 1000000\nseed = 1\n";
-  CHECK(problems_of(text) == "e.toml:2: axes: 1e+12 points");
+  CHECK_THAT(problems_of(text), Catch::StartsWith("e.toml:2: axes: 1e+12 points\n"));
   CHECK_THROWS_WITH(read(text), Catch::Contains(" years "));
 }
 
