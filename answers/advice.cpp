@@ -7,7 +7,10 @@
 #include <map>
 #include <tuple>
 
+#include "analytic/cost/iteration_cost.hpp"
 #include "answers/observed.hpp"
+#include "answers/profile_prediction.hpp"
+#include "answers/runs.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -259,6 +262,35 @@ std::vector<const LoadAdvice*> Advice::compared() const {
 
 bool Advice::warns(std::string_view code) const {
   return std::ranges::find(warnings, code, &logs::LogWarning::code) != warnings.end();
+}
+
+PredictedTimes predicted_times(const ProfilePrediction& prediction) {
+  const Evidence evidence = evidence_of(prediction);
+  PredictedTimes predicted{.evidence = std::string(evidence.what),
+                           .error = evidence.ratio_error.value_or(single_run_error)};
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      constexpr double ms_per_us = 1e-3;
+      predicted.times.push_back({.batch = static_cast<double>(at.batch),
+                                 .gamma = length.gamma,
+                                 .plain = ms_per_us * analytic::plain_time(length.iteration),
+                                 .drafting = ms_per_us * length.times.drafting.time_us,
+                                 .verification = ms_per_us * length.times.verify.time_us,
+                                 .iteration = ms_per_us * analytic::iteration_time(length.iteration)});
+    }
+  }
+  return predicted;
+}
+
+std::vector<std::int64_t> advised_batches(const AdviceQuestion& question, std::int64_t largest) {
+  std::vector<std::int64_t> batches;
+  for (const Run& run : runs_of(question.logs, question.plain).all) {
+    if (run.decoding != Decoding::speculative || !run.requests) continue;
+    batches.push_back(std::clamp<std::int64_t>(std::llround(*run.requests), 1, largest));
+  }
+  std::ranges::sort(batches);
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+  return batches;
 }
 
 Advice advise(const AdviceQuestion& question) {

@@ -36,6 +36,9 @@ struct PredictedTimes {
   std::vector<PredictedTime> times = {};
 };
 
+/// The times of a prediction for advice; an unknown error of steps is taken as that of a single run.
+[[nodiscard]] PredictedTimes predicted_times(const ProfilePrediction& prediction);
+
 struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
   std::vector<logs::ObservedLog> plain = {};
@@ -120,6 +123,10 @@ struct Advice {
   [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
   [[nodiscard]] bool warns(std::string_view code) const;
 };
+
+/// The batches that times are wanted at: the requests in flight of the speculative runs, from 1 to `largest`;
+/// ascending. Empty: no log says how many there were.
+[[nodiscard]] std::vector<std::int64_t> advised_batches(const AdviceQuestion& question, std::int64_t largest);
 
 /// Maximum draft length of an answer, unless a longer one was logged.
 inline constexpr std::int64_t longest_advised = 12;

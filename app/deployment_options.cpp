@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/deployment_options.hpp"
 
+#include <utility>
+
+#include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
-
-#include <fmt/format.h>
-
 #include "core/streams.hpp"
+#include "inputs/deployment.hpp"
 
 namespace foredraft::app {
-namespace {
-
-constexpr std::int64_t max_devices = 1024;
-constexpr double max_overhead_us = 1e9;
-
-/// Options that change times computed from a data sheet, and mean nothing where times were measured.
-const std::vector<std::string_view> sheet_options{
-    "target-format", "draft-format",         "kv-format",          "target-tp",       "draft-tp",
-    "expert-skew",   "bandwidth-efficiency", "compute-efficiency", "step-overhead-us"};
-
-std::optional<latency::NumberFormat> read_format(CommandLine& line, std::string_view name) {
-  const auto word = line.text(name);
-  if (!word) return std::nullopt;
-  const auto format = latency::number_format(*word);
-  if (!format) line.reject(name, fmt::format("unknown format \"{}\"", *word), "", inputs::format_suggestion(*word));
-  return format;
-}
-
-inputs::AskedDeployment read_asked(CommandLine& line) {
-  return {.target_format = read_format(line, "target-format"),
-          .draft_format = read_format(line, "draft-format"),
-          .kv_format = read_format(line, "kv-format"),
-          .target_tp = line.integer("target-tp", 1, max_devices).value_or(1),
-          .draft_tp = line.integer("draft-tp", 1, max_devices).value_or(1),
-          .expert_skew = line.real("expert-skew", 0.0, 1.0).value_or(0.0)};
-}
-
-}  // namespace
 
 OptionGroup deployment_options() {
   return {"deployment of the models, for times from a data sheet",
@@ -56,58 +29,32 @@ OptionGroup deployment_options() {
            {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
-void reject_deployment(CommandLine& line) {
-  std::vector<std::string_view> names = sheet_options;
-  names.insert(names.end(), {"memory-utilization", "ignore-memory", "allow-vocabulary-mismatch"});
-  line.reject_any(names, "given without --device", "it says how models run on a device", "e.g. --device h200");
+inputs::AskedDeployment read_asked_deployment(CommandLine& line) {
+  inputs::AskedDeployment asked;
+  read_fields(line, inputs::deployment_fields(), asked);
+  return asked;
 }
 
-inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, inputs::AskedPair asked) {
-  // Beside --prompt-device they say how the models of that data sheet run.
-  if (profile.source != latency::Source::datasheet && !line.has("prompt-device")) {
-    line.reject_any(sheet_options, "not used with measured times", "a profile's times are of what was measured",
-                    "remove it, or name a data sheet with --device");
-  }
-  asked.deployment = read_asked(line);
-  line.done();
-  inputs::DeployedPair pair = inputs::read_pair(asked, profile);
-  if (pair.head_problem) line.reject("draft", *pair.head_problem, "");
-  if (pair.vocabulary_problem && !line.has("allow-vocabulary-mismatch")) {
-    line.reject("draft", *pair.vocabulary_problem, "",
-                "take a draft of the target's family, or allow it by --allow-vocabulary-mismatch");
-  }
-  line.done();
+void reject_deployment(CommandLine& line) { inputs::reject_deployment(read_asked_deployment(line), line.problems()); }
+
+inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
+                                        const inputs::AskedPair& asked) {
+  // Beside --prompt-device the options of data sheets say how the models of that one run.
+  const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
+  inputs::DeployedPair pair = inputs::read_deployed_pair(asked, profile, line.problems(), beside);
   for (const std::string& note : pair.notes) say("{}", note);
   return pair;
 }
 
-double read_memory_utilization(CommandLine& line) {
-  return line.real("memory-utilization", 0.01, 1.0).value_or(latency::default_memory_utilization);
-}
-
-latency::AttainableOverrides read_attained(CommandLine& line) {
-  return {.bandwidth_efficiency = line.real("bandwidth-efficiency", 0.01, 1.0),
-          .compute_efficiency = line.real("compute-efficiency", 0.01, 1.0),
-          .step_us = line.real("step-overhead-us", 0.0, max_overhead_us),
-          .iteration_us = {}};
-}
-
 void read_deployment(CommandLine& line, const latency::Profile& profile, answers::ProfileQuestion& question,
                      std::vector<FileDigest>& files) {
-  question.attained = read_attained(line);
+  const inputs::AskedPair asked{.target = question.target,
+                                .draft = question.draft,
+                                .heads = question.drafting == latency::Role::head_drafting,
+                                .deployment = read_asked_deployment(line)};
+  inputs::deploy(asked.deployment, read_deployed_pair(line, profile, asked), question, files);
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
-  question.memory_utilization = read_memory_utilization(line);
-  question.ignore_memory = line.has("ignore-memory");
-  inputs::DeployedPair pair = read_deployed_pair(
-      line, profile,
-      {.target = question.target, .draft = question.draft, .heads = question.drafting == latency::Role::head_drafting});
-  question.target = std::move(pair.target);
-  question.draft = std::move(pair.draft);
-  question.models = std::move(pair.models);
-  question.target_deployment = pair.target_deployment;
-  question.draft_deployment = pair.draft_deployment;
-  files.insert(files.end(), pair.files.begin(), pair.files.end());
 }
 
 }  // namespace foredraft::app

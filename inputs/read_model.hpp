@@ -46,12 +46,17 @@ struct ReadModel {
 
 // ---- A target and its drafter, found by their names and assigned to devices.
 
-/// Given formats and devices. Default formats: those of the model's config, else fp16; for the KV cache that of the
-/// weights, bf16 if these are narrower.
+/// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
+  /// Default: those of the model's config, else fp16; for the KV cache that of the weights, bf16 if these are narrower.
   std::optional<latency::NumberFormat> target_format = {}, draft_format = {}, kv_format = {};
-  std::int64_t target_tp = 1, draft_tp = 1;
-  double expert_skew = 0.0;
+  std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share a model; default 1
+  std::optional<double> expert_skew = {};                     ///< 0 (default): tokens choose experts independently
+  std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< attained shares
+  std::optional<double> step_overhead_us = {};    ///< of every forward pass beside its operators
+  std::optional<double> memory_utilization = {};  ///< share of a device's memory for weights and caches
+  bool ignore_memory = false;                     ///< answer also what does not fit into memory
+  bool allow_vocabulary_mismatch = false;         ///< accept a draft model with another vocabulary
 };
 
 struct AskedPair {

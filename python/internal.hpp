@@ -104,12 +104,22 @@ SweepResult run_config(const std::string& resolved, const std::string& folder, c
 [[nodiscard]] std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                                 const std::atomic<bool>* stop);
 
+/// A keyword of advise(): the option of the program of that name, with hyphens.
+struct Keyword {
+  using Value = std::variant<bool, std::int64_t, double, std::string>;
+  std::string name;
+  Value value;
+};
+
 struct AdviceTexts {
   std::string json;  ///< schema foredraft.advise/1
   std::string text;
+  std::vector<std::string> notes;  ///< on the models, one sentence each
 };
-/// The answer of `foredraft advise` for these arguments.
-[[nodiscard]] AdviceTexts advice(const std::vector<std::string>& arguments, const std::atomic<bool>* stop);
+/// The answer of `foredraft advise` for these files and keywords. Throws InputError with every problem, which name
+/// keywords as options.
+[[nodiscard]] AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
+                                 const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);

@@ -7,10 +7,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -496,6 +498,43 @@ nb::dict speedups_of(const Profile& profile, const Question& question, const std
   return json;
 }
 
+// ---- Quantities as values: NaN is not known, and equal to itself.
+
+bool is_known(double number) { return !std::isnan(number); }
+bool is_known(const Estimate& estimate) { return is_known(estimate.mean); }
+bool same(double one, double other) { return one == other || (!is_known(one) && !is_known(other)); }
+bool same(const Estimate& one, const Estimate& other) {
+  return same(one.mean, other.mean) && same(one.standard_error, other.standard_error);
+}
+
+/// The known quantities by name. `which`: the member of a quantity, for closed forms or for estimates.
+template <class Number, class Which>
+nb::dict known_of(const Quantities<Number>& quantities, Which which) {
+  nb::dict known;
+  for (const QuantityFacts& facts : quantity_facts()) {
+    if (facts.*which == nullptr || !is_known(quantities.*(facts.*which))) continue;
+    known[nb::str(facts.name.data(), facts.name.size())] = nb::cast(quantities.*(facts.*which));
+  }
+  return known;
+}
+
+template <class Number>
+Quantities<Number> quantities_of(const nb::dict& known, Number Quantities<Number>::*QuantityFacts::*which) {
+  Quantities<Number> quantities;
+  for (const QuantityFacts& facts : quantity_facts()) {
+    const nb::str name(facts.name.data(), facts.name.size());
+    if (facts.*which != nullptr && known.contains(name)) quantities.*(facts.*which) = nb::cast<Number>(known[name]);
+  }
+  return quantities;
+}
+
+template <class Number, class Which>
+bool same_quantities(const Quantities<Number>& one, const Quantities<Number>& other, Which which) {
+  return std::ranges::all_of(quantity_facts(), [&](const QuantityFacts& facts) {
+    return facts.*which == nullptr || same(one.*(facts.*which), other.*(facts.*which));
+  });
+}
+
 void bind_answers(nb::module_& module) {
   nb::class_<Estimate>(module, "Estimate", "A mean with its standard error (NaN: not known).")
       .def(nb::init<double, double>(), nb::arg("mean"), nb::arg("standard_error"))
@@ -510,10 +549,8 @@ void bind_answers(nb::module_& module) {
           },
           "The 95 % interval (low, high).")
       .def("__float__", [](const Estimate& one) { return one.mean; })
-      .def("__eq__",
-           [](const Estimate& one, const Estimate& other) {
-             return one.mean == other.mean && one.standard_error == other.standard_error;
-           })
+      .def(
+          "__eq__", [](const Estimate& one, const Estimate& other) { return same(one, other); }, nb::is_operator())
       .def("__reduce__",
            [](const Estimate& one) {
              return nb::make_tuple(nb::type<Estimate>(), nb::make_tuple(one.mean, one.standard_error));
@@ -536,31 +573,42 @@ void bind_answers(nb::module_& module) {
     }
   }
   closed_form.def(
-      "to_dict",
-      [](const ClosedForm& one) {
-        nb::dict known;
-        for (const QuantityFacts& facts : quantity_facts()) {
-          if (facts.closed_form == nullptr || std::isnan(one.*facts.closed_form)) continue;
-          known[nb::str(facts.name.data(), facts.name.size())] = one.*facts.closed_form;
-        }
-        return known;
-      },
+      "to_dict", [](const ClosedForm& one) { return known_of(one, &QuantityFacts::closed_form); },
       nb::sig("def to_dict(self) -> dict[str, float]"), "The quantities that are known.");
   closed_form.def("__repr__",
                   [](nb::handle self) { return nb::str("Prediction({})").attr("format")(self.attr("to_dict")()); });
+  closed_form.def("__getstate__", [](const ClosedForm& one) { return known_of(one, &QuantityFacts::closed_form); })
+      .def("__setstate__",
+           [](ClosedForm& one, const nb::dict& known) {
+             new (&one) ClosedForm(quantities_of(known, &QuantityFacts::closed_form));
+           })
+      .def(
+          "__eq__",
+          [](const ClosedForm& one, const ClosedForm& other) {
+            return same_quantities(one, other, &QuantityFacts::closed_form);
+          },
+          nb::is_operator());
   simulated.def_ro("iterations", &Simulated::iterations, "Simulated draft-and-verify iterations.")
       .def_ro("units", &Simulated::units, "Independent units that the standard errors rest on.")
       .def(
-          "to_dict",
-          [](const Simulated& one) {
-            nb::dict known;
-            for (const QuantityFacts& facts : quantity_facts()) {
-              if (facts.estimate == nullptr || std::isnan((one.estimates.*facts.estimate).mean)) continue;
-              known[nb::str(facts.name.data(), facts.name.size())] = nb::cast(one.estimates.*facts.estimate);
-            }
-            return known;
-          },
+          "to_dict", [](const Simulated& one) { return known_of(one.estimates, &QuantityFacts::estimate); },
           nb::sig("def to_dict(self) -> dict[str, Estimate]"), "The quantities that were estimated.")
+      .def("__getstate__",
+           [](const Simulated& one) {
+             return nb::make_tuple(known_of(one.estimates, &QuantityFacts::estimate), one.iterations, one.units);
+           })
+      .def("__setstate__",
+           [](Simulated& one, const std::tuple<nb::dict, std::uint64_t, std::uint64_t>& state) {
+             const auto& [known, iterations, units] = state;
+             new (&one) Simulated{quantities_of(known, &QuantityFacts::estimate), iterations, units};
+           })
+      .def(
+          "__eq__",
+          [](const Simulated& one, const Simulated& other) {
+            return one.iterations == other.iterations && one.units == other.units &&
+                   same_quantities(one.estimates, other.estimates, &QuantityFacts::estimate);
+          },
+          nb::is_operator())
       .def("__repr__",
            [](nb::handle self) { return nb::str("Simulation({})").attr("format")(self.attr("to_dict")()); });
   nb::class_<BestDraftLength>(module, "BestGamma", "The constant draft length with the maximum speedup.")
@@ -569,6 +617,23 @@ void bind_answers(nb::module_& module) {
       .def_ro("speedup", &BestDraftLength::speedup, "Over autoregressive decoding; the limit if gamma is None.")
       .def_ro("first_near_best", &BestDraftLength::first_near_best, "Shortest draft within 1 % of the best speedup.")
       .def_ro("last_near_best", &BestDraftLength::last_near_best, "Longest draft within 1 % of the best speedup.")
+      .def("__getstate__",
+           [](const BestDraftLength& best) {
+             return nb::make_tuple(best.gamma, best.speedup, best.first_near_best, best.last_near_best);
+           })
+      .def("__setstate__",
+           [](BestDraftLength& best, const std::tuple<std::optional<std::int64_t>, double, std::optional<std::int64_t>,
+                                                      std::optional<std::int64_t>>& state) {
+             const auto& [gamma, speedup, first, last] = state;
+             new (&best) BestDraftLength{gamma, speedup, first, last};
+           })
+      .def(
+          "__eq__",
+          [](const BestDraftLength& one, const BestDraftLength& other) {
+            return one.gamma == other.gamma && same(one.speedup, other.speedup) &&
+                   one.first_near_best == other.first_near_best && one.last_near_best == other.last_near_best;
+          },
+          nb::is_operator())
       .def("__repr__", [](const BestDraftLength& best) {
         return nb::str("BestGamma(gamma={}, speedup={:.6g})").attr("format")(nb::cast(best.gamma), best.speedup);
       });
@@ -644,10 +709,14 @@ void bind_others(nb::module_& module) {
         [&](const std::atomic<bool>& stop, ProgressBoard&) { return observations_document(paths, format, &stop); },
         nb::none());
   });
-  module.def("advice", [](const std::vector<std::string>& arguments) {
+  module.def("advice", [](const std::vector<std::string>& logs, const std::vector<std::string>& plain,
+                          const std::vector<std::pair<std::string, Keyword::Value>>& options) {
+    std::vector<Keyword> keywords;
+    for (const auto& [name, value] : options) keywords.push_back({name, value});
     const AdviceTexts texts = run_interruptibly(
-        [&](const std::atomic<bool>& stop, ProgressBoard&) { return advice(arguments, &stop); }, nb::none());
-    return std::pair(texts.json, texts.text);
+        [&](const std::atomic<bool>& stop, ProgressBoard&) { return advice(logs, plain, keywords, &stop); },
+        nb::none());
+    return std::tuple(texts.json, texts.text, texts.notes);
   });
   module.def("run_program", run_program, nb::call_guard<nb::gil_scoped_release>());
   module.def("version", [] { return std::string(version()); });

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/command_line.hpp"
-#include "core/parallel.hpp"
 #include "logs/observations_file.hpp"
 
 /// The commands of the program in one visible list.
@@ -60,14 +59,6 @@ Command list_command();
                                                    std::vector<std::string> words);
 
 // ---- Parts of commands.
-
-/// What `advise` prints with --json and without.
-struct AdviceDocuments {
-  std::string json, text;
-};
-
-/// The answer of `advise` to these arguments, printed and written nowhere. Throws as the command does.
-[[nodiscard]] AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop);
 
 /// read_logs() with its progress on stderr; ends at an interrupt.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,

@@ -15,6 +15,7 @@
 #include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
+#include "inputs/deployment.hpp"
 #include "inputs/tree_files.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
@@ -68,11 +69,13 @@ std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string&
   } else {
     line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   }
-  return AskedPrice{
-      .pair = {.target = line.text("target").value_or(""), .draft = line.text("draft").value_or(""), .heads = heads},
-      .drafting = latency::role_of_drafter(drafter).value(),
-      .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
-      .context = line.integer("context", 0, largest_tree_context).value_or(512)};
+  return AskedPrice{.pair = {.target = line.text("target").value_or(""),
+                             .draft = line.text("draft").value_or(""),
+                             .heads = heads,
+                             .deployment = read_asked_deployment(line)},
+                    .drafting = latency::role_of_drafter(drafter).value(),
+                    .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
+                    .context = line.integer("context", 0, largest_tree_context).value_or(512)};
 }
 
 TreeOptions read_options(CommandLine& line) {
@@ -120,15 +123,16 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
 
 answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked, const latency::Profile& profile,
                                      std::vector<FileDigest>& files) {
+  const inputs::AskedDeployment& deployment = asked.pair.deployment;
   inputs::DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
   files.insert(files.end(), pair.files.begin(), pair.files.end());
   latency::SheetPair sheet{
       .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::attainable_of(profile)};
-  if (sheet.attainable) sheet.attainable = latency::with(read_attained(line), *sheet.attainable);
+  if (sheet.attainable) sheet.attainable = latency::with(inputs::attained_of(deployment), *sheet.attainable);
   std::optional<double> memory;
-  if (profile.source == latency::Source::datasheet && !line.has("ignore-memory"))
-    memory = read_memory_utilization(line);
-  line.done();
+  if (profile.source == latency::Source::datasheet && !deployment.ignore_memory) {
+    memory = deployment.memory_utilization.value_or(latency::default_memory_utilization);
+  }
   return {.models = {.target = std::move(pair.target),
                      .draft = std::move(pair.draft),
                      .models = std::move(pair.models),

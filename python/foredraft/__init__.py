@@ -11,9 +11,9 @@ from foredraft._core import BestGamma, Estimate, Prediction, Simulation
 from foredraft._core import version as _version
 from foredraft._devices import Device, Model, Profile, devices, models
 from foredraft._logs import Advice, Log, advise, read_log
-from foredraft._questions import (Parameter, Predictions, Scenario, best, best_gamma, parameters, predict, quantities,
-                                  simulate)
+from foredraft._questions import Predictions, best, best_gamma, predict, simulate
 from foredraft._rules import Lossiness, Rule, check_rule, lossiness
+from foredraft._scenarios import Parameter, Scenario, parameters, quantities
 from foredraft._sweeps import sweep
 from foredraft._trees import JudgedTree, Tree, tree
 

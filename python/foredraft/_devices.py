@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foredraft import _core
-from foredraft._questions import plain
+from foredraft._scenarios import plain
+from foredraft._values import Value
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +26,7 @@ def models() -> list[str]:
     return _core.shipped_models()
 
 
-class Device:
+class Device(Value):
     """A data sheet: a shipped device by name or alias, or a TOML file with one device (docs/devices.md).
 
     Raises ValueError if there is neither, with the nearest name.
@@ -41,7 +42,7 @@ class Device:
         return f"Device({self.name!r})"
 
 
-class Model:
+class Model(Value):
     """A model's shape: a shipped one by name, a TOML file, or a config.json of Hugging Face (file or folder).
 
     format, kv_format: number formats of weights and KV cache ("fp8", ...); None: that of the config, else fp16.
@@ -79,8 +80,8 @@ class Model:
         return f"Model({self.name!r}, format={self.format!r})"
 
 
-@dataclass(frozen=True)
-class Speedups:
+@dataclass(frozen=True, eq=False)
+class Speedups(Value):
     """Speedup by draft length on a device."""
     plain_us: float  #: one autoregressive decode step
     lengths: pandas.DataFrame  #: gamma, tokens_per_iteration, drafting_us, verify_us, sampling_us, speedup, spread
@@ -91,12 +92,14 @@ class Profile:
     """Times of forward passes: a shipped data sheet by name, a TOML data sheet, a profile.json, or your own steps.
 
     steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError if there is
-    no such profile, for a file of another schema, and with every problem of a file.
+    no such profile, for a file of another schema, and with every problem of a file. A pickle holds the name: unpickled it
+    is read again, and ValueError where its bytes have changed.
     """
 
     def __init__(self, name: str | os.PathLike[str], *, steps: bool = False) -> None:
         read = _core.ReadProfile.read_steps if steps else _core.ReadProfile.read
         self._profile = read(os.fspath(name))
+        self._steps = steps
         self.name = os.fspath(name)
         self.device: str = self._profile.device  #: its name
         self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
@@ -126,5 +129,20 @@ class Profile:
         table = self._profile.speedups(question, target, draft, batch, context, max_gamma, overhead_us)
         return Speedups(table["plain"]["time_us"], pandas.DataFrame(table["lengths"]), table["best_gamma"])
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _profile_of, (self.name, self._steps, self.sha256)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Profile) and (self.name, self.sha256) == (other.name, other.sha256)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"Profile({self.name!r}, source={self.source!r})"
+
+
+def _profile_of(name: str, steps: bool, sha256: str) -> Profile:
+    profile = Profile(name, steps=steps)
+    if profile.sha256 != sha256:
+        raise ValueError(f"foredraft: {name}: is no longer the profile that was pickled (its bytes have changed)")
+    return profile

@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from foredraft import _core
+from foredraft._scenarios import plain as plain_value
+from foredraft._values import Value
 
 if TYPE_CHECKING:
     import pandas
 
 
-class Log:
+class Log(Value):
     """The contents of one or several logs; values that were not logged are None, never guessed."""
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
@@ -43,12 +45,13 @@ class Log:
         return f"Log({self.paths}, {len(self.observations)} observations)"
 
 
-class Advice:
+class Advice(Value):
     """Recommended settings: docs/advise.md."""
 
-    def __init__(self, document: dict[str, Any], text: str) -> None:
+    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
         self.document = document  #: schema foredraft.advise/1 (docs/schemas/advise.schema.json)
         self.text = text  #: about ten lines, as the program prints them; the same as str()
+        self.notes = list(notes)  #: what was assumed of the models of `target` and `draft`
 
     @property
     def recommendation(self) -> dict[str, Any] | None:
@@ -65,7 +68,7 @@ class Advice:
     def schedule(self) -> list[tuple[int, int, int]]:
         """(first batch, last batch, gamma), if a schedule pays; else empty."""
         rows = (self.recommendation or {}).get("schedule") or []
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row["first_batch"], row["last_batch"], row["gamma"]) for row in rows]
 
     @property
     def why_not(self) -> str | None:
@@ -124,28 +127,27 @@ def advise(logs: Paths | Iterable[Paths],
 
     Raises ValueError for files and options that cannot be used, all at once.
     """
-    arguments: list[str] = []
     stated = dict(options)
-    if plain is not None:
-        stated["plain"] = ",".join(_paths(plain))
     if engine is not None:
         stated["for"] = engine
-    formats = {log.format for log in ([logs] if isinstance(logs, Log) else []) if log.format}
-    if formats:
-        stated.setdefault("format", formats.pop())
+    if isinstance(logs, Log) and logs.format:
+        stated.setdefault("format", logs.format)
     for name in ("out", "json", "help"):
         if name in stated:
             raise TypeError(f"foredraft: advise has no {name}")
-    for name, value in stated.items():
-        if value is None or value is False:
-            continue
-        option = "--" + name.replace("_", "-")
-        arguments += [option] if value is True else [option, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+    keywords = [(name.replace("_", "-"), _stated(value)) for name, value in stated.items()
+                if value is not None and value is not False]
     try:
-        document, text = _core.advice([*arguments, "--", *_paths(logs)])
+        document, text, notes = _core.advice(_paths(logs), [] if plain is None else _paths(plain), keywords)
     except ValueError as error:
         raise ValueError(_keywords(str(error))) from None
-    return Advice(json.loads(document), text)
+    return Advice(json.loads(document), text, notes)
+
+
+def _stated(value: object) -> bool | int | float | str:
+    """A number or a word."""
+    held = os.fspath(value) if isinstance(value, os.PathLike) else plain_value(value)
+    return held if isinstance(held, (bool, int, float, str)) else str(held)
 
 
 def _keywords(message: str) -> str:

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios, their closed forms and their simulation."""
+"""Closed forms and simulation of scenarios."""
 
 from __future__ import annotations
 
 import enum
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from foredraft import _core
+from foredraft._rules import question_of_distributions
+from foredraft._scenarios import Scenario, plain, quantities, question_of, takes_number
+from foredraft._values import RealArray, Value, checked_array
 
 if TYPE_CHECKING:
     import pandas
-
-RealArray = npt.NDArray[np.float64]
 
 
 class Best(enum.Enum):
@@ -30,100 +31,7 @@ class Best(enum.Enum):
 best = Best.BEST  #: ``gamma=best``: each point at its draft length of the greatest speedup
 
 
-class Parameter(NamedTuple):
-    """A parameter of scenarios."""
-    name: str  #: as in TOML, "rule.lenience"; the keyword is rule_lenience
-    type: str  #: real, integer, choice, text, reals, texts or schedule
-    summary: str  #: one line, with the unit
-
-
-_PARAMETERS = {name: Parameter(name, kind, summary) for name, kind, summary in _core.parameters()}
-_NAMES = {name.replace(".", "_"): name for name in _PARAMETERS}
-
-
-def parameters() -> list[Parameter]:
-    """All parameters of scenarios, sorted by topic."""
-    return list(_PARAMETERS.values())
-
-
-def quantities() -> list[str]:
-    """The names of all output quantities: attributes of Prediction and Simulation, stems of columns."""
-    return _core.quantities()
-
-
-def toml_name(keyword: str) -> str:
-    """The name as in TOML; an unknown keyword is returned unchanged."""
-    return _NAMES.get(keyword, keyword)
-
-
-def takes_number(name: str) -> bool:
-    """Whether the parameter takes one number, so that several make an array."""
-    parameter = _PARAMETERS.get(toml_name(name))
-    return parameter is not None and parameter.type in ("real", "integer")
-
-
-def plain(value: object) -> Any:
-    """Converts numpy numbers, words and lists to those of Python; anything else is returned unchanged."""
-    if isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, (np.generic, np.ndarray)):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple, range)):
-        return [plain(entry) for entry in value]
-    return value
-
-
-class Scenario:
-    """One question: the drafter, the acceptance and length of drafts, the cost of forward passes.
-
-    Keywords are parameters (module docstring). Checked on construction: ValueError with a line for each problem,
-    unknown keywords with the nearest known one. Files that it names are read. A value: comparable, not hashable,
-    picklable.
-    """
-
-    __slots__ = ("_question",)
-    _question: _core.Question
-
-    def __init__(self, **parameters: object) -> None:
-        self._question = _core.Question({name: plain(value) for name, value in parameters.items()})
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The given parameters, with names as in TOML."""
-        return self._question.parameters
-
-    def replace(self, **parameters: object) -> Scenario:
-        """The same scenario with other values of these parameters; None removes one."""
-        stated = self.parameters | {toml_name(name): value for name, value in parameters.items()}
-        return Scenario(**{name: value for name, value in stated.items() if value is not None})
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and self.parameters == other.parameters
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Scenario({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _scenario_of, (self.parameters,)
-
-
-def _scenario_of(parameters: Mapping[str, object]) -> Scenario:
-    return Scenario(**parameters)
-
-
-def question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> _core.Question:
-    if scenario is None:
-        return _core.Question({name: plain(value) for name, value in parameters.items()})
-    if not isinstance(scenario, Scenario):
-        raise TypeError(f"foredraft: must be a Scenario, is {type(scenario).__name__} - give parameters as keywords")
-    if parameters:
-        raise TypeError(f"foredraft: {', '.join(parameters)} mutually exclusive with a Scenario - use Scenario.replace")
-    return scenario._question
-
-
-class Predictions:
+class Predictions(Value):
     """Closed forms of many points: each attribute is an array of float64 in the shape that the arguments broadcast to.
 
     The attributes are those of Prediction, all NaN if a quantity is not known at any point, and ``gamma`` under
@@ -161,10 +69,7 @@ class Predictions:
 
 def _numbers(name: str, value: object) -> RealArray:
     """One parameter's values as doubles; ValueError for anything but an array of numbers."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:  # rows of different lengths
-        raise ValueError(f"foredraft: {name}: not an array ({error})") from None
+    array = checked_array(name, value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"foredraft: {name}: wrong type (must be numbers, is an array of {array.dtype})")
     return array.astype(np.float64, copy=False)
@@ -294,7 +199,6 @@ def simulate(scenario: Scenario | None = None,
     if warmup_requests is None:
         warmup_requests = -(-requests // (10 * replicas)) if replicas > 0 else 0
     if target is not None or draft is not None or callable(rule):
-        from foredraft._rules import question_of_distributions  # which builds on this module
         if acceptances is not None or scenario is not None:
             raise TypeError("foredraft: target and draft are mutually exclusive with acceptances and with a Scenario - keep one")
         for name, value in (("target", target), ("draft", draft)):
@@ -327,7 +231,7 @@ def _replay(scenario: Scenario | None, parameters: Mapping[str, object], accepta
     for name in ("process", "process.file", "process_file", "alpha"):
         if name in stated:
             raise ValueError(f"foredraft: {name}: mutually exclusive with acceptances - remove one")
-    outcomes = np.asarray(acceptances)
+    outcomes = checked_array("acceptances", acceptances)
     if outcomes.ndim != 2 or outcomes.size == 0:
         raise ValueError(f"foredraft: acceptances: wrong shape {outcomes.shape} (must be [sequences, positions])")
     if outcomes.dtype.kind not in "iub":
@@ -340,14 +244,3 @@ def _replay(scenario: Scenario | None, parameters: Mapping[str, object], accepta
     stated |= {"process": "trace", "process.file": "acceptances"}
     return _core.Question.replay({name: plain(value) for name, value in stated.items()},
                                  np.ascontiguousarray(outcomes, dtype=np.int8))
-
-
-def table_rows(parameters: Mapping[str, object]) -> Iterator[tuple[str, Any, bool]]:
-    """(name as in TOML, Python value, whether it is an axis of a sweep) of each parameter."""
-    for keyword, value in parameters.items():
-        name = toml_name(keyword)
-        values = plain(value)
-        known = _PARAMETERS.get(name)
-        axis = isinstance(values, list) if known is None or known.type in ("real", "integer", "choice", "text") else (
-            isinstance(values, list) and len(values) > 0 and isinstance(values[0], list) and known.type != "schedule")
-        yield name, values, axis

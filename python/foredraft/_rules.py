@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from foredraft import _core
 from foredraft._core import Estimate
-from foredraft._questions import RealArray, Scenario, plain, question_of, toml_name
+from foredraft._scenarios import Scenario, plain, question_of, toml_name
+from foredraft._values import RealArray, Value, checked_array
 
 Rule = Callable[[RealArray, RealArray], tuple[npt.ArrayLike, ...]]
 """``rule(p, q)`` -> (acceptance, replacement) or (acceptance, replacement, bonus), arrays of the shape of p and q.
@@ -23,10 +24,11 @@ after gamma accepted drafts (default: p). Every row may depend only on the same 
 """
 
 ROUND_OFF = 1e-12  # of sums over a vocabulary
+NARROW_ROUND_OFFS = 64  # of sums in a type narrower than double precision
 
 
-@dataclass(frozen=True)
-class Lossiness:
+@dataclass(frozen=True, eq=False)
+class Lossiness(Value):
     """Lossiness of a verification rule, exact at each context; standard errors are over contexts (NaN for one)."""
     acceptance: Estimate  #: probability that a draft is accepted
     acceptance_gain: Estimate  #: acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
@@ -43,7 +45,7 @@ class Lossiness:
 
 
 def _matrix(name: str, value: object) -> RealArray:
-    array = np.asarray(value)
+    array = checked_array(name, value)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"foredraft: {name}: wrong shape {array.shape} (must be [contexts, vocabulary])")
     if array.dtype.kind not in "iuf":
@@ -51,13 +53,25 @@ def _matrix(name: str, value: object) -> RealArray:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
+def _distributions(name: str, value: object) -> RealArray:
+    """The rows as double precision: of a narrower type those that sum to one within its rounding are made to."""
+    matrix = _matrix(name, value)
+    dtype = np.asarray(value).dtype
+    if dtype.kind != "f" or dtype.itemsize >= matrix.dtype.itemsize:
+        return matrix
+    sums = matrix.sum(axis=1, keepdims=True)
+    rounded = np.abs(sums - 1.0) <= NARROW_ROUND_OFFS * np.finfo(dtype).eps
+    np.divide(matrix, sums, out=matrix, where=rounded)
+    return matrix
+
+
 def _rows_of_rule(rule: Rule, p: RealArray, q: RealArray) -> list[RealArray]:
     answer = rule(p.copy(), q.copy())
     if not isinstance(answer, tuple) or len(answer) not in (2, 3):
         raise ValueError("foredraft: rule: must return (acceptance, replacement) or (acceptance, replacement, bonus), "
                          f"returned {type(answer).__name__}")
-    rows = [_matrix(f"{name} of the rule", value)
-            for name, value in zip(("acceptance", "replacement", "bonus"), answer)]
+    rows = [_matrix("acceptance of the rule", answer[0])]
+    rows += [_distributions(f"{name} of the rule", value) for name, value in zip(("replacement", "bonus"), answer[1:])]
     if any(one.shape != p.shape for one in rows):
         raise ValueError(f"foredraft: rule: wrong shapes {[one.shape for one in rows]} (must be {p.shape}, as target)")
     return rows
@@ -65,7 +79,7 @@ def _rows_of_rule(rule: Rule, p: RealArray, q: RealArray) -> list[RealArray]:
 
 def question_of_distributions(parameters: Mapping[str, object], target: npt.ArrayLike, draft: npt.ArrayLike,
                               rule: Rule | str | None) -> _core.Question:
-    p, q = _matrix("target", target), _matrix("draft", draft)
+    p, q = _distributions("target", target), _distributions("draft", draft)
     if p.shape != q.shape:
         raise ValueError(f"foredraft: draft: wrong shape {q.shape} (must be {p.shape}, as target)")
     stated = {toml_name(name): plain(value) for name, value in parameters.items()}

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from foredraft import _core
-from foredraft._questions import plain, quantities, table_rows
+from foredraft._scenarios import plain, quantities, table_rows
 
 if TYPE_CHECKING:
     import pandas

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
-import numpy as np
 
 from foredraft import _core
+from foredraft._values import checked_array
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
     if verification is not None:
         if verify_growth:
             raise ValueError("foredraft: verify_growth: mutually exclusive with verification - keep one")
-        times = [float(time) for time in np.asarray(verification).ravel()]
+        times = [float(time) for time in checked_array("verification", verification).ravel()]
     elif c is not None or verify_growth:
         times = [1.0 + verify_growth * node for node in range(size)]
     answer = _core.find_tree(rows, size, len(rows) if depth is None else depth, given, times, c or 0.0, drafter)

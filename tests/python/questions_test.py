@@ -91,6 +91,44 @@ class Questions(unittest.TestCase):
             fd.predict(scenario, alpha=0.5)
 
 
+class Values(unittest.TestCase):
+
+    def test_answers_come_back_from_a_pickle_as_they_were(self):
+        uneven = [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]
+        run = fd.simulate(**POINT, iterations=1000)
+        answers = [
+            fd.Scenario(**POINT), fd.predict(**POINT), fd.predict(alpha=[0.5, 0.8], gamma=fd.best, c=0.05), run, run.speedup,
+            fd.best_gamma(alpha=0.8, c=0.05), fd.best_gamma(alpha=1.0, c=0.0), fd.lossiness(target=uneven, draft=uneven),
+            fd.lossiness(target=uneven[:1], draft=uneven[:1]), fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05),
+            fd.Device("h100"), fd.Model("llama-3.1-8b"), fd.Profile("h100"),
+            fd.Profile("h100").speedups("llama-3.1-8b", "llama-3.2-1b", alpha=0.8), fd.parameters()[0], fd.best
+        ]
+        for answer in answers:
+            with self.subTest(type(answer).__name__):
+                again = pickle.loads(pickle.dumps(answer))
+                self.assertIs(type(again), type(answer))
+                self.assertEqual(again, answer)
+                self.assertEqual(repr(again), repr(answer))
+
+    def test_other_answers_differ(self):
+        self.assertNotEqual(fd.predict(**POINT), fd.predict(**(POINT | dict(gamma=4))))
+        self.assertNotEqual(fd.simulate(**POINT, iterations=1000), fd.simulate(**POINT, iterations=1000, seed=2))
+        self.assertNotEqual(fd.predict(alpha=[0.5], gamma=1, c=0.1), fd.predict(alpha=[0.6], gamma=1, c=0.1))
+        self.assertNotEqual(fd.Device("h100"), fd.Device("h200"))
+        self.assertNotEqual(fd.predict(**POINT), 1)
+
+    def test_a_pickled_profile_is_read_again_unless_it_changed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            steps = pathlib.Path(folder, "steps.csv")
+            steps.write_text("model,role,batch,tokens,context,ms\nbig,decoder_pass,1,1,0,2\n", encoding="utf-8")
+            profile = fd.Profile(steps, steps=True)
+            pickled = pickle.dumps(profile)
+            self.assertEqual(pickle.loads(pickled), profile)
+            steps.write_text("model,role,batch,tokens,context,ms\nbig,decoder_pass,1,1,0,3\n", encoding="utf-8")
+            with self.assertRaisesRegex(ValueError, "have changed"):
+                pickle.loads(pickled)
+
+
 class Simulation(unittest.TestCase):
 
     def test_simulation_agrees_with_the_closed_form_on_any_threads(self):
@@ -186,6 +224,50 @@ class Others(unittest.TestCase):
                 fd.advise(log, bath=4)
             with self.assertRaises(ValueError):
                 fd.read_log(os.path.join(folder, "none.log"))
+
+    def test_a_schedule_is_rows_of_batches_and_a_draft_length(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs, plain = pathlib.Path(folder, "runs.csv"), pathlib.Path(folder, "plain, of today.csv")
+            runs.write_text("decoding,gamma,steps,accepted_at_1,accepted_at_2,accepted_at_3,requests,iteration_ms\n"
+                            "speculative,3,40000,32000,26000,21000,1,11\nspeculative,1,40000,32000,,,1,10.5\n"
+                            "speculative,3,40000,32000,26000,21000,64,40\nspeculative,1,40000,32000,,,64,22\n")
+            plain.write_text("decoding,requests,iteration_ms\nplain,1,10\nplain,64,18\n")
+            advice = fd.advise(runs, plain=plain)
+            self.assertEqual([row[2] for row in advice.schedule], [3, 1])
+            self.assertEqual([row[:2] for row in advice.schedule], [(1, 8), (9, 64)])
+            self.assertEqual(advice.gamma, 3)
+            self.assertIn("schedule=[(1, ", repr(advice))
+            log = fd.read_log(runs, plain)
+            for value in (advice, log):
+                self.assertEqual(pickle.loads(pickle.dumps(value)), value)
+            self.assertNotEqual(fd.advise(runs), advice)
+
+    def test_keywords_of_advice_are_checked_all_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs = pathlib.Path(folder, "runs.csv")
+            runs.write_text("gamma,steps,accepted_at_1,accepted_at_2,iteration_ms\n2,5000,3000,1500,12.5\n")
+            pair = dict(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b")
+            with self.assertRaises(ValueError) as raised:
+                fd.advise(runs, engine="vlm", device="h100", profile="h200", target_tp=0, kv_format="fp9", memory_utilization=2,
+                          ignore_memory="yes", batch="many", context=1.5)
+            lines = str(raised.exception).splitlines()
+            for part in ("engine: ", "device: ", "target: missing", "draft: missing", "target_tp: ", "kv_format: ",
+                         "memory_utilization: ", "ignore_memory: ", "batch: ", "context: "):
+                self.assertTrue(any(line.startswith(f"foredraft advise: {part}") for line in lines), part)
+            for bad, message in ((dict(target_tp=2), "target_tp: given without device"), (dict(target="t5-base"), "target: given"),
+                                 (dict(engine="trtllm"), "engine_version: required"), (pair, "add batch"),
+                                 (dict(format="csw"), "csw"), (pair | dict(draft="qwen3-0.6b", batch=8), "tokenizer")):
+                with self.subTest(bad), self.assertRaisesRegex(ValueError, message):
+                    fd.advise(runs, **bad)
+            with self.assertRaises(TypeError):
+                fd.advise(runs, out=folder)
+            narrow = fd.advise(runs, **pair, batch=np.int64(8), target_tp=1, memory_utilization="80%", ignore_memory=True)
+            self.assertEqual(len(narrow.document["loads"][0]["speedup_by_gamma"]), 12)
+            self.assertEqual(narrow.notes, [])
+            allowed = fd.advise(runs, **(pair | dict(draft="qwen3-0.6b")), batch=8, allow_vocabulary_mismatch=True, plain=None)
+            self.assertNotEqual(allowed, narrow)
+            versions = fd.advise(runs, engine="trtllm", engine_version=1.3)
+            self.assertIn("trtllm", versions.document["export"])
 
     def test_trees(self):
         answer = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05)

@@ -39,6 +39,37 @@ class Distributions(unittest.TestCase):
         run = fd.simulate(target=exact, draft=exact.tolist(), gamma=2, iterations=1000)
         self.assertEqual(run.per_token.mean, 1.0)
 
+    def test_rows_that_were_rounded_to_single_precision_are_distributions(self):
+        narrow = [array.astype(np.float32) for array in (P, Q)]
+        self.assertTrue((np.abs(narrow[0].astype(float).sum(axis=1) - 1) > ROUND_OFF).any())
+        exact, rounded = fd.lossiness(target=P, draft=Q), fd.lossiness(target=narrow[0], draft=narrow[1])
+        self.assertAlmostEqual(rounded.acceptance.mean, exact.acceptance.mean, delta=1e-6)
+        self.assertTrue(rounded.lossless)
+        np.testing.assert_allclose(rounded.emitted, P, atol=1e-6)
+        run = fd.simulate(target=narrow[0], draft=Q.astype(np.float16), rule="rejection_sampling", gamma=2, iterations=1000)
+        self.assertGreater(run.per_token.mean, 0.5)
+
+        def in_single_precision(p, q):
+            acceptance, replacement = speculative_sampling(p, q)
+            return acceptance.astype(np.float32), replacement.astype(np.float32)
+
+        self.assertLess(fd.lossiness(target=P, draft=Q, rule=in_single_precision).total_variation.mean, 1e-6)
+        with self.assertRaisesRegex(ValueError, r"sum of draft\[0\]"):
+            fd.lossiness(target=P, draft=0.99 * narrow[1])
+
+    def test_masked_entries_are_rejected_and_masks_of_nothing_are_not(self):
+        some = np.ma.masked_less(P, 0.01)
+        with self.assertRaisesRegex(ValueError, "target: has masked entries"):
+            fd.simulate(target=some, draft=Q, gamma=2, iterations=10)
+        with self.assertRaisesRegex(ValueError, "replacement of the rule: has masked entries"):
+            fd.lossiness(target=P, draft=Q, rule=lambda p, q: (np.ones_like(p), np.ma.masked_less(p, 0.01)))
+        unmasked = np.ma.masked_less(P, -1)
+        self.assertEqual(fd.lossiness(target=unmasked, draft=Q), fd.lossiness(target=P, draft=Q))
+        with self.assertRaisesRegex(ValueError, "alpha: has masked entries"):
+            fd.predict(alpha=np.ma.masked_greater([0.5, 0.9], 0.8), gamma=2, c=0.1)
+        with self.assertRaisesRegex(ValueError, "acceptances: has masked entries"):
+            fd.simulate(acceptances=np.ma.masked_equal([[1, 0, 1]], 0), gamma=1, iterations=10)
+
     def test_what_is_no_distribution_is_rejected(self):
         for bad, message in ((dict(draft=2 * Q), r"sum of draft\[0\]"), (dict(draft=Q[:, :5]), "wrong shape"),
                              (dict(draft=-Q), r"draft\[0\]\[0\]"), (dict(draft=Q * np.nan), r"draft\[0\]\[0\]"),

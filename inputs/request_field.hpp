@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/problems.hpp"
+#include "latency/models/model_shape.hpp"
+
+/// The values of a request by name, so that whoever asks (options of the program, keywords of Python) reads them all
+/// from one table.
+namespace foredraft::inputs {
+
+template <class Request>
+struct WholeNumber {
+  std::optional<std::int64_t> Request::*member;
+  std::int64_t minimum, maximum;
+};
+
+template <class Request>
+struct RealNumber {
+  std::optional<double> Request::*member;
+  double minimum, maximum;
+};
+
+template <class Request>
+struct RequestField {
+  std::string_view name;  ///< of the option without its dashes; a keyword has underscores for hyphens
+  std::variant<std::string Request::*, bool Request::*, std::optional<latency::NumberFormat> Request::*,
+               WholeNumber<Request>, RealNumber<Request>>
+      value;
+};
+
+/// Whether the request states it: a word that is not empty, a switch that is on, any number.
+template <class Request>
+[[nodiscard]] bool is_stated(const Request& request, const RequestField<Request>& field) {
+  const auto stated = [](const auto& value) {
+    if constexpr (requires { value.has_value(); }) {
+      return value.has_value();
+    } else {
+      return value != std::decay_t<decltype(value)>{};
+    }
+  };
+  const auto of_member = [&](const auto& member) {
+    if constexpr (requires { member.minimum; }) {
+      return stated(request.*member.member);
+    } else {
+      return stated(request.*member);
+    }
+  };
+  return std::visit(of_member, field.value);
+}
+
+/// Adds one problem for those of `fields` that the request states; its key names them as options.
+template <class Request>
+void reject_stated(const Request& request, std::span<const RequestField<Request>> fields, Problem problem,
+                   ProblemList& problems) {
+  for (const RequestField<Request>& field : fields) {
+    if (is_stated(request, field)) problem.key += fmt::format("{}--{}", problem.key.empty() ? "" : ", ", field.name);
+  }
+  if (!problem.key.empty()) problems.add(std::move(problem));
+}
+
+}  // namespace foredraft::inputs

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values: equal if their contents are, which arrays and frames leave to their users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+RealArray = npt.NDArray[np.float64]
+
+
+def checked_array(name: str, value: object) -> npt.NDArray[Any]:
+    """The value as an array; ValueError for rows of different lengths and for masked entries, which say nothing."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"foredraft: {name}: has masked entries (every entry needs a value) - fill them: array.filled(...)")
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"foredraft: {name}: not an array ({error})") from None
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return bool(one.equals(other) if hasattr(one, "equals") else one == other)
+
+
+class Value:
+    """Compares by contents (NaN equals NaN, as both are not known), is not hashable and can be pickled."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _same(vars(self), vars(other))
+
+    __hash__ = None  # type: ignore[assignment]

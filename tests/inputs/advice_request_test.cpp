@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice asked for without a command line.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/advice.hpp"
+#include "core/problems.hpp"
+#include "foredraft/errors.hpp"
+#include "inputs/advice_request.hpp"
+#include "inputs/deployment.hpp"
+#include "inputs/observed_acceptance.hpp"
+#include "latency/models/model_shape.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace foredraft::inputs {
+namespace {
+
+std::vector<std::string> keys_of_problems(const AdviceRequest& request) {
+  ProblemList problems("test");
+  check(request, problems);
+  std::vector<std::string> keys;
+  for (const Problem& problem : problems.problems()) keys.push_back(problem.key);
+  return keys;
+}
+
+std::vector<logs::ObservedLog> read_files(const std::vector<std::string>& paths, std::string_view format) {
+  return read_logs(paths, format);
+}
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a request for advice is checked as a whole, its deployment too") {
+  CHECK(keys_of_problems({.logs = {"a.log"}}) == Keys{});
+  CHECK(keys_of_problems({.engine = "vlm", .context = 0, .deployment = {.expert_skew = 0.0, .ignore_memory = true}}) ==
+        Keys{"--context", "--expert-skew, --ignore-memory", "--for"});
+  CHECK(keys_of_problems({.device = "h100", .profile = "h200", .target = "llama-3.1-8b"}) ==
+        Keys{"--device", "--draft"});
+  CHECK(keys_of_problems({.engine = "vllm", .device = "h100", .target = "t", .draft = "d"}) == Keys{});
+}
+
+TEST_CASE("each field of a request is stated by itself") {
+  const AdviceRequest request{.target = "t", .batch = 1};
+  std::string stated;
+  for (const auto& field : advice_fields()) {
+    if (is_stated(request, field)) stated += std::string(field.name) + " ";
+  }
+  CHECK(stated == "batch target ");
+  const AskedDeployment deployment{.kv_format = latency::NumberFormat::fp8, .allow_vocabulary_mismatch = true};
+  stated.clear();
+  for (const auto& field : deployment_fields()) {
+    if (is_stated(deployment, field)) stated += std::string(field.name) + " ";
+  }
+  CHECK(stated == "kv-format allow-vocabulary-mismatch ");
+}
+
+TEST_CASE("a device predicts the times of a request at the loads of its logs, else at the stated batch") {
+  const tests::TemporaryFolder folder;
+  const std::string head = "gamma,steps,accepted_at_1,accepted_at_2,iteration_ms";
+  tests::write_text(folder / "known.csv", head + ",requests\n2,5000,3000,1500,12.5,4\n2,5000,3000,1500,20,16\n");
+  tests::write_text(folder / "unknown.csv", head + "\n2,5000,3000,1500,12.5\n");
+  const auto batches = [&](const std::string& file, std::optional<std::int64_t> batch) {
+    const ReadAdvice read = read_advice(
+        {.logs = {folder / file}, .device = "h100", .target = "llama-3.1-8b", .draft = "llama-3.2-1b", .batch = batch},
+        read_files);
+    CHECK(read.files.size() == 2);
+    REQUIRE(read.question.predicted);
+    std::vector<double> found;
+    for (const answers::PredictedTime& at : read.question.predicted->times) {
+      if (at.gamma == 1) found.push_back(at.batch);
+      CHECK(at.iteration > at.plain);
+    }
+    return found;
+  };
+  CHECK(batches("known.csv", 8) == std::vector<double>{4.0, 16.0});
+  CHECK(batches("unknown.csv", 8) == std::vector<double>{8.0});
+  CHECK_THROWS_AS(batches("unknown.csv", std::nullopt), InputError);
+}
+
+TEST_CASE("what does not fit a profile of measured times or a target is refused with the request's own words") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,accepted_at_2,requests\n2,5000,3000,1500,8\n");
+  AdviceRequest request{.logs = {folder / "a.csv"},
+                        .profile = "h100-vllm-llama-3.1-8b",
+                        .target = "llama-3.1-8b",
+                        .draft = "eagle3-llama-3.1-8b",
+                        .deployment = {.target_tp = 2}};
+  CHECK_THROWS_WITH(read_advice(request, read_files), Catch::StartsWith("foredraft advise: --target-tp: not used"));
+  request.deployment = {};
+  CHECK(read_advice(request, read_files).question.predicted);
+  request = {.logs = request.logs, .device = "h100", .target = "llama-3.1-8b", .draft = "qwen3-0.6b"};
+  CHECK_THROWS_WITH(read_advice(request, read_files), Catch::StartsWith("foredraft advise: --draft: "));
+  request.deployment.allow_vocabulary_mismatch = true;
+  CHECK(read_advice(request, read_files).question.predicted);
+}
+
+}  // namespace foredraft::inputs
