@@ -187,7 +187,7 @@ void check_inputs(const experiments::Manifest& manifest, const inputs::Inputs& i
 }
 
 /// A file that the manifest does not list would not be compared.
-void check_output_names(const std::string& folder, const experiments::Manifest& manifest) {
+void check_output_names(const std::string& folder, const experiments::StoredManifest& manifest) {
   std::vector<std::string> unlisted = experiments::output_names(manifest.config.figures, manifest.shard);
   std::erase_if(unlisted, [&](const std::string& name) {
     return std::ranges::find(manifest.outputs, name, &FileDigest::path) != manifest.outputs.end();
