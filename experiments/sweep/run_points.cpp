@@ -23,7 +23,6 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "core/progress.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/config/sweep_config.hpp"
