@@ -11,6 +11,7 @@
 
 #include "answers/advice.hpp"
 #include "answers/tree_answer.hpp"
+#include "app/texts/texts.hpp"
 #include "app/validation.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/results/manifest.hpp"
@@ -20,6 +21,7 @@
 #include "inputs/inputs.hpp"
 #include "inputs/llama_bench.hpp"
 #include "inputs/table_reader.hpp"
+#include "inputs/tree_files.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
