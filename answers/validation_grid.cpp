@@ -3,21 +3,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <sstream>
 
-#include "analytic/tokens/acceptance_by_position.hpp"
-#include "analytic/tokens/token_count.hpp"
-#include "core/csv.hpp"
-#include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/cost_surface.hpp"
-#include "latency/surfaces/pair_surface.hpp"
-#include "scenario/check.hpp"
 
 namespace foredraft::answers {
 namespace {

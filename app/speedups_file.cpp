@@ -2,7 +2,6 @@
 #include "app/validation.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -13,8 +12,6 @@
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/cell_plan.hpp"
-#include "latency/models/model_registry.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
@@ -23,10 +20,8 @@ namespace foredraft::app {
 namespace {
 
 using gpu_bench::LoopCell;
-using gpu_bench::PlannedPair;
 using latency::Profile;
 using latency::Role;
-using Counts = std::vector<std::int64_t>;
 
 constexpr std::int64_t longest_measured_draft = 1023;
 
