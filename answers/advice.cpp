@@ -319,7 +319,9 @@ std::size_t curve_of(const Run& run, const Advice& advice) {
 
 LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, const std::string& models,
                    const Advice& advice) {
-  LoadAdvice load{.load = of, .name = load_text(advice.runs[runs.front()].run), .logged = {}};
+  LoadAdvice load;
+  load.load = of;
+  load.name = load_text(advice.runs[runs.front()].run);
   load.share = generated(runs, advice);
   const RunEstimates& first = advice.runs[runs.front()];
   for (const std::size_t i : runs) {

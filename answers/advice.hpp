@@ -70,10 +70,10 @@ struct LoggedRun {
 
 /// One load: its measurements, and the speedups at other draft lengths that follow.
 struct LoadAdvice {
-  RunLoad load;
-  std::string name;  ///< from load_text
-  std::optional<double> requests, context_tokens;
-  std::vector<LoggedRun> logged;          ///< by setting
+  RunLoad load = {};
+  std::string name = {};  ///< from load_text
+  std::optional<double> requests = {}, context_tokens = {};
+  std::vector<LoggedRun> logged = {};     ///< by setting
   std::optional<std::size_t> plain = {};  ///< index in Advice::runs
   std::string arms_differ = {};           ///< why the run without speculation is not comparable
   bool by_capacity = false;               ///< a stated rate is not kept up with: speedups are those of output tokens/s

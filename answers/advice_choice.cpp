@@ -42,7 +42,7 @@ class DrawList {
   }
   /// A standard normal variate of its own, as the logarithm of a draw.
   std::size_t add_normal() {
-    constexpr std::size_t apart = std::size_t{1} << 40U;  // from the numbers of runs
+    constexpr std::size_t apart = std::size_t{1} << 30U;  // from the numbers of runs
     analytic::ErrorSource source{.id = apart + estimates_.size(),
                                  .assumed = true,
                                  .in_time = false,
