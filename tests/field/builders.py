@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny logs in the formats of engines and load generators, from the numbers that a case is about."""
 import json
+import random
 
 
 def clock(seconds):
@@ -63,21 +64,17 @@ def vllm_bench(tpot_ms, rates=None, drafts=20000, concurrency=8, **more):
 
 
 def detailed_bench(tpot_ms, tokens, rates=None, requests=20, concurrency=4):
-    """The same with --save-detailed: times of each request, a chunk of `tokens` (of 2, mean) an iteration. The time per
-    token of the requests is `tpot_ms` +- 2 %."""
-    lengths, itls = [], []
-    for i in range(requests):
-        chunks = 60
-        lengths.append(1 + round(chunks * tokens))
-        own = tpot_ms * (1 + 0.02 * ((i * 7) % 5 - 2) / 1.4)
-        itls.append([round(own * round(chunks * tokens) / chunks / 1000, 6)] * chunks)
+    """The same with --save-detailed: times of each request, a chunk of `tokens` an iteration; 120 tokens a request
+    after the first. The time per token of the requests is `tpot_ms` +- 2 %."""
+    chunks = round(120 / tokens)
+    lengths = [121] * requests
+    itls = [[round(tpot_ms * (1 + 0.02 * ((i * 7) % 5 - 2) / 1.4) * tokens / 1000, 6)] * chunks for i in range(requests)]
     times = [sum(chunks) for chunks in itls]
     starts = [round(sum(times[i % concurrency:i:concurrency]) + 0.1 * (1 + i // concurrency), 4) for i in range(requests)]
     duration = max(start + last for start, last in zip(starts, times)) + 0.1
     means = [1000 * total / (length - 1) for total, length in zip(times, lengths)]
     mean = sum(means) / requests
-    drafts = 60 * requests
-    return vllm_bench(mean, rates, drafts=drafts, concurrency=concurrency, completed=requests, num_prompts=requests,
+    return vllm_bench(mean, rates, drafts=chunks * requests, concurrency=concurrency, completed=requests, num_prompts=requests,
                       duration=duration, total_output_tokens=sum(lengths), output_throughput=sum(lengths) / duration,
                       request_throughput=requests / duration, input_lens=[1000] * requests,
                       total_input_tokens=1000 * requests, output_lens=lengths, ttfts=[0.1] * requests, itls=itls,
@@ -125,22 +122,34 @@ def llama_log(requests, drafter=None, k=None):
     text, total = ["0.0.1 I srv  load_model: loading model"], [0, [0] * (k or 0)]
     for i, (ms, tokens, steps, accepted_at) in enumerate(requests):
         head = f"0.{10 + i}.1 I slot print_timing: id  0 | task {i} |"
-        text.append(f"{head} prompt eval time =     40.00 ms /    20 tokens (    2.00 ms per token,   500.00 tokens per second)")
+        text.append(f"{head} prompt eval time =     40.00 ms /    20 tokens (    2.00 ms per token,   500.00 tokens per "
+                    "second)")
         text.append(f"{head}        eval time = {ms:9.2f} ms / {tokens:5d} tokens ({ms / tokens:8.2f} ms per token, "
                     f"{1000 * tokens / ms:8.2f} tokens per second)")
         if steps is None:
             continue
         total = [total[0] + steps, [a + b for a, b in zip(total[1], accepted_at)]]
-        accepted, rates = sum(accepted_at), ", ".join(f"{share / steps:.3f}" for share in accepted_at)
+        accepted = sum(accepted_at)
         text.append(f"{head} draft acceptance = {accepted / (k * steps):.5f} ({accepted:5d} accepted / {k * steps:5d} "
-                    f"generated), mean acceptance length = {1 + accepted / steps:5.2f}, acceptance rate per position = ({rates})")
+                    f"generated), mean len = {1 + accepted / steps:5.2f}")
         n, sums = total[0], total[1]
-        text.append(f"0.{10 + i}.1 I statistics        draft-{drafter}: #calls(b,g,a) = {i + 1:4d} {n:6d} {n:6d}, "
+        text.append(f"0.{10 + i}.1 I spec common_specu: statistics        draft-{drafter}: "
+                    f"#calls(b,g,a) = {i + 1:4d} {n:6d} {n:6d}, "
                     f"#gen drafts = {n:6d}, #acc drafts = {n:6d}, #gen tokens = {k * n:6d}, #acc tokens = {sum(sums):5d}, "
                     f"#mean acc len = {1 + sum(sums) / n:.2f}, "
                     f"#acc rate/pos = ({', '.join(f'{share / n:.3f}' for share in sums)}), "
                     f"dur(b,g,a) = 0.005, {2.0 * n:.3f}, 0.100 ms")
     return "\n".join(text) + "\n"
+
+
+def llama_requests(count, share, k=3, steps=200, step_ms=20.0, seed=2):
+    """For llama_log: requests of `steps` steps, each draft accepted with chance `share` after those before it."""
+    draws, requests = random.Random(seed), []
+    for _ in range(count):
+        accepted = [next((i for i in range(k) if draws.random() > share), k) for _ in range(steps)]
+        at = [sum(found >= i for found in accepted) for i in range(1, k + 1)]
+        requests.append((step_ms * steps, steps + sum(at) + 1, steps, at))
+    return requests
 
 
 def prometheus(**values):
