@@ -125,6 +125,10 @@ def check(program, case, folder, show):
     for name, text in case["files"].items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    for words in case.get("before", ()):
+        code, text, talk, _ = run(program, shlex.split(words), folder)
+        if code:
+            wrong.append(f"exit {code}: {words}: {(talk or text).strip()[:200]}")
     command = case["command"]
     advises = command.startswith("advise") and "--plan" not in command
     arguments_of = orders(command) if case.get("any_order", advises) else [shlex.split(command)]

@@ -161,6 +161,47 @@ case("2 an acceptance length", "advise run.json", files={"run.json": sglang_benc
      json={"recommendation": None, "speedup": None, "gamma_observed": 3, "loads[0].tokens_per_iteration": near(2.5)},
      headline=[r"2\.50", r"decode steps"], text=[r"--plan"])
 
+
+
+def genai_perf(tokens_per_s):
+    """GenAI-Perf's table: two requests at once of 1,024 tokens."""
+    rows = (("Request Latency (ms)", 2 * 1024 * 1000 / tokens_per_s), ("Output Sequence Length (tokens)", 1024),
+            ("Input Sequence Length (tokens)", 156), ("Output Token Throughput (per sec)", tokens_per_s),
+            ("Request Throughput (per sec)", tokens_per_s / 1024), ("Request Count (count)", 50))
+    return "\n".join(["NVIDIA GenAI-Perf | LLM Metrics", "┏━━━┳━━━┓", f"┃ {'Statistic':>33} ┃ {'avg':>8} ┃"]
+                     + [f"│ {name:>33} │ {value:8,.2f} │" for name, value in rows]) + "\n"
+
+
+# Times only, of a load generator that knows neither K nor acceptance: 1920/1280.
+case("2 a table of GenAI-Perf", "advise spec.txt --plain plain.txt", files={
+    "plain.txt": genai_perf(1280), "spec.txt": genai_perf(1920)},
+     json={"loads#": 1, "loads[0].speedup.measured": near(1.50), "loads[0].tokens_per_iteration": MISSING, **UNKNOWN_ERROR},
+     headline=[r"1\.50x"])
+
+
+def speed_bench(rates, accepted):
+    """llama.cpp's speed_bench.py: tokens/s of one request by category."""
+    return json.dumps({"config": {"bench": "qualitative", "concurrency": 1}, "selected_samples": 20, "completed_samples": 20,
+                       "failed_samples": 0, "results": [], "summary": [
+                           {"category": name, "samples": 10, "avg_prompt_t/s": 900.0, "avg_pred_t/s": rate, "avg_latency": 4.0,
+                            "accept_rate": accepted} for name, rate in rates.items()]})
+
+
+# By category: 90/50 and 55/50.
+case("2 means by category", "advise spec.json --plain plain.json", files={
+    "plain.json": speed_bench({"coding": 50.0, "writing": 50.0}, None),
+    "spec.json": speed_bench({"coding": 90.0, "writing": 55.0}, 0.5)},
+     json={"loads#": 2, "loads[category=coding].speedup.measured": near(1.80),
+           "loads[category=writing].speedup.measured": near(1.10), **UNKNOWN_ERROR}, text=[r"1\.80", r"1\.10"])
+# SpecForge: both arms in one file, at K = 3 and 5: 1400/1000 and 1500/1000.
+case("2 a dashboard of SpecForge", "advise board.json", files={"board.json": json.dumps({"target-9b": {"gsm": {
+    "benchmark_name": "gsm", "results": [{"batch_size": 8, "steps": k, "topk": 1, "num_draft_tokens": k + 1, "metrics": [
+        {"Name": "Wihtout EAGLE3", "output_throughput": 1000.0, "accept_length": 1.0},
+        {"Name": "lab/head", "output_throughput": rate, "accept_length": length}]}
+        for k, rate, length in ((3, 1400.0, 2.4), (5, 1500.0, 2.9))]}}})},
+     json={"recommendation.gamma": 5, "loads#": 1, "loads[0].runs[gamma=3].speedup.measured": near(1.40),
+           "loads[0].runs[gamma=5].speedup.measured": near(1.50), **UNKNOWN_ERROR}, first=[r"K = 5\b", r"1\.50x"])
+
 # ---------------------------------------------------------------- 3. times are ratios of sums
 
 # Every third window of both arms is half as fast: 24 requests in flight x 10 s over 500 x 10 tokens = 48 ms; 1.20.
@@ -459,3 +500,8 @@ UPGRADE = {"old.log": vllm_log(steady(90, rates=[0.8, 0.6, 0.4], scatter=0.01), 
            "new.log": vllm_log(steady(80, rates=[0.7, 0.45, 0.25], scatter=0.01), 3)}
 case("11 relative to A", "compare old.log new.log --require 'acceptance_length>=0.95x'", exit=(1,), files=UPGRADE, lines=0,
      json={"requirements_met": False, "requirements[0].outcome": "not met", "requirements[0].value": near(0.857)})
+# The same without running both arms: the intervals of the old one are kept.
+for name, log, code in (("the same", "old.log", 0), ("a loss", "new.log", 1)):
+    case(f"11 a kept baseline, {name}", f"compare {log} --baseline kept.json --require 'acceptance_length>=0.95x'", exit=(code,),
+         before=["compare old.log --save-baseline kept.json"], files=UPGRADE, lines=0,
+         json={"requirements_met": code == 0, "requirements[0].value": near(1.0 if code == 0 else 0.857)})

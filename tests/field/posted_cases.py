@@ -143,7 +143,7 @@ case("hostile: a tie that is none", "advise k2.log k8.log --plain k0.log", "host
      json={"recommendation.gamma": between(4, 8), "loads[0].runs[gamma=2].speedup.measured": near(2.225, 0.05),
            "loads[0].runs[gamma=8].speedup.measured": near(2.678, 0.06),
            "loads[0].speedup_by_gamma[gamma=2].p_best": between(0, 0.01), "recommendation.ties": lacks("2")},
-     first=[r"K = [4-8]\b"], forbidden=[r"K = 2: "])
+     first=[r"K = [4-8]\b"], forbidden=[r"(Keep|Use) K = 2\b"])
 # A third of the windows of both arms are partly idle; the true speedup is 0.927.
 NOT_CERTAIN = named("at most 1, or not certain", lambda found: found["sign_certain"] is False or all(
     load["speedup"] is None or load["speedup"]["measured"] <= 1 for load in found["loads"]))
@@ -205,9 +205,23 @@ case("vllm 3: windows without a draft", "advise ngram-no-draft-windows.log --pla
 case("vllm 4: order", "advise k3.json k1.json --plain plain.json", "vllm/order",
      json={"recommendation.gamma": 1, "loads#": 1, "loads[0].runs[gamma=1].speedup.measured": near(1.036),
            "loads[0].runs[gamma=3].speedup.measured": near(0.901), **UNKNOWN_ERROR}, first=[r"K = 1\b"])
-SAME_SERVER = {f"comparisons[0].metrics[metric={metric}].shown": False for metric in ("tpot_ms", "iteration_ms")}
-case("vllm 5: two rounds of one server", "compare d3-c4-r1.json d3-c4-r2.json", "vllm/aa", json=SAME_SERVER, lines=0,
-     forbidden=[r"27 % lower \(23 to 31"])
+# TPOT of the two rounds of one server: 113.2 and 82.4 ms, 98.5 and 122.5, 109.3 and 159.2, 159.6 and 221.3. The times of
+# requests tell their scatter, not what changes from round to round.
+for pair in ("d3-c4", "d1-c4", "d3-c8", "d5-c8"):
+    case(f"vllm 5: two rounds of one server, {pair}", f"compare {pair}-r1.json {pair}-r2.json", "vllm/aa", lines=0,
+         json={f"comparisons[0].metrics[metric={metric}].shown": False for metric in ("tpot_ms", "iteration_ms")},
+         forbidden=[r"27 % lower \(23 to 31"])
+# Both rounds of both arms: 105.4/110.5 at K = 1, 105.4/97.8 at K = 3 with 0.90 in one round and 1.32 in the other.
+case("vllm 5: both rounds of both arms",
+     "advise d1-c4-r1.json d1-c4-r2.json d3-c4-r1.json d3-c4-r2.json --plain plain-c4-r1.json,plain-c4-r2.json", "vllm/aa",
+     json={"loads#": 1, "sign_certain": False}, forbidden=[r"sign certain"])
+# Scrapes around a benchmark of 12 requests: 62.313 s in 321 iterations of 1 + 440/321 tokens, 82.247 s in 756 plain ones:
+# 194.1 and 108.8 ms. Of the 768 tokens 12 came from prompts, not from steps without a draft. TPOT of the benchmark: 1.32.
+case("vllm 1: scrapes around a benchmark", "advise d3.before.prom d3.after.prom --plain plain.before.prom,plain.after.prom",
+     "vllm/scrapes", json={"recommendation.gamma": 3, "verification_steps": 321, "loads#": 1,
+                           "tokens_per_iteration.observed": near(2.3707, 0.0005), "loads[0].iteration_ms": near(194.1, 0.1),
+                           "loads[0].plain_ms": near(108.8, 0.1), "loads[0].speedup.measured": near(1.325, 0.01)},
+     first=[r"K = 3\b", r"1\.3[23]x"])
 # 2.3 x 10 / 15, 28, 19.
 case("vllm 6: the middle load loses", "advise middle.csv", "vllm",
      json={"recommendation.gamma": 3, "loads#": 3, "loads[batch=1].speedup.measured": near(1.533),
@@ -224,7 +238,7 @@ case("vllm 8: dynamic K", "advise dynamic-k.json", "vllm",
 case("vllm 8: dynamic K, windows", "advise dynamic-window.log --plain dynamic-plain.log --for vllm", "vllm",
      json={"loads[batch~8].speedup.measured": between(0.7, 1.4), "loads[*].speedup_by_gamma[*].value":
            named("above 0.5", lambda found: found is None or found > 0.5)},
-     forbidden=[r"0\.14x", r"17 (verification )?steps"], lines=0)
+     forbidden=[r"0\.14x"], lines=0)
 for name, share in (("spec", "0.0"), ("one-percent", "1.0")):
     # 92/206; at most 1.01 tokens per iteration at any K.
     case(f"vllm 9: {share} % accepted", f"advise zero/{name}.csv", "vllm",

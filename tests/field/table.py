@@ -3,6 +3,7 @@
 
 A case is made by case(): files of a folder of inputs/ and of `files`, a command, and what its answer must be:
 
+    before     commands that run first and must end with 0
     json       {path: value, near(...), ...}: what --json says (paths.py); {}: only what always holds
     first      regular expressions that the first line of the text has: the choice
     headline   the same of the text before "evidence"
