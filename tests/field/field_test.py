@@ -10,6 +10,7 @@ then what was wrong. Exit code 0: every answer is right; 1: some are not; 2: bad
 Each command runs as text and as JSON. Logs that are given in an order that says nothing run in every order, and all orders
 must give the same answer. What holds for every answer is checked for every case (always()).
 """
+import collections
 import concurrent.futures
 import itertools
 import json
@@ -121,7 +122,7 @@ def always_json(document, text):
 
 def check(program, case, folder, show):
     """Everything that is wrong with the answers to one case."""
-    wrong = []
+    wrong, by_order = [], collections.Counter()
     for name, text in case["files"].items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -134,7 +135,6 @@ def check(program, case, folder, show):
     arguments_of = orders(command) if case.get("any_order", advises) else [shlex.split(command)]
     answers = set()
     for arguments in arguments_of:
-        where = "" if len(arguments_of) == 1 else f" ({' '.join(arguments)})"
         code, text, talk, seconds = run(program, arguments, folder)
         if show:
             print(f"$ foredraft {shlex.join(arguments)}\n{text}{talk}exit {code}\n")
@@ -161,13 +161,13 @@ def check(program, case, folder, show):
             except ValueError:
                 problems.append(f"--json: no document: {(out + talk)[:100]}")
             else:
-                if show == "json":
-                    print(json.dumps(document, indent=1))
                 answers.add(without_order(document))
                 problems += check_json(document, case["json"])
                 if advises and "error" not in document:
                     problems += always_json(document, text)
-        wrong += [problem + where for problem in problems]
+        by_order.update(dict.fromkeys(problems, 1))
+    for problem, count in by_order.items():
+        wrong.append(problem if count == len(arguments_of) else f"{problem} (in {count} of {len(arguments_of)} orders)")
     if len(answers) > 1:
         wrong.append(f"{len(answers)} different answers by the order of the logs")
     return wrong
@@ -194,14 +194,14 @@ def main():
         results = {name: one(program, name, True) for name in names}
     else:
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            results = dict(zip(names, pool.map(lambda name: one(program, name, None), names)))
+            results = dict(zip(names, pool.map(lambda name: one(program, name, False), names)))
     width = max(map(len, names))
     for name, wrong in results.items():
         print(f"{'red  ' if wrong else 'green'}  {name:{width}}  {f'{len(wrong)} wrong' if wrong else ''}".rstrip())
     for name, wrong in results.items():
         if wrong:
             print(f"\n{name}: {CASES[name]['command']}")
-            print("\n".join(f"  {problem}" for problem in dict.fromkeys(wrong)))
+            print("\n".join(f"  {problem}" for problem in wrong))
     red = sum(bool(wrong) for wrong in results.values())
     print(f"\n{len(names) - red} of {len(names)} cases green, {red} red")
     return 1 if red else 0

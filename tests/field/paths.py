@@ -13,7 +13,7 @@ def chosen(items, selector):
     key, how, text = selector["key"], selector["how"], selector["value"]
     with_key = [item for item in items if item.get(key) is not None]
     if how == "=":
-        return [item for item in with_key if str(item[key]) == text]
+        return [item for item in with_key if str(item[key]).removesuffix(".0") == text]
     if how == "~" and not re.fullmatch(r"[\d.]+", text):
         return [item for item in with_key if text in str(item[key])]
     number = float(text)
