@@ -119,14 +119,18 @@ std::vector<double> shares_of(const Text& text, std::int64_t gamma, double shift
   return shares;
 }
 
-/// Of a window at `level` standard deviations.
+/// Of a window at `level` standard deviations. Kinds of traffic are mixed by their share of the text, which no K
+/// changes: the longer an iteration of a kind, the fewer steps and request-seconds it takes.
 std::vector<double> shares_at(const Server& server, std::int64_t gamma, double level) {
   const double shift = server.acceptance_spread * level;
   if (server.traffic != Traffic::mixture) return shares_of(server.easy, gamma, shift);
-  const double easy = logistic(logit(server.easy_share) + shift);
   std::vector<double> shares = shares_of(server.easy, gamma, 0.0);
-  const std::vector<double> hard = shares_of(server.hard, gamma, 0.0);
-  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = easy * shares[i] + (1.0 - easy) * hard[i];
+  const std::vector<double> hard_shares = shares_of(server.hard, gamma, 0.0);
+  const double easy_text = logistic(logit(server.easy_share) + shift);
+  const double easy_steps = easy_text / std::accumulate(shares.begin(), shares.end(), 1.0);
+  const double hard_steps = (1.0 - easy_text) / std::accumulate(hard_shares.begin(), hard_shares.end(), 1.0);
+  const double easy = easy_steps / (easy_steps + hard_steps);
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = easy * shares[i] + (1.0 - easy) * hard_shares[i];
   return shares;
 }
 
