@@ -4,6 +4,8 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -120,6 +122,14 @@ struct EngineSettings {
   std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens with captured graphs
 };
 
+/// What a server had counted at one moment, as /metrics says.
+struct ServerScrape {
+  std::int64_t line = 0;                                     ///< where it ends in its file
+  std::string engine = {};                                   ///< "vllm", "sglang", "llama.cpp"
+  std::map<std::string, double, std::less<>> counters = {};  ///< since the start, by name and labels
+  std::map<std::string, double, std::less<>> gauges = {};    ///< of this moment, by name
+};
+
 /// The contents of one file.
 struct LogContents {
   std::string format = {};   ///< of the registry; several separated by blanks
@@ -127,6 +137,7 @@ struct LogContents {
   std::string version = {};  ///< of the engine as logged; empty: unknown
   EngineSettings settings = {};
   std::vector<Observation> observations = {};
+  std::vector<ServerScrape> scrapes = {};  ///< each observation of /metrics ends at the line of one
   std::vector<LogWarning> warnings = {};
   std::int64_t lines = 0;
   std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
@@ -140,10 +151,6 @@ struct LogContents {
 /// their weights (steps, tokens, seconds; equally if these were not logged); what one of them lacks is absent.
 /// Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
-
-/// Difference between two readings of counters that run since the start of a server. Nullopt if one has no counts, or
-/// if a counter decreased, which means that the server was restarted.
-[[nodiscard]] std::optional<Observation> difference(const Observation& later, const Observation& earlier);
 
 // ---- The names of all fields of an observation: an observations file is written and read by visiting them.
 
