@@ -106,7 +106,7 @@ double all_steps(const AcceptanceCounts& counts) {
 
 bool may_be_pooled(const Observation& first, const Observation& second) {
   return first.span == second.span && first.decoding == second.decoding && first.gamma == second.gamma &&
-         first.adaptive == second.adaptive && first.drafter == second.drafter &&
+         first.adaptive == second.adaptive && first.drafter == second.drafter && first.partial == second.partial &&
          first.concurrency == second.concurrency && first.offered_requests == second.offered_requests &&
          without_lengths(first.stratum) == without_lengths(second.stratum) &&
          power_of_two(first.stratum.context_tokens) == power_of_two(second.stratum.context_tokens) &&

@@ -100,6 +100,8 @@ struct Observation {
   std::optional<double> concurrency = {};       ///< limit set in the load generator
   std::optional<double> offered_requests = {};  ///< sent at once, without a limit of rate or concurrency
   std::optional<std::int64_t> completed_requests = {}, failed_requests = {};  ///< of a run
+  /// A window that begins or ends with nothing running, or holds a pause: `requests` did not run all the time.
+  std::optional<bool> partial = {};
   std::optional<bool> cuda_graphs = {};
   AcceptanceTrace trace = {};  ///< of one request; a pooled observation has none
   ObservedTimes times = {};
@@ -143,8 +145,8 @@ struct LogContents {
   std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
 };
 
-/// Whether two observations may be counted together: equal in span, decoding, gamma, drafter, stated load and stratum,
-/// with the same power of two of concurrent requests and of the context length.
+/// Whether two observations may be counted together: equal in span, decoding, gamma, drafter, stated load, stratum and
+/// whether partial, with the same power of two of concurrent requests and of the context length.
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
 /// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
@@ -222,6 +224,7 @@ void visit_fields(Object& observation, auto&& visit) {
   visit("offered_requests", observation.offered_requests);
   visit("completed_requests", observation.completed_requests);
   visit("failed_requests", observation.failed_requests);
+  visit("partial", observation.partial);
   visit("cuda_graphs", observation.cuda_graphs);
   visit("trace", observation.trace);
   visit("times", observation.times);

@@ -154,6 +154,96 @@ TEST_CASE("vLLM's idle windows are left out, and no time is made of no request")
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
 }
 
+TEST_CASE("windows that begin or end with nothing running are told from full ones") {
+  const auto partial = [](const std::string& name) {
+    std::vector<bool> all;
+    for (const Observation& window : read_log(sample(name)).observations) all.push_back(window.partial.value_or(false));
+    return all;
+  };
+  CHECK(partial("vllm_burst.log") == std::vector<bool>{true, false, false, false, false, false});
+  CHECK(partial("vllm_ends_idle.log") == std::vector<bool>{true, false, false, false, false, false, true});
+  const auto line = [](const std::string& clock, const std::string& running) {
+    return "INFO 03-04 " + clock +
+           " [loggers.py:1] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+           "throughput: 40.0 tokens/s, Running: " +
+           running + " reqs, Waiting: 0 reqs\n";
+  };
+  const LogContents pause = read_log(line("10:00:00", "4") + line("10:00:10", "4") + line("10:00:20", "4") +
+                                     line("10:05:00", "4") + line("10:05:10", "0") + line("10:05:20", "4"));
+  REQUIRE(pause.observations.size() == 6);
+  CHECK_FALSE(pause.observations[2].partial);
+  CHECK(pause.observations[3].partial == true);
+  CHECK(pause.observations[4].partial == true);
+  CHECK(pause.observations[5].partial == true);
+  CHECK(pause.observations[4].requests == 0.0);
+}
+
+TEST_CASE("windows of vLLM last as long as their lines are apart, ten seconds unless they tell") {
+  const LogContents contents = read_log(sample("vllm_dynamic.log"));
+  CHECK(*contents.observations.at(0).times.duration_s <= 6.0);  // not since the last draft, minutes ago
+  CHECK(*contents.observations.at(1).times.duration_s == Approx(5.0).epsilon(0.01));
+  CHECK(read_log(engine).observations.at(0).times.duration_s == 10.0);
+}
+
+TEST_CASE("windows of an n-gram drafter without a draft are steps of a speculating server") {
+  const LogContents contents = read_log(sample("vllm_ngram.log"));
+  REQUIRE(contents.observations.size() > 3);
+  const Observation& drafted = contents.observations[0];
+  CHECK(drafted.acceptance->steps == 50);
+  CHECK(drafted.acceptance->generated_tokens == 100);
+  CHECK_FALSE(drafted.adaptive);
+  const Observation& none = contents.observations[1];
+  CHECK(none.decoding == Decoding::speculative);
+  CHECK(none.gamma == 3);
+  CHECK(none.acceptance->steps == 0);
+  CHECK(none.acceptance->generated_tokens == 50);
+  CHECK(*none.times.iteration_ms == Approx(200.0).epsilon(few_ulp));
+}
+
+TEST_CASE("n-gram counters hold the steps that drafted, the generated tokens all of them") {
+  std::string log = settings + engine +
+                    metrics(
+                        "Mean acceptance length: 2.00, Accepted throughput: 15.00 tokens/s, Drafted "
+                        "throughput: 45.00 tokens/s, Accepted: 150 tokens, Drafted: 450 tokens, Per-position "
+                        "acceptance rate: 0.500, 0.300, "
+                        "0.200, Avg Draft acceptance rate: 33.3%");
+  const Observation window = read_log(log).observations.at(0);
+  CHECK(window.acceptance->steps == 150);
+  CHECK(window.acceptance->generated_tokens == 750);  // 150 accepted, 150 steps with a draft, 450 without
+  CHECK(*window.times.iteration_ms == Approx(1000.0 * 3.0 * 10.0 / 600.0).epsilon(few_ulp));
+}
+
+TEST_CASE("a schedule by load has the draft length of each window, a change within one is adaptive") {
+  const LogContents contents = read_log(sample("vllm_dynamic.log"));
+  REQUIRE(contents.observations.size() > 5);
+  CHECK(contents.observations[0].adaptive == true);
+  CHECK(contents.observations[1].gamma == 1);
+  CHECK_FALSE(contents.observations[1].adaptive);
+  CHECK(contents.observations[1].acceptance->accepted_at == Counts{149});
+  CHECK(contents.observations[5].gamma == 3);
+}
+
+TEST_CASE("an engine that varies its drafts is adaptive, by its settings or by its windows") {
+  const auto window = [](int drafted) {
+    return engine + metrics(
+                        "Mean acceptance length: 2.50, Accepted throughput: 15.00 tokens/s, Drafted throughput: 20.00 "
+                        "tokens/s, Accepted: 150 tokens, Drafted: " +
+                        std::to_string(drafted) +
+                        " tokens, Per-position acceptance rate: 0.800, 0.450, 0.250, 0.000, Avg Draft acceptance "
+                        "rate: 70.0%");
+  };
+  const LogContents varied = read_log(window(331) + window(289) + window(300));
+  for (const Observation& one : varied.observations) CHECK(one.adaptive == true);
+  const std::string arguments =
+      "INFO [api_utils.py:286] non-default args: {'model': 'target', 'speculative_config': {'method': 'dspark', "
+      "'num_speculative_tokens': 4, 'enable_adaptive_verification': True}}\n"
+      "INFO [core.py:9] LLM engine (v0.32.0) SpeculativeConfig(method='dspark', num_spec_tokens=4)\n";
+  CHECK(read_log(arguments + window(300)).observations.at(0).adaptive == true);
+  std::string off = arguments;
+  off.replace(off.find("True"), 4, "False");
+  CHECK_FALSE(read_log(off + window(300)).observations.at(0).adaptive);
+}
+
 TEST_CASE("lines of vLLM that are cut short are no windows") {
   const std::string log = sample("vllm_colors.log");
   const std::size_t begin = log.find("SpecDecoding");
