@@ -702,8 +702,9 @@ class Goals {
   bool all_met_ = true;
 };
 
-/// Shares within half a percentage point of a goal are rounding.
+/// Goals are in whole percent, as is what is compared with them.
 bool holds_level(double share, double correlation) {
+  share = std::round(100.0 * share) / 100.0;
   return share >= (correlation > 0.5 ? 0.84 : 0.92) && (correlation > 0.5 || share <= 0.98);
 }
 

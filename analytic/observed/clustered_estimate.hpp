@@ -79,8 +79,10 @@ struct Uncertainty {
 /// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom. Where they are windows
 /// (`in_time`), first-order autoregression widens the error: the maximum interval over groups of 1, 2, 4, ...
 /// neighbors, as long as 20 groups remain. Clusters that deviate by exactly 0 are left out of the correlation.
-/// Derivation D27.
-[[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time);
+/// `independent_variance`: what of the sum's variance is known to be independent from window to window, such as that of
+/// counting. Derivation D27.
+[[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time,
+                                     double independent_variance = 0.0);
 
 /// Standard error of one source: scatter_of its influences, else the given one.
 [[nodiscard]] Uncertainty uncertainty_of(const ErrorSource& source);
