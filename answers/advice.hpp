@@ -14,6 +14,7 @@
 #include "analytic/observed/gamma_choice.hpp"
 #include "analytic/observed/iteration_times.hpp"
 #include "answers/profile_prediction.hpp"
+#include "answers/run_cost.hpp"
 #include "answers/runs.hpp"
 #include "core/intervals.hpp"
 #include "logs/observations_file.hpp"
@@ -43,6 +44,7 @@ struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
   std::vector<logs::ObservedLog> plain = {};
   std::optional<PredictedTimes> predicted = {};
+  std::optional<GpuPrice> gpu_price = {};  ///< to state what tokens cost
 };
 
 /// One load: its measurements, and the speedups at other draft lengths that follow.

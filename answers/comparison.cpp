@@ -73,17 +73,28 @@ struct PlainRuns {
   std::string differ;
 };
 
-/// The first plain run of the same load; without one, `run` keeps why the first that there is differs.
-void add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
+/// Adds the speedup over the first plain run of the same load and returns that one; nullptr: there is none, and `run`
+/// keeps why the first that there is differs.
+const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
   std::string why;
   for (const PlainRuns& candidate : candidates) {
     for (const RunEstimates& plain : *candidate.runs) {
       const std::string differs = candidate.differ.empty() ? difference_of(run.run, plain.run) : candidate.differ;
-      if (differs.empty()) return add_speedup(plain, run);
+      if (differs.empty()) {
+        add_speedup(plain, run);
+        return &plain;
+      }
       if (why.empty()) why = "the plain run differs: " + differs;
     }
   }
   run.unknown.emplace("speedup", why.empty() ? "no plain run: give one by --plain" : why);
+  return nullptr;
+}
+
+std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run) {
+  const MeasuredMetric* throughput = run == nullptr ? nullptr : run->find("output_tokens_per_s");
+  if (throughput == nullptr || !(throughput->estimate.value > 0.0)) return std::nullopt;
+  return cost_per_million_tokens(price, throughput->estimate.value);
 }
 
 std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, ClusterRegistry& registry,
@@ -107,7 +118,13 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
     for (const Side& other : sides) {
       if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
     }
-    for (const std::size_t run : side.runs) add_speedup_over(candidates, comparison.runs[run]);
+    for (const std::size_t run : side.runs) {
+      const RunEstimates* compared = add_speedup_over(candidates, comparison.runs[run]);
+      if (!question.gpu_price) continue;
+      comparison.costs.resize(comparison.runs.size());
+      comparison.costs[run] = {.own = cost_of(*question.gpu_price, &comparison.runs[run]),
+                               .plain = cost_of(*question.gpu_price, compared)};
+    }
   }
 }
 
@@ -278,6 +295,7 @@ bool Comparison::concludes() const {
 
 Comparison compare(const ComparisonQuestion& question) {
   Comparison comparison;
+  comparison.gpu_price = question.gpu_price;
   ClusterRegistry registry;
   std::vector<Side> sides;
   sides.push_back(side_of(question.reference, "A", registry, comparison));

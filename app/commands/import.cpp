@@ -10,6 +10,7 @@
 #include <string>
 
 #include "answers/comparison.hpp"
+#include "answers/run_cost.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
 #include "app/texts/texts.hpp"
@@ -301,12 +302,25 @@ std::vector<answers::Requirement> read_requirements(CommandLine& line) {
   return requirements;
 }
 
+std::optional<answers::GpuPrice> read_price(CommandLine& line) {
+  const auto price = line.real(gpu_hour_price_option.name, 0.0, answers::max_gpu_hour_price);
+  const auto gpus = line.integer(gpus_option.name, 1, answers::max_priced_gpus);
+  if (!line.has(gpu_hour_price_option.name)) {
+    line.reject_any({gpus_option.name}, "given without --gpu-hour-price", "it asks for the cost of tokens",
+                    "e.g. --gpu-hour-price 2.5");
+  }
+  if (!price) return std::nullopt;
+  return answers::GpuPrice{.per_hour = *price, .gpus = gpus.value_or(1)};
+}
+
 /// All in one, so that no two may hold the same bytes.
-answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector<answers::Requirement> requirements) {
+answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector<answers::Requirement> requirements,
+                                            const std::optional<answers::GpuPrice>& price) {
   std::vector<std::string> paths = line.positional();
   if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
   std::vector<logs::ObservedLog> logs = read_logs_with_progress(paths, "");
-  answers::ComparisonQuestion question{.reference = std::move(logs.front()), .requirements = std::move(requirements)};
+  answers::ComparisonQuestion question{
+      .reference = std::move(logs.front()), .requirements = std::move(requirements), .gpu_price = price};
   const std::size_t compared = line.positional().size();
   if (compared > 1) question.candidate = std::move(logs[1]);
   for (std::size_t i = compared; i < logs.size(); ++i) question.plain.push_back(std::move(logs[i]));
@@ -315,8 +329,9 @@ answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector
 
 int run_compare(CommandLine& line) {
   std::vector<answers::Requirement> requirements = read_requirements(line);
+  const std::optional<answers::GpuPrice> price = read_price(line);
   line.done();
-  const answers::Comparison comparison = answers::compare(read_comparison(line, std::move(requirements)));
+  const answers::Comparison comparison = answers::compare(read_comparison(line, std::move(requirements), price));
   print_result(line.has("json") ? experiments::document_text(to_json(comparison)) : to_text(comparison));
   return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;
 }
@@ -368,6 +383,8 @@ Command compare_command() {
                         "METRIC>=X (or >, <=, <) of every run of B, without B of A; 0.95x: relative to A; may be "
                         "repeated",
                     .repeatable = true},
+                   gpu_hour_price_option,
+                   gpus_option,
                    {"json", "", "one JSON document, schema foredraft.compare/1"}},
        .min_positional = 1,
        .max_positional = 2,

@@ -44,6 +44,8 @@ TEST_CASE("compare prints one document with every key of its schema, whatever th
   check("a.csv b.csv --plain plain.csv --require 'speedup>=9' --require 'marginal[7]>0' --require 'iteration_ms<99'",
         1);
   check("a.csv b.csv --require 'acceptance_length>=0.9x' --require 'speedup>=0.9x'", 1);
+  check(in_examples("k3.log") + " --plain " + in_examples("plain.log") + " --gpu-hour-price 2.5 --gpus 8", 0);
+  check("a.csv --gpu-hour-price 2.5", 0);
   check("a.csv warm.csv", 1);
   check("a.csv full.csv --require 'acceptance_length>=2'", 1);
   check("full.csv", 1);
@@ -70,6 +72,32 @@ TEST_CASE("exit codes of compare tell requirements that are met from others and 
   CHECK(code("a.csv b.csv --plain b.csv") == 2);
   CHECK(code("a.csv b.csv warm.csv") == 2);
   CHECK(code("") == 2);
+}
+
+TEST_CASE("a price adds what tokens cost to the document and to the table of compare") {
+  const TemporaryFolder folder;
+  const std::string logs = in_examples("k3.log") + " --plain " + in_examples("plain.log");
+  const Document document = Document::parse(foredraft(folder, "compare " + logs + " --gpu-hour-price 3.6 --json").out);
+  CHECK(document.at("gpu_hour_price") == 3.6);
+  CHECK(document.at("gpus") == 1);
+  int priced = 0;
+  for (const Document& run : document.at("runs")) {
+    for (const Document& metric : run.at("metrics")) {
+      if (metric.at("metric") != "output_tokens_per_s") continue;
+      CHECK(run.at("cost_per_million_output_tokens").get<double>() * metric.at("value").get<double>() ==
+            Approx(1000.0));
+      CHECK(run.at("plain_cost_per_million_output_tokens") > run.at("cost_per_million_output_tokens"));
+      ++priced;
+    }
+  }
+  CHECK(priced == 2);
+  CHECK_THAT(foredraft(folder, "compare " + logs + " --gpu-hour-price 3.6 --gpus 4").out,
+             Catch::Contains("per 1M") && Catch::Contains("3.6 an hour and GPU, 4 GPUs"));
+  const Document without = Document::parse(foredraft(folder, "compare " + logs + " --json").out);
+  CHECK(without.at("gpu_hour_price").is_null());
+  CHECK(without.at("runs").at(0).at("cost_per_million_output_tokens").is_null());
+  CHECK(foredraft(folder, "compare " + logs + " --gpus 4").code == 2);
+  CHECK(foredraft(folder, "compare " + logs + " --gpu-hour-price -1").code == 2);
 }
 
 TEST_CASE("every requirement that cannot be read is named at once, before any log is read") {
