@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "core/json_values.hpp"
 #include "core/problems.hpp"
@@ -16,12 +17,13 @@ namespace {
 
 using logs::Decoding;
 
-/// What is compared: one log and the numbers of its runs in Comparison::runs.
+/// What is compared: one log or baseline and the numbers of its runs in Comparison::runs.
 struct Side {
-  const logs::ObservedLog* log;
+  const logs::ObservedLog* log;  ///< of a baseline: without observations
   std::string name;
   std::vector<RunEstimates> plain = {};
   std::vector<std::size_t> runs = {};
+  bool is_baseline = false;
 };
 
 void add_warnings(const std::vector<logs::LogWarning>& from, std::vector<logs::LogWarning>& to) {
@@ -42,6 +44,16 @@ void check_speculative(const Side& side) {
   problems.raise();
 }
 
+ComparedLog compared_log(const Side& side) {
+  const logs::LogContents& contents = side.log->contents;
+  return {.name = side.name,
+          .file = side.log->file,
+          .format = contents.format,
+          .engine = contents.engine,
+          .version = contents.version,
+          .is_baseline = side.is_baseline};
+}
+
 Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& registry, Comparison& comparison) {
   Side side{.log = &log, .name = std::move(name)};
   const RunList runs = runs_of(std::span(&log, 1), {});
@@ -54,14 +66,23 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
     comparison.runs.push_back(estimates_of(run, side.name, registry));
   }
   check_speculative(side);
-  const logs::LogContents& contents = log.contents;
-  comparison.logs.push_back({.name = side.name,
-                             .file = log.file,
-                             .format = contents.format,
-                             .engine = contents.engine,
-                             .version = contents.version});
-  add_warnings(contents.warnings, comparison.warnings);
+  comparison.logs.push_back(compared_log(side));
+  add_warnings(log.contents.warnings, comparison.warnings);
   add_warnings(runs.warnings, comparison.warnings);
+  return side;
+}
+
+/// Its runs are paired with no others: their clusters are not stored.
+Side side_of(const Baseline& baseline, std::string name, ClusterRegistry& registry, Comparison& comparison) {
+  Side side{.log = &baseline.source, .name = std::move(name), .is_baseline = true};
+  for (const RunEstimates& run : baseline.runs) {
+    side.runs.push_back(comparison.runs.size());
+    comparison.runs.push_back(run);
+    for (MeasuredMetric& measured : comparison.runs.back().measured) {
+      for (analytic::ErrorSource& source : measured.estimate.sources) source.id = 2 * registry.number_of({});
+    }
+  }
+  comparison.logs.push_back(compared_log(side));
   return side;
 }
 
@@ -119,7 +140,7 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
       if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
     }
     for (const std::size_t run : side.runs) {
-      const RunEstimates* compared = add_speedup_over(candidates, comparison.runs[run]);
+      const RunEstimates* compared = side.is_baseline ? nullptr : add_speedup_over(candidates, comparison.runs[run]);
       if (!question.gpu_price) continue;
       comparison.costs.resize(comparison.runs.size());
       comparison.costs[run] = {.own = cost_of(*question.gpu_price, &comparison.runs[run]),
@@ -298,7 +319,8 @@ Comparison compare(const ComparisonQuestion& question) {
   comparison.gpu_price = question.gpu_price;
   ClusterRegistry registry;
   std::vector<Side> sides;
-  sides.push_back(side_of(question.reference, "A", registry, comparison));
+  sides.push_back(std::visit([&](const auto& reference) { return side_of(reference, "A", registry, comparison); },
+                             question.reference));
   if (question.candidate) sides.push_back(side_of(*question.candidate, "B", registry, comparison));
   const std::vector<RunEstimates> plain = plain_estimates(question, registry, comparison);
   add_speedups(question, sides, plain, comparison);

@@ -33,6 +33,9 @@ struct MetricEntry {
 /// The entry of a metric, also of a marginal. Precondition: the metric exists.
 [[nodiscard]] MetricEntry metric_entry(std::string_view name);
 
+/// Whether a metric has this name.
+[[nodiscard]] bool is_metric(std::string_view name);
+
 /// "marginal[3]": fraction of verification steps whose first 3 drafts were all accepted.
 [[nodiscard]] std::string marginal_name(std::size_t position);
 
@@ -129,9 +132,15 @@ struct RequirementVerdict {
 
 // ---- The comparison
 
+/// What an earlier log measured, stored (answers/baseline.hpp).
+struct Baseline {
+  logs::ObservedLog source;        ///< without its observations
+  std::vector<RunEstimates> runs;  ///< speculative ones, without their parts
+};
+
 struct ComparisonQuestion {
-  logs::ObservedLog reference;                      ///< A
-  std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
+  std::variant<logs::ObservedLog, Baseline> reference;  ///< A; a baseline needs B
+  std::optional<logs::ObservedLog> candidate = {};      ///< B; without it the runs of A are compared with its first one
   std::vector<logs::ObservedLog> plain = {};
   std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
   std::optional<GpuPrice> gpu_price = {};      ///< to state what tokens cost
@@ -180,6 +189,7 @@ struct ComparedCost {
 struct ComparedLog {
   std::string name;  ///< "A", "B"
   std::string file, format, engine, version;
+  bool is_baseline;  ///< stored measurements of this file
 };
 
 struct Comparison {

@@ -22,7 +22,8 @@ Document log_json(const ComparedLog& log) {
           {"file", log.file},
           {"format", log.format},
           {"engine", word_or_null(log.engine)},
-          {"engine_version", word_or_null(log.version)}};
+          {"engine_version", word_or_null(log.version)},
+          {"baseline", log.is_baseline}};
 }
 
 Document measured_json(const MeasuredMetric& measured) {

@@ -195,7 +195,8 @@ std::string no_speedup_text(const answers::Comparison& comparison) {
 std::string sources_text(const answers::Comparison& comparison) {
   std::string text;
   for (const answers::ComparedLog& log : comparison.logs) {
-    text += labeled(log.name, fmt::format("{}: {}{}", readable(log.file), log.engine.empty() ? log.format : log.engine,
+    text += labeled(log.name, fmt::format("{}: {}{}{}", readable(log.file), log.is_baseline ? "baseline, " : "",
+                                          log.engine.empty() ? log.format : log.engine,
                                           log.version.empty() ? "" : " " + readable(log.version, 24)));
   }
   return text;

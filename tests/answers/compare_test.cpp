@@ -219,7 +219,7 @@ TEST_CASE("another target model is not compared, neither with a run nor with a p
   answers::ComparisonQuestion question{.reference = log_of({speculative(3, 8, 12.0, 0.7)}, "a"),
                                        .candidate = log_of({speculative(3, 8, 11.0, 0.8)}, "b"),
                                        .plain = {log_of({plain(8, 10.0)}, "p")}};
-  question.reference.contents.settings.target = "acme/small";
+  std::get<logs::ObservedLog>(question.reference).contents.settings.target = "acme/small";
   question.candidate->contents.settings.target = "acme/large";
   question.plain[0].contents.settings.target = "acme/large";
   const Comparison comparison = compare(question);

@@ -141,6 +141,76 @@ TEST_CASE("no line that compare prints is longer than 100 columns or moves the c
   }
 }
 
+TEST_CASE("compare saves a baseline, with which later logs are compared") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  REQUIRE(code("b.csv --plain plain.csv --save-baseline base.json") == 0);
+  const Document baseline = Document::parse(content_of(folder / "base.json"));
+  const Document schema = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/baseline.schema.json"));
+  check_against(schema, schema, baseline, "");
+  CHECK(code("b.csv --baseline base.json --require 'acceptance_length>=0.95x' --require 'tpot<=1.05x'") == 0);
+  CHECK(code("a.csv --baseline base.json --require 'acceptance_length>=0.95x'") == 1);
+  CHECK(code("a.csv --plain plain.csv --baseline base.json --require 'speedup>=0.5x'") == 0);
+  CHECK(code("warm.csv --baseline base.json") == 1);
+  const Document direct = Document::parse(foredraft(folder, "compare b.csv a.csv --json").out);
+  const Document later = Document::parse(foredraft(folder, "compare a.csv --baseline base.json --json").out);
+  const Document of_comparison = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/compare.schema.json"));
+  check_against(of_comparison, of_comparison, later, "");
+  CHECK(later.at("logs").at(0).at("baseline") == true);
+  CHECK(later.at("logs").at(0).at("file") == "b.csv");
+  CHECK(later.at("comparisons").at(0).at("metrics").size() == direct.at("comparisons").at(0).at("metrics").size());
+  CHECK_THAT(foredraft(folder, "compare a.csv --baseline base.json").out, Catch::Contains("b.csv: baseline, csv"));
+}
+
+TEST_CASE("a baseline is a new file, of one log that meets its requirements") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  write_text(folder / "kept.json", "mine\n");
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  CHECK(code("a.csv --save-baseline kept.json") == 2);
+  CHECK(content_of(folder / "kept.json") == "mine\n");
+  CHECK(code("a.csv --save-baseline none/base.json") == 2);
+  CHECK(code("a.csv b.csv --save-baseline new.json") == 2);
+  CHECK(code("a.csv --baseline kept.json") == 2);
+  CHECK(code("a.csv --baseline none.json") == 2);
+  const Outcome missed = foredraft(folder, "compare a.csv --require 'acceptance_length>=2.5' --save-baseline new.json");
+  CHECK(missed.code == 1);
+  CHECK(missed.err.find("new.json: not written") != std::string::npos);
+  CHECK(code("a.csv --baseline new.json") == 2);
+  REQUIRE(code("a.csv --save-baseline new.json") == 0);
+  CHECK(code("a.csv --save-baseline new.json") == 2);
+  CHECK(code("a.csv b.csv --baseline new.json") == 2);
+  CHECK(code("a.csv --baseline new.json --save-baseline newer.json") == 2);
+}
+
+TEST_CASE("a last window that no request is running in misses no requirement") {
+  const TemporaryFolder folder;
+  std::string log;
+  std::string plain;
+  for (int window = 0; window < 7; ++window) {
+    const bool idle = window == 6;
+    const std::string time = "INFO 11-25 23:0" + std::to_string(window) + ":00 ";
+    const auto engine_line = [&](int tokens, int running) {
+      return time + "[loggers.py:335] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: " +
+             std::to_string(tokens) + ".0 tokens/s, Running: " + std::to_string(running) +
+             " reqs, Waiting: 0 reqs, GPU KV cache usage: 0.5%, Prefix cache hit rate: 0.0%\n";
+    };
+    log += engine_line(idle ? 20 : 40 + window % 2, idle ? 0 : 4) + time +
+           "[metrics.py:120] SpecDecoding metrics: Mean acceptance length: 2.00, Accepted throughput: 20.00 tokens/s, "
+           "Drafted throughput: 60.00 tokens/s, Accepted: 200 tokens, Drafted: 600 tokens, Per-position acceptance "
+           "rate: 0.600, 0.300, 0.100, Avg Draft acceptance rate: 33.3%\n";
+    plain += engine_line(30 + window % 2, 4);
+  }
+  write_text(folder / "idle.log", log);
+  write_text(folder / "plain.log", plain);
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  CHECK(code("idle.log --plain plain.log --require 'speedup>=0.5'") == 0);
+  CHECK(code("idle.log --plain plain.log --require 'speedup>=5'") == 1);
+  REQUIRE(code("idle.log --plain plain.log --save-baseline base.json") == 0);
+  CHECK(code("idle.log --plain plain.log --baseline base.json --require 'speedup>=0.9x'") == 0);
+}
+
 TEST_CASE("an observations file is compared as the logs that it was made of") {
   const TemporaryFolder folder;
   write_tables(folder);
