@@ -14,6 +14,7 @@
 #include "analytic/observed/clustered_estimate.hpp"
 #include "analytic/observed/iteration_times.hpp"
 #include "answers/profile_prediction.hpp"
+#include "answers/run_cost.hpp"
 #include "answers/run_estimates.hpp"
 #include "answers/runs.hpp"
 #include "core/intervals.hpp"
@@ -44,6 +45,7 @@ struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
   std::vector<logs::ObservedLog> plain = {};
   std::optional<PredictedTimes> predicted = {};
+  std::optional<GpuPrice> gpu_price = {};  ///< to state what tokens cost
 };
 
 /// What is known of the speedup of one setting at one load.

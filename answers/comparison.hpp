@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analytic/observed/clustered_estimate.hpp"
+#include "answers/run_cost.hpp"
 #include "answers/run_estimates.hpp"
 #include "answers/runs.hpp"
 #include "core/problems.hpp"
@@ -77,11 +78,18 @@ struct RequirementVerdict {
 
 // ---- The comparison
 
+/// What an earlier log measured, stored (answers/baseline.hpp).
+struct Baseline {
+  logs::ObservedLog source;        ///< without its observations
+  std::vector<RunEstimates> runs;  ///< speculative ones, without their parts
+};
+
 struct ComparisonQuestion {
-  logs::ObservedLog reference;                      ///< A
-  std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
+  std::variant<logs::ObservedLog, Baseline> reference;  ///< A; a baseline needs B
+  std::optional<logs::ObservedLog> candidate = {};      ///< B; without it the runs of A are compared with its first one
   std::vector<logs::ObservedLog> plain = {};
   std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
+  std::optional<GpuPrice> gpu_price = {};      ///< to state what tokens cost
 };
 
 /// One metric of two runs, 95 % intervals; NaN where the error of a single run is not known.
@@ -118,9 +126,16 @@ struct Ranked {
   bool tied;           ///< noise does not distinguish it from the first of its group
 };
 
+/// Cost of a million output tokens at the logged throughput, in the currency of the price.
+struct ComparedCost {
+  std::optional<double> own;    ///< empty: the throughput was not logged, or is the arrival rate
+  std::optional<double> plain;  ///< of the run without speculation that the speedup refers to
+};
+
 struct ComparedLog {
   std::string name;  ///< "A", "B"
   std::string file, format, engine, version;
+  bool is_baseline;  ///< stored measurements of this file
 };
 
 struct Comparison {
@@ -129,6 +144,8 @@ struct Comparison {
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
   std::vector<Ranked> ranking;  ///< by group and place
+  std::optional<GpuPrice> gpu_price;
+  std::vector<ComparedCost> costs;  ///< [i]: of runs[i]; empty: no price was given
   std::vector<RequirementVerdict> verdicts;
   std::string answer;  ///< the first sentences
   std::vector<logs::LogWarning> warnings;

@@ -47,11 +47,6 @@ std::string metric_suggestion(const std::string& metric) {
   return suggestion_for(metric, names);
 }
 
-bool is_known(const std::string& metric) {
-  const auto entries = metric_entries();
-  return is_marginal(metric) || std::ranges::find(entries, metric, &MetricEntry::name) != entries.end();
-}
-
 bool meets(double value, const Requirement& requirement) {
   switch (requirement.relation) {
     case Relation::at_least:
@@ -105,6 +100,11 @@ void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict
 }
 
 }  // namespace
+
+bool is_metric(std::string_view name) {
+  const auto entries = metric_entries();
+  return is_marginal(name) || std::ranges::find(entries, name, &MetricEntry::name) != entries.end();
+}
 
 int digits_for(double half_width) {
   constexpr int of_nothing = 3;
@@ -162,7 +162,7 @@ std::variant<Requirement, Problem> parse_requirement(std::string_view text, std:
   const std::string metric = full_name(all.substr(0, at));
   const std::string number = all.substr(at + (or_equal ? 2 : 1));
   const bool relative = number.size() > 1 && number.ends_with('x');
-  if (!is_known(metric)) {
+  if (!is_metric(metric)) {
     return problem(fmt::format("unknown metric \"{}\" in \"{}\"", metric, text), "", metric_suggestion(metric));
   }
   const auto threshold = parse_quantity(number.substr(0, number.size() - (relative ? 1 : 0)));

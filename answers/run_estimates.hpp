@@ -28,6 +28,9 @@ struct MetricEntry {
 /// The entry of a metric, also of a marginal. Precondition: the metric exists.
 [[nodiscard]] MetricEntry metric_entry(std::string_view name);
 
+/// Whether a metric has this name.
+[[nodiscard]] bool is_metric(std::string_view name);
+
 /// "marginal[3]": fraction of verification steps whose first 3 drafts were all accepted.
 [[nodiscard]] std::string marginal_name(std::size_t position);
 

@@ -119,6 +119,8 @@ Command advise_command() {
                         false, export_names},
                        {"engine-version", "V",
                         "version of the engine, if its log does not say it (required by --for trtllm)"},
+                       gpu_hour_price_option,
+                       gpus_option,
                        {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
                        {"json", "", "one JSON document, schema foredraft.advise/1"}},
            .min_positional = 0,
