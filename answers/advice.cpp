@@ -32,8 +32,11 @@ analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vect
 /// What one may say of all logs: of the first one that says it.
 void add_sources(const AdviceQuestion& question, Advice& advice) {
   for (const auto* logs : {&question.logs, &question.plain}) {
-    for (const logs::ObservedLog& log : *logs) {
-      const logs::LogContents& contents = log.contents;
+    std::vector<const logs::ObservedLog*> files;
+    for (const logs::ObservedLog& log : *logs) files.push_back(&log);
+    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);  // their order changes nothing
+    for (const logs::ObservedLog* log : files) {
+      const logs::LogContents& contents = log->contents;
       if (advice.format.empty()) advice.format = contents.format;
       if (advice.engine.empty()) advice.engine = contents.engine;
       if (advice.version.empty()) advice.version = contents.version;
@@ -104,37 +107,89 @@ analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
           .source = analytic::TokensAtGamma::Source::left_open};
 }
 
-void fit_curve(const std::vector<const Run*>& runs, AcceptanceCurve& curve) {
-  std::vector<analytic::AcceptanceCounts> clusters;
-  std::map<std::int64_t, std::vector<double>> printed;
-  std::set<std::int64_t> logged;
+/// Counts of the runs of a curve: of windows and requests, and of printed lengths.
+struct CurveCounts {
+  std::vector<analytic::AcceptanceCounts> clusters = {};
+  std::set<std::int64_t> gammas = {};
   double steps = 0.0;
+};
+
+CurveCounts counts_of(const std::vector<const Run*>& runs) {
+  CurveCounts counts;
+  std::map<std::int64_t, std::vector<double>> printed;
   for (const Run* run : runs) {
-    steps += run->steps;
-    clusters.insert(clusters.end(), run->clusters.begin(), run->clusters.end());
-    if (!run->setting.gamma) continue;
-    logged.insert(*run->setting.gamma);
+    counts.steps += run->steps;
+    counts.clusters.insert(counts.clusters.end(), run->clusters.begin(), run->clusters.end());
+    const auto& gamma = run->setting.gamma;
+    if (gamma.value_or(0) < 1) continue;
+    counts.gammas.insert(*gamma);
     const bool counted = !run->clusters.empty() || run->steps > 0.0;
-    if (!counted && run->tokens) printed[*run->setting.gamma].push_back(run->tokens->mean);
+    if (!counted && run->tokens) printed[*gamma].push_back(run->tokens->mean);
   }
-  for (const auto& [gamma, lengths] : printed) clusters.push_back(counts_of_printed(gamma, lengths));
-  if (clusters.empty()) {
-    if (steps > 0.0 && steps < analytic::min_steps) {
-      curve.acceptance =
-          analytic::FitProblem{.reason = analytic::FitProblem::Reason::too_few_steps, .gamma = 0, .steps = steps};
+  for (const auto& [gamma, lengths] : printed) counts.clusters.push_back(counts_of_printed(gamma, lengths));
+  return counts;
+}
+
+/// A drafter of blocks: each block size by itself, the one of the most steps as the fit of the curve.
+void fit_blocks(const CurveCounts& counts, AcceptanceCurve& curve) {
+  const std::int64_t longest = std::max(longest_advised, counts.gammas.empty() ? 0 : *counts.gammas.rbegin());
+  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) curve.by_gamma.push_back(unknown_tokens(gamma));
+  double most = 0.0;
+  for (const std::int64_t gamma : counts.gammas) {
+    std::vector<analytic::AcceptanceCounts> own;
+    std::ranges::copy_if(counts.clusters, std::back_inserter(own), [&](const auto& one) { return one.gamma == gamma; });
+    if (own.empty()) continue;
+    auto fitted = analytic::fit_acceptance(own, analytic::DrafterClass::parallel_heads);
+    const auto* fit = std::get_if<analytic::AcceptanceFit>(&fitted);
+    if (fit == nullptr) continue;
+    curve.by_gamma[static_cast<std::size_t>(gamma - 1)] = tokens_at(*fit, gamma);
+    if (const double steps = fit->counts.front().steps; steps > most) {
+      most = steps;
+      curve.acceptance = *fit;
+    }
+  }
+}
+
+void fit_curve(const CurveCounts& counts, AcceptanceCurve& curve) {
+  if (counts.clusters.empty()) {
+    if (counts.steps > 0.0 && counts.steps < analytic::min_steps) {
+      curve.acceptance = analytic::FitProblem{
+          .reason = analytic::FitProblem::Reason::too_few_steps, .gamma = 0, .steps = counts.steps};
     }
     return;
   }
-  auto fitted = analytic::fit_acceptance(clusters, drafter_class(curve.setting.drafter));
+  if (drafts_blocks(curve.setting.drafter)) return fit_blocks(counts, curve);
+  auto fitted = analytic::fit_acceptance(counts.clusters, drafter_class(curve.setting.drafter));
   if (const auto* problem = std::get_if<analytic::FitProblem>(&fitted)) {
     curve.acceptance = *problem;
     return;
   }
   const auto& fit = curve.acceptance.emplace<analytic::AcceptanceFit>(std::get<analytic::AcceptanceFit>(fitted));
-  const bool block = drafts_blocks(curve.setting.drafter);
   const std::int64_t longest = std::max(longest_advised, fit.counts.back().gamma);
-  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) {
-    curve.by_gamma.push_back(block && !logged.contains(gamma) ? unknown_tokens(gamma) : tokens_at(fit, gamma));
+  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) curve.by_gamma.push_back(tokens_at(fit, gamma));
+}
+
+/// Runs of several files that no single text explains: the files hold different drafters, or different traffic.
+bool must_be_divided(const std::vector<const Run*>& runs, const AcceptanceCurve& curve) {
+  std::set<std::string> files;
+  for (const Run* run : runs) files.insert(run->files.begin(), run->files.end());
+  const auto one_file = [](const Run* run) { return run->files.size() == 1; };
+  return files.size() > 1 && curve.fit() != nullptr && curve.fit()->text_changed && std::ranges::all_of(runs, one_file);
+}
+
+/// Names the file in the setting of runs that cannot share a curve.
+void divide_curves(std::vector<Run>& runs) {
+  std::map<RunSetting, std::vector<const Run*>> by_setting;
+  for (const Run& run : runs) {
+    if (!run.is_plain()) by_setting[curve_setting(run.setting)].push_back(&run);
+  }
+  for (const auto& [setting, of_curve] : by_setting) {
+    AcceptanceCurve curve{.setting = setting};
+    fit_curve(counts_of(of_curve), curve);
+    if (!must_be_divided(of_curve, curve)) continue;
+    for (Run& run : runs) {
+      if (!run.is_plain() && curve_setting(run.setting) == setting) run.setting.file = *run.files.begin();
+    }
   }
 }
 
@@ -155,7 +210,7 @@ void add_curves(const std::vector<Run>& runs, Advice& advice) {
     AcceptanceCurve& curve = advice.curves.emplace_back();
     curve.setting = setting;
     curve.name = curve_name(setting, runs);
-    fit_curve(of_curve, curve);
+    fit_curve(counts_of(of_curve), curve);
     if (const double steps = steps_of(of_curve); steps > most) {
       most = steps;
       advice.main_curve = advice.curves.size() - 1;
@@ -213,7 +268,7 @@ void add_time_warnings(Advice& advice) {
   std::size_t windows = 0;
   std::set<double> rates;
   for (const RunEstimates& one : advice.runs) {
-    all.beside_idle += one.run.left_out.beside_idle;
+    all.unsteady += one.run.left_out.unsteady;
     all.partial += one.run.left_out.partial;
     all.prefill += one.run.left_out.prefill;
     windows += one.run.observations;
@@ -224,7 +279,7 @@ void add_time_warnings(Advice& advice) {
     advice.warnings.push_back({what == "mostly prompts" ? "W12" : "W11", 0,
                                fmt::format("the times of {} of {} windows are left out: {}", count, windows, what)});
   };
-  add(all.beside_idle, "next to an idle one");
+  add(all.unsteady, "the requests in flight changed");
   add(all.partial, "idle for a part");
   add(all.prefill, "mostly prompts");
   for (const double rate : rates) {
@@ -376,7 +431,8 @@ std::size_t main_of(const LoadAdvice& load, const Advice& advice) {
   const auto rank = [&](const LoggedRun& one) {
     const analytic::ClusteredEstimate* tpot = advice.runs[one.run].estimate("tpot_ms");
     const double speed = one.speedup ? one.speedup->value : tpot != nullptr ? 1.0 / tpot->value : 0.0;
-    return std::tuple(is_recommended(one), one.speedup.has_value(), speed, advice.runs[one.run].run.steps);
+    const bool drafts = advice.runs[one.run].run.setting.gamma != 0;
+    return std::tuple(is_recommended(one), drafts, one.speedup.has_value(), speed, advice.runs[one.run].run.steps);
   };
   std::size_t best = 0;
   for (std::size_t i = 1; i < load.logged.size(); ++i) {
@@ -445,6 +501,7 @@ Advice advise(const AdviceQuestion& question) {
   RunList runs = runs_of(question.logs, question.plain);
   advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());
   name_drafters(runs.all);
+  divide_curves(runs.all);
   ClusterRegistry registry;
   for (const Run& run : runs.all) advice.runs.push_back(estimates_of(run, "", registry));
   add_curves(runs.all, advice);

@@ -240,7 +240,8 @@ void add_logged(const LoadView& view, const std::optional<Draws>& plain, Options
   const Draws* first = nullptr;
   for (std::size_t i = 0; i < view.load.logged.size(); ++i) {
     const LoggedPlaces& places = view.places.logged[i];
-    if (!places.pace) continue;
+    const bool drafts = view.advice.runs[view.load.logged[i].run].run.setting.gamma != 0;
+    if (!places.pace || !drafts) continue;  // the K = 0 of a server that speculates is not to be set
     const Draws& pace = view.at(*places.pace);
     if (first == nullptr) first = &pace;
     const Draws& reference = places.reference ? view.at(*places.reference) : plain ? *plain : *first;
@@ -300,15 +301,21 @@ Losses losses_of(const Options& options, bool over_plain) {
   return all;
 }
 
-/// Of nearly equal ones the smallest that was logged, so that nothing interpolated or predicted replaces a measurement.
-std::size_t chosen_of(const analytic::LeastLoss& least, const Losses& losses) {
-  if (losses.logged[least.chosen]) return least.chosen;
-  std::optional<std::size_t> smallest;
-  for (const std::size_t tie : least.ties) {
-    const bool smaller = !smallest || losses.candidates[tie].gamma < losses.candidates[*smallest].gamma;
-    if (losses.logged[tie] && smaller) smallest = tie;
+/// The choice among what was logged, unless something interpolated or predicted loses clearly less: a guess must not
+/// replace a measurement that is as good.
+std::size_t chosen_of(const Losses& losses) {
+  constexpr double clearly = 2.0 * analytic::equal_loss;
+  const std::size_t least = analytic::least_loss(losses.losses).chosen;
+  std::vector<std::size_t> logged;
+  std::vector<analytic::CandidateLoss> of_logged;
+  for (std::size_t i = 0; i < losses.losses.size(); ++i) {
+    if (!losses.logged[i]) continue;
+    logged.push_back(i);
+    of_logged.push_back(losses.losses[i]);
   }
-  return smallest.value_or(least.chosen);
+  if (logged.empty()) return least;
+  const std::size_t best = logged[analytic::least_loss(of_logged).chosen];
+  return losses.losses[best].expected_loss > losses.losses[least].expected_loss + clearly ? least : best;
 }
 
 bool is_off(const Option& option) { return option.curve == std::numeric_limits<std::size_t>::max(); }
@@ -466,15 +473,14 @@ std::vector<ScheduleRange> schedule_of(const std::vector<std::int64_t>& gammas, 
 
 struct Scheduled {
   std::vector<ScheduleRange> ranges = {};
-  Draws speedups = {};
+  std::vector<Draws> by_load = {};  ///< speedups of its draft lengths
 };
 
 /// The best setting of one drafter at each load, 0 among them.
 Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice& advice) {
   std::vector<std::int64_t> gammas;
   std::vector<double> requests;
-  std::vector<Draws> held(traffic.options.size());
-  std::vector<const Draws*> by_load;
+  Scheduled scheduled;
   for (std::size_t i = 0; i < traffic.options.size(); ++i) {
     const LoadAdvice& load = advice.loads[traffic.loads[i]];
     const auto& in_flight = advice.runs[load.logged.front().run].run.requests;
@@ -485,19 +491,30 @@ Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice&
     }
     if (of_curve.empty()) return {};
     const Losses losses = losses_of(of_curve, traffic.over_plain);
-    const std::size_t chosen = chosen_of(analytic::least_loss(losses.losses), losses);
+    const std::size_t chosen = chosen_of(losses);
     gammas.push_back(losses.candidates[chosen].gamma);
     requests.push_back(*in_flight);
-    held[i] = losses.candidates[chosen].speedups;
-    by_load.push_back(&held[i]);
+    scheduled.by_load.push_back(losses.candidates[chosen].speedups);
   }
-  return {.ranges = schedule_of(gammas, requests), .speedups = over_loads(by_load, traffic.shares)};
+  scheduled.ranges = schedule_of(gammas, requests);
+  return scheduled;
 }
 
 double mean_gain(const Draws& one, const Draws& other) {
   double sum = 0.0;
   for (std::size_t j = 0; j < one.size(); ++j) sum += one[j] / other[j];
   return sum / static_cast<double>(one.size()) - 1.0;
+}
+
+/// Whether a schedule gains more than it costs at any load; `fixed`: the setting for all loads.
+bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffic& traffic, double cost) {
+  if (scheduled.ranges.size() < 2) return false;
+  for (std::size_t i = 0; i < traffic.options.size(); ++i) {
+    const Draws none(scheduled.by_load[i].size(), 1.0);
+    const Draws& of_fixed = is_off(fixed) ? none : traffic.options[i]->at(fixed).speedups;
+    if (mean_gain(scheduled.by_load[i], of_fixed) > cost) return true;
+  }
+  return false;
 }
 
 /// The loads that a choice rests on.
@@ -535,7 +552,7 @@ void choose(const Traffic& traffic, Advice& advice) {
   const Losses losses = losses_of(fixed_options(traffic), traffic.over_plain);
   if (losses.losses.empty()) return;
   const analytic::LeastLoss least = analytic::least_loss(losses.losses);
-  const std::size_t place = chosen_of(least, losses);
+  const std::size_t place = chosen_of(losses);
   const Option& chosen = losses.options[place];
   const analytic::CandidateLoss& loss = losses.losses[place];
   Recommendation use{.gamma = chosen.gamma,
@@ -558,8 +575,7 @@ void choose(const Traffic& traffic, Advice& advice) {
   if (!is_off(chosen)) take_row(traffic, advice, use);
   if (traffic.loads.size() > 1 && !chosen.adaptive) {
     Scheduled scheduled = best_schedule(traffic, advice.main_curve, advice);
-    const bool pays = scheduled.ranges.size() > 1 &&
-                      mean_gain(scheduled.speedups, losses.candidates[place].speedups) > schedule_cost(advice.engine);
+    const bool pays = schedule_pays(scheduled, chosen, traffic, schedule_cost(advice.engine));
     if (pays) use.schedule = std::move(scheduled.ranges);
   }
   // Of a run whose draft length was not logged there is nothing to set.
@@ -567,6 +583,15 @@ void choose(const Traffic& traffic, Advice& advice) {
   if (advice.curves.size() > 1 && !is_off(chosen)) use.drafter = advice.curves[chosen.curve].name;
   if (!traffic.over_plain) use.value = use.low = use.high = not_known;
   advice.recommendation = std::move(use);
+}
+
+/// Whether no draft length yields more than a few percent: an iteration takes at least a decode step.
+bool yields_nothing(const Advice& advice) {
+  constexpr double a_few_percent = 1.05;
+  if (advice.curves.size() != 1 || advice.curve()->by_gamma.empty()) return false;
+  return std::ranges::all_of(advice.curve()->by_gamma, [](const analytic::TokensAtGamma& at) {
+    return std::isfinite(at.value) && at.value < a_few_percent && at.low < a_few_percent;
+  });
 }
 
 }  // namespace
@@ -606,7 +631,12 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
     load.at_most = at_most(load, advice);
   }
   const Traffic traffic = traffic_of(advice, options, over_plain);
-  if (!traffic.loads.empty()) choose(traffic, advice);
+  if (traffic.over_plain || !yields_nothing(advice)) {
+    if (!traffic.loads.empty()) choose(traffic, advice);
+    return;
+  }
+  advice.recommendation = Recommendation{
+      .gamma = 0, .value = 1.0, .low = 1.0, .high = 1.0, .p_best = 1.0, .expected_loss = 0.0, .ties = {0}};
 }
 
 }  // namespace foredraft::answers

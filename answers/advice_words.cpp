@@ -105,7 +105,7 @@ bool lacks_graphs(const Advice& advice) {
 }
 
 std::string_view graph_setting(std::string_view engine) {
-  if (engine == "vllm") return "raise --max-cudagraph-capture-size above requests times K + 1";
+  if (engine == "vllm") return "raise max_cudagraph_capture_size (cudagraph_capture_sizes) to requests times K + 1";
   if (engine == "sglang") return "raise --cuda-graph-max-bs";
   return "capture graphs for requests times K + 1 tokens";
 }
@@ -176,7 +176,8 @@ std::vector<std::string> causes_of(const Advice& advice) {
   add_chain_causes(advice, causes);
   if (std::ranges::any_of(advice.loads, accepts_little)) add(causes, "acceptance");
   if (is_prefill(advice)) add(causes, "prefill");
-  if (advice.warns("W01")) add(causes, "arrival_rate");
+  const bool overloaded = std::ranges::any_of(advice.loads, &LoadAdvice::by_capacity);
+  if (advice.warns("W01") || overloaded) add(causes, "arrival_rate");
   const bool differs =
       std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return !load.arms_differ.empty(); });
   if (differs) add(causes, "arms_differ");
@@ -225,13 +226,40 @@ std::string drafter_fault_text(const Advice& advice) {
         "the drafter fails at position 1 ({:.1f} % accepted): a wrong draft model, wrong weights or wrong wiring",
         100.0 * *first);
   }
+  const std::size_t position = *advice.fit()->collapsed_position;
   return fmt::format(
-      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up",
-      *advice.fit()->collapsed_position, conditionals(*advice.fit()));
+      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up; K = {} "
+      "drafts no further",
+      position, conditionals(*advice.fit()), position - 1);
+}
+
+/// Why times per token say nothing of a rate that is not kept up with.
+std::string overload_text(const LoadAdvice& load, const Advice& advice) {
+  constexpr double ms_per_s = 1e3;
+  const RunEstimates& plain = advice.runs[*load.plain];
+  const RunEstimates& run = advice.runs[load.logged[load.main].run];
+  std::string text;
+  const auto* tpot = run.estimate("tpot_ms");
+  const auto* plain_tpot = plain.estimate("tpot_ms");
+  if (tpot != nullptr && plain_tpot != nullptr) {
+    text = fmt::format("TPOT {:.3g} against {:.3g} ms", tpot->value, plain_tpot->value);
+    if (run.throughput && plain.throughput) {
+      text += fmt::format(" holds at {:.3g} against {:.3g} running requests",
+                          run.throughput->value * tpot->value / ms_per_s,
+                          plain.throughput->value * plain_tpot->value / ms_per_s);
+    }
+  }
+  if (run.run.ttft_ms && plain.run.ttft_ms) {
+    text += fmt::format("{}TTFT got {:.3g} against {:.3g} s", text.empty() ? "" : "; ", *run.run.ttft_ms / ms_per_s,
+                        *plain.run.ttft_ms / ms_per_s);
+  }
+  return text.empty() ? "the queue is full in one of the arms" : text;
 }
 
 std::string cause_of(const Advice& advice) {
   if (failing_position(advice)) return drafter_fault_text(advice);
+  const auto overloaded = std::ranges::find_if(advice.loads, &LoadAdvice::by_capacity);
+  if (overloaded != advice.loads.end()) return overload_text(*overloaded, advice);
   const auto loads = explained(advice);
   if (loads.empty()) return "";
   const LoadAdvice& last = *loads.back();
@@ -316,6 +344,12 @@ std::string limit_text(const std::vector<const LoadAdvice*>& loads) {
 
 std::string off_text(const Advice& advice) {
   const auto loads = advice.compared();
+  if (loads.empty()) {
+    double most = 1.0;
+    for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) most = std::max(most, at.value);
+    return fmt::format("Turn speculation off: {}, and no K can gain more than {:.1f} %.", yield_text(advice),
+                       100.0 * (most - 1.0));
+  }
   const LoadAdvice& first = *loads.front();
   if (first.by_capacity) {
     return fmt::format(
@@ -503,6 +537,7 @@ std::string next_of(const Advice& advice) {
 std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
   const auto compared = advice.compared();
   if (compared.empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
+  if (compared.empty() && !question.predicted) return "your engine's counters; no speedup was measured";
   if (compared.empty() && advice.recommendation->over_plain) {
     return fmt::format("no plain run: autoregressive decoding and other K are predicted from {}",
                        question.predicted->evidence);
@@ -528,7 +563,7 @@ void add_word_warnings(Advice& advice) {
   };
   for (const LoadAdvice& load : advice.loads) {
     if (is_engine_fault(load)) warn("W15", "iterations take longer than their tokens one by one: " + cost_text(load));
-    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together: " + cost_text(load));
+    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together at " + load.name);
   }
   if (const auto position = failing_position(advice)) {
     warn("W14", *position == 1 ? std::string("hardly any draft is accepted at position 1")

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "core/readable.hpp"
 
@@ -57,7 +59,11 @@ Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const Total
   const bool named = std::ranges::all_of(parts, [](const RunPart* part) {
     return part->span == Span::request && part->request && !part->request->empty();
   });
-  std::map<std::string, Totals> by_name;
+  // Numbers in their order: requests are sent in it.
+  const auto earlier = [](const std::string& one, const std::string& other) {
+    return std::pair(one.size(), std::string_view(one)) < std::pair(other.size(), std::string_view(other));
+  };
+  std::map<std::string, Totals, decltype(earlier)> by_name(earlier);
   Clusters clusters;
   for (const RunPart* part : parts) {
     const Totals totals = totals_of(*part).value_or(Totals{});
@@ -91,7 +97,8 @@ std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, st
         static_cast<std::size_t>(std::ranges::count_if(clusters.bottoms, [](double one) { return one > 0.0; }));
     if (held == 0) continue;
     const std::size_t own = clusters.names.empty() ? number : registry.number_of(clusters.names);
-    const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span == Span::window};
+    // Requests in flight together share the iterations of the server, so neighbors depend on each other as windows do.
+    const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span != Span::run};
     return MeasuredMetric{.metric = std::move(metric),
                           .estimate = ratio_of_totals(clusters.tops, clusters.bottoms, set, single_run_error),
                           .span = span,
@@ -110,10 +117,14 @@ bool is_full_by_construction(const Run& run) {
   return counted;
 }
 
+/// Without its folders.
+std::string file_name(std::string_view path) { return readable(path.substr(path.find_last_of('/') + 1)); }
+
 std::string run_name(const Run& run, std::string_view log) {
   constexpr std::size_t longest_drafter = 24;
   std::string name(log);
   const auto add = [&](const std::string& words) { name += (name.empty() ? "" : ", ") + words; };
+  if (run.files.size() == 1 && log.empty()) add(file_name(*run.files.begin()));
   if (!run.setting.drafter.empty()) add(readable(run.setting.drafter, longest_drafter));
   if (run.setting.adaptive) add("adaptive");
   if (run.setting.gamma && !run.setting.adaptive) add(fmt::format("K = {}", *run.setting.gamma));

@@ -157,12 +157,25 @@ std::optional<double> length_of(const Observation& observation) {
 }
 
 std::vector<Placed> placed(std::span<const Observation> observations) {
+  constexpr double alike = 1.25;
+  const auto changes = [&](std::size_t here, std::size_t neighbor) {
+    if (neighbor >= observations.size() || observations[neighbor].span != Span::window) return false;
+    const double one = observations[here].requests.value_or(1.0);
+    const double other = observations[neighbor].requests.value_or(one);
+    return std::max(one, other) > alike * std::min(one, other);
+  };
   std::vector<Placed> all;
+  bool any_steady = false;
   for (std::size_t i = 0; i < observations.size(); ++i) {
-    const bool window = observations[i].span == Span::window && !is_idle(observations[i]);
-    const bool idle_before = i > 0 && is_idle(observations[i - 1]);
+    // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
+    const bool window = observations[i].span == Span::window;
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
-    all.push_back({.observation = observations[i], .beside_idle = window && (idle_before || idle_after)});
+    const bool unsteady = window && (idle_after || (i > 0 && changes(i, i - 1)));
+    any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
+    all.push_back({.observation = observations[i], .unsteady = unsteady});
+  }
+  if (!any_steady) {
+    for (Placed& one : all) one.unsteady = false;
   }
   return all;
 }
@@ -172,7 +185,7 @@ RunParts parts_of(std::span<const Placed> observations) {
   for (const Placed& one : observations) {
     all.parts.push_back(run_part(one.observation));
     RunPart& part = all.parts.back();
-    if (one.beside_idle && part.request_ms) leave_out(part, all.left_out.beside_idle);
+    if (one.unsteady && part.request_ms) leave_out(part, all.left_out.unsteady);
   }
   leave_out_prefill(all.parts, all.left_out.prefill);
   leave_out_partial(all.parts, all.left_out.partial);

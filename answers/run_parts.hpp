@@ -18,10 +18,10 @@ namespace foredraft::answers {
 /// An observation of a speculative server that a part is made of, in the order of its log, or of a plain one.
 struct Placed {
   logs::Observation observation;
-  bool beside_idle = false;  ///< a window before or after one that ended with no request running
+  bool unsteady = false;  ///< a window within which the requests in flight changed: how many ran is not known
 };
 
-/// Marks windows beside idle ones. `observations` are those of one file, in order.
+/// Marks unsteady windows, unless none of them is steady. `observations` are those of one file, in order.
 [[nodiscard]] std::vector<Placed> placed(std::span<const logs::Observation> observations);
 
 /// Parts with their times, and how many windows lose theirs.

@@ -78,7 +78,8 @@ RunLoad run_load(const Observation& observation) {
   return load;
 }
 
-std::string sampling_text(const logs::Stratum& stratum) {
+/// nullopt: not logged.
+std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   std::string text;
   const auto add = [&](std::string_view name, const auto& value) {
     if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, *value);
@@ -86,15 +87,14 @@ std::string sampling_text(const logs::Stratum& stratum) {
   add("temperature", stratum.temperature);
   add("top_p", stratum.top_p);
   if (stratum.draft_sampling) text += fmt::format("{}{} drafts", text.empty() ? "" : ", ", *stratum.draft_sampling);
-  return readable(text);
+  return text.empty() ? std::nullopt : std::optional(readable(text));
 }
 
 RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
   RunSetting setting{.decoding = observation.decoding,
                      .engine = log.engine,
                      .version = log.version,
-                     .target = short_name(log.settings.target.value_or("")),
-                     .sampling = sampling_text(observation.stratum)};
+                     .target = short_name(log.settings.target.value_or(""))};
   if (observation.decoding != Decoding::speculative) return setting;
   setting.gamma = observation.gamma;
   setting.adaptive = observation.adaptive.value_or(false);
@@ -303,6 +303,7 @@ Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
 /// An observation with what identifies it in its file.
 struct Member {
   Placed placed;
+  std::string file;
   std::string unit;  ///< its file; of a whole run its file and line
 };
 using Members = std::vector<Member>;
@@ -408,6 +409,23 @@ Groups by_context(Groups groups) {
   return all;
 }
 
+/// One way of sampling is no load of its own.
+Groups without_only_sampling(Groups groups) {
+  std::set<std::optional<std::string>> samplings;
+  for (const auto& [key, members] : groups) {
+    if (key.first.decoding == Decoding::speculative) samplings.insert(key.second.sampling);
+  }
+  if (samplings.size() > 1) return groups;
+  Groups all;
+  for (auto& [key, members] : groups) {
+    RunKey own = key;
+    own.second.sampling = std::nullopt;
+    Members& to = all[own];
+    to.insert(to.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
+  }
+  return all;
+}
+
 /// Observations of all logs by what tells runs apart.
 struct Sorted {
   Groups groups;
@@ -443,17 +461,22 @@ struct Sorted {
       return warn("W09", observation.line, "runs that say neither plain nor speculative are left out");
     }
     if (observation.decoding == Decoding::speculative && observation.gamma == 0) {
-      return warn("W09", observation.line,
-                  "iterations of a speculative server that drafted nothing are not autoregressive decoding: left out");
+      warn("W09", observation.line,
+           "iterations of a speculative server that drafted nothing are not autoregressive decoding");
     }
     if (observation.completed_requests == 0) {
       return warn("W11", observation.line, "a run of which no request completed is left out");
     }
     RunLoad load = run_load(observation);
-    if (load == RunLoad{} && observation.span == Span::request && of_run) load = *of_run;
+    load.sampling = sampling_text(observation.stratum);
+    if (load == RunLoad{.sampling = load.sampling} && observation.span == Span::request && of_run) {
+      load = *of_run;
+      load.sampling = sampling_text(observation.stratum);
+    }
     const std::string unit =
         observation.span == Span::run ? fmt::format("{}:{}", log.file, observation.line) : log.file;
-    groups[{setting_of(observation, log.contents), load}].push_back({.placed = std::move(one), .unit = unit});
+    groups[{setting_of(observation, log.contents), load}].push_back(
+        {.placed = std::move(one), .file = log.file, .unit = unit});
   }
 };
 
@@ -511,8 +534,10 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
     for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
-  for (const auto& [key, members] : by_context(without_contradictions(std::move(sorted.groups)))) {
+  for (const auto& [key, members] :
+       by_context(without_contradictions(without_only_sampling(std::move(sorted.groups))))) {
     runs.all.push_back(run_of(key.first, key.second, placed_of(members)));
+    for (const Member& member : members) runs.all.back().files.insert(member.file);
   }
   for (const auto& [drafter, traces] : sorted.traces) {
     for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) runs.all.push_back(replayed_run(traces, gamma));
@@ -534,6 +559,7 @@ std::string difference_of(const Run& one, const Run& other) {
 
 std::string load_text(const Run& run) {
   std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
+  if (run.load.sampling) of += ", " + *run.load.sampling;
   if (run.load.context) of += fmt::format(" at {}", token_count_text(run.context_tokens.value_or(*run.load.context)));
   if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
   if (run.load.offered_requests) return fmt::format("{:.0f} requests at once{}", *run.load.offered_requests, of);
@@ -545,13 +571,11 @@ std::string setting_text(const Run& run, std::span<const Run> runs) {
   if (run.is_plain()) return "plain";
   std::set<std::string> drafters;
   std::set<std::string> models;
-  std::set<std::string> samplings;
   std::set<std::string> versions;
   for (const Run& one : runs) {
     if (one.is_plain()) continue;
     drafters.insert(one.setting.drafter);
     models.insert(one.setting.draft_model);
-    samplings.insert(one.setting.sampling);
     versions.insert(one.setting.engine + " " + one.setting.version);
   }
   std::vector<std::string> words;
@@ -563,7 +587,6 @@ std::string setting_text(const Run& run, std::span<const Run> runs) {
   words.push_back(run.setting.adaptive ? "adaptive"
                   : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
                                        : std::string("K unknown"));
-  add(run.setting.sampling, samplings.size());
   add(run.setting.engine + " " + run.setting.version, versions.size());
   if (!run.setting.file.empty()) words.push_back(readable(short_name(run.setting.file), longest_drafter));
   return fmt::format("{}", fmt::join(words, ", "));

@@ -28,6 +28,7 @@ struct RunLoad {
   std::optional<double> request_rate_per_s = {};  ///< as stated; `requests` is then empty
   std::optional<double> offered_requests = {};    ///< sent at once, without limit or rate; `requests` is then empty
   std::optional<std::string> category = {};       ///< of prompts, if whole runs name it
+  std::optional<std::string> sampling = {};       ///< "temperature 0.7", if several were logged
   /// Tokens, a power of two: only if iterations differ between the contexts of one load.
   std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
@@ -40,8 +41,7 @@ struct RunSetting {
   bool adaptive = false;                            ///< the engine varies what it drafts or verifies
   std::string drafter = {}, draft_model = {};       ///< method or drafter, as the engine calls it; the model it loads
   std::string engine = {}, version = {}, target = {};
-  std::string sampling = {};  ///< "temperature 0.7, top_p 0.9"
-  std::string file = {};      ///< only if runs of equal settings contradict each other
+  std::string file = {};  ///< only if runs of equal settings contradict each other
   auto operator<=>(const RunSetting&) const = default;
 };
 
@@ -63,10 +63,10 @@ struct RunPart {
 
 /// Windows whose times do not say how long an iteration takes.
 struct RunTimesLeftOut {
-  std::size_t beside_idle = 0;  ///< before or after one that ended with no request running
-  std::size_t partial = 0;      ///< far fewer iterations than the others of its run: idle for a part
-  std::size_t prefill = 0;      ///< mostly prompts, while others of its run only decode
-  [[nodiscard]] std::size_t sum() const { return beside_idle + partial + prefill; }
+  std::size_t unsteady = 0;  ///< the requests in flight changed within it, or none ran before or after it
+  std::size_t partial = 0;   ///< far fewer iterations than the others of its run: idle for a part
+  std::size_t prefill = 0;   ///< mostly prompts, while others of its run only decode
+  [[nodiscard]] std::size_t sum() const { return unsteady + partial + prefill; }
 };
 
 /// One setting at one load. Values that were not logged are empty.
@@ -91,7 +91,8 @@ struct Run {
   RunTimesLeftOut left_out = {};
   /// Logged temperature, sampling, category and so on, with all values of each.
   std::map<std::string, std::set<std::string>> circumstances = {};
-  std::vector<RunPart> parts = {};  ///< one per observation, in order
+  std::set<std::string> files = {};  ///< that its observations come from
+  std::vector<RunPart> parts = {};   ///< one per observation, in order
 
   [[nodiscard]] bool is_plain() const { return setting.decoding == logs::Decoding::plain; }
 };
@@ -106,7 +107,7 @@ struct RunList {
 };
 
 /// `plain`: logs whose observations are without speculation, unless they say that they are speculative (W09).
-/// Observations of a speculative server that drafted nothing (gamma 0) are ignored with W09: they are not
+/// Observations of a speculative server that drafted nothing (gamma 0) are runs of their own: they are not
 /// autoregressive decoding. The order of the logs changes nothing.
 [[nodiscard]] RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 

@@ -78,6 +78,7 @@ std::string number_text(const analytic::ClusteredEstimate* estimate) {
 /// A row for each logged setting of each load, under the plain run that it is compared with.
 std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
+  constexpr std::size_t longest_name = 30;
   Table table;
   table.columns = {{"", Align::left},
                    {"", Align::left},
@@ -89,25 +90,30 @@ std::string loads_table(const answers::Advice& advice) {
                    {"speedup", Align::right}};
   std::vector<answers::Run> runs;
   for (const answers::RunEstimates& one : advice.runs) runs.push_back(one.run);
+  const bool timed = std::ranges::all_of(advice.loads, [&](const answers::LoadAdvice& load) {
+    return !load.by_capacity && advice.runs[load.logged.front().run].estimate("tpot_ms") != nullptr;
+  });
+  const auto per_s = [&](const answers::RunEstimates& run) {
+    return timed || !run.throughput ? std::string() : number_text(&*run.throughput);
+  };
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
-    std::string name = load->name;
+    std::string name = readable(load->name, longest_name);
     const analytic::ClusteredEstimate* step = nullptr;
     if (load->plain) {
       const answers::RunEstimates& plain = advice.runs[*load->plain];
       step = plain.estimate("tpot_ms");
-      table.rows.push_back({name, "plain", "", "", "", number_text(step),
-                            number_text(plain.throughput ? &*plain.throughput : nullptr), ""});
+      table.rows.push_back({name, "plain", "", "", "", number_text(step), per_s(plain), ""});
       name.clear();
     }
     for (const answers::LoggedRun& logged : load->logged) {
       const answers::RunEstimates& run = advice.runs[logged.run];
       const analytic::ClusteredEstimate* iteration = run.estimate("iteration_ms");
-      table.rows.push_back(
-          {name, answers::setting_text(run.run, runs),
-           run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", number_text(iteration),
-           iteration != nullptr && step != nullptr ? fmt::format("{:.2f}", iteration->value / step->value) : "",
-           number_text(run.estimate("tpot_ms")), number_text(run.throughput ? &*run.throughput : nullptr),
-           logged.speedup ? answers::with_half_width(*logged.speedup) : "not known"});
+      const bool in_steps = iteration != nullptr && step != nullptr && !load->by_capacity;
+      table.rows.push_back({name, answers::setting_text(run.run, runs),
+                            run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", number_text(iteration),
+                            in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
+                            number_text(run.estimate("tpot_ms")), per_s(run),
+                            logged.speedup ? answers::with_half_width(*logged.speedup) : ""});
       name.clear();
     }
   }
@@ -215,16 +221,15 @@ std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(
 std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
   std::vector<std::string> texts = answers::warning_lines(advice.warnings);
   if (texts.empty()) return "";
-  for (std::size_t shown = texts.size(); shown > 0; --shown) {
+  for (std::size_t shown = texts.size();; --shown) {
     std::string text =
         fmt::format("{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
     constexpr std::size_t code = 3;
     for (std::size_t i = shown; i < texts.size(); ++i)
-      text += (i == shown ? "; also " : ", ") + texts[i].substr(0, code);
+      text += (i > shown ? ", " : shown > 0 ? "; also " : "") + texts[i].substr(0, code);
     text = labeled("warnings", text);
-    if (line_count(text) <= lines || shown == 1) return text;
+    if (line_count(text) <= lines || shown == 0) return text;
   }
-  return "";
 }
 
 /// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
@@ -265,7 +270,6 @@ std::string settings_text(std::string_view settings) {
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t usual_rows = 4;
-  constexpr std::size_t warning_lines = 2;
   const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
   const std::string action = labeled("", advice.action);
   const std::string evidence = labeled("evidence", advice.evidence + sign);
@@ -273,11 +277,14 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::string cause = advice.cause.empty() ? "" : labeled("cause", advice.cause);
   const std::string next = advice.next.empty() ? "" : labeled("next", advice.next);
   const std::string use = settings_text(settings);
-  const std::string warnings = warnings_text(advice, warning_lines);
   const std::size_t rows = table.empty() ? 0 : line_count(table) - 1;
   const std::size_t room = most_lines + (rows > usual_rows ? rows - usual_rows : 0);
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
-                      line_count(next) + line_count(warnings) + (use.empty() ? 0 : 1);
+                      line_count(next) + (use.empty() ? 0 : 1);
+  constexpr std::size_t usual_warnings = 2;
+  const std::size_t left = room - std::min(room, lines);
+  const std::string warnings = warnings_text(advice, std::clamp<std::size_t>(left, 1, usual_warnings));
+  lines += line_count(warnings);
   const auto if_it_fits = [&](const std::string& text) {
     if (lines + line_count(text) > room) return std::string();
     lines += line_count(text);
