@@ -44,11 +44,20 @@ void visit_source(Log& log, auto&& visit) {
 /// What tells a run from others and decides what it may be compared with.
 template <logs::ConstOrNot<Run> AnyRun>
 void visit_identity(AnyRun& run, auto&& visit) {
-  visit("gamma", run.gamma);
-  visit("drafter", run.drafter);
+  visit("engine", run.setting.engine);
+  visit("engine_version", run.setting.version);
+  visit("target", run.setting.target);
+  visit("drafter", run.setting.drafter);
+  visit("draft", run.setting.draft_model);
+  visit("gamma", run.setting.gamma);
+  visit("adaptive", run.setting.adaptive);
+  visit("sampling", run.setting.sampling);
   visit("concurrency", run.load.requests);
   visit("request_rate_per_s", run.load.request_rate_per_s);
+  visit("offered_requests", run.load.offered_requests);
+  visit("overloaded", run.overloaded);
   visit("category", run.load.category);
+  visit("context_of_load", run.load.context);
   visit("batch", run.requests);
   visit("context", run.context_tokens);
   visit("output_tokens", run.output_tokens);
@@ -269,7 +278,7 @@ void read_metric(const Json& json, const std::string& path, RunEstimates& run, P
 
 RunEstimates read_run(const Json& json, const std::string& path, ProblemList& problems) {
   RunEstimates run{.log = "A", .name = {}, .run = {}, .measured = {}, .unknown = {}};
-  run.run.decoding = logs::Decoding::speculative;
+  run.run.setting.decoding = logs::Decoding::speculative;
   Keys keys(json, path, problems);
   keys.read("name", run.name);
   visit_identity(run.run, [&](const char* key, auto& value) { keys.read(key, value); });

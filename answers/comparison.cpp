@@ -15,8 +15,6 @@
 namespace foredraft::answers {
 namespace {
 
-using logs::Decoding;
-
 /// What is compared: one log or baseline and the numbers of its runs in Comparison::runs.
 struct Side {
   const logs::ObservedLog* log;  ///< of a baseline: without observations
@@ -58,7 +56,7 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
   Side side{.log = &log, .name = std::move(name)};
   const RunList runs = runs_of(std::span(&log, 1), {});
   for (const Run& run : runs.all) {
-    if (run.decoding == Decoding::plain) {
+    if (run.is_plain()) {
       side.plain.push_back(estimates_of(run, side.name, registry));
       continue;
     }
@@ -125,7 +123,7 @@ std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, Cl
   add_warnings(runs.warnings, comparison.warnings);
   std::vector<RunEstimates> plain;
   for (const Run& run : runs.all) {
-    if (run.decoding == Decoding::plain) plain.push_back(estimates_of(run, "plain", registry));
+    if (run.is_plain()) plain.push_back(estimates_of(run, "plain", registry));
   }
   return plain;
 }
@@ -153,7 +151,7 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
 
 MetricDifference metric_difference(const MeasuredMetric& reference, const MeasuredMetric& candidate) {
   const analytic::ClusteredEstimate difference = difference_of(candidate.estimate, reference.estimate);
-  const Interval interval = analytic::interval_of(difference);
+  const Interval interval = known_interval(difference);
   constexpr double unknown_ratio = std::numeric_limits<double>::quiet_NaN();
   MetricDifference all{.metric = candidate.metric,
                        .reference = reference.estimate.value,
@@ -162,14 +160,16 @@ MetricDifference metric_difference(const MeasuredMetric& reference, const Measur
                        .difference_ci95 = interval,
                        .ratio = unknown_ratio,
                        .ratio_ci95 = {unknown_ratio, unknown_ratio},
-                       .smallest_detectable = analytic::smallest_detectable(analytic::uncertainty_of(difference)),
+                       .smallest_detectable = is_assumed(difference)
+                                                  ? unknown_ratio
+                                                  : analytic::smallest_detectable(analytic::uncertainty_of(difference)),
                        .shown = interval.low > 0.0 || interval.high < 0.0,
                        .paired = false};
   const analytic::ErrorSource& one = reference.estimate.sources.front();
   const analytic::ErrorSource& other = candidate.estimate.sources.front();
   all.paired = !one.assumed && one.id == other.id;
   if (reference.estimate.value > 0.0 && candidate.estimate.value > 0.0) {
-    const Interval of_log = analytic::interval_of(log_ratio_of(candidate.estimate, reference.estimate));
+    const Interval of_log = known_interval(log_ratio_of(candidate.estimate, reference.estimate));
     all.ratio = candidate.estimate.value / reference.estimate.value;
     all.ratio_ci95 = {std::exp(of_log.low), std::exp(of_log.high)};
     all.shown = all.shown && (of_log.low > 0.0 || of_log.high < 0.0);
@@ -195,7 +195,7 @@ void compare_run(std::size_t candidate, const std::vector<std::size_t>& referenc
   for (const bool same_gamma : {true, false}) {
     for (const std::size_t reference : references) {
       const Run& other = comparison.runs[reference].run;
-      if ((other.gamma == run.gamma) != same_gamma) continue;
+      if ((other.setting.gamma == run.setting.gamma) != same_gamma) continue;
       const std::string differs = targets.empty() ? difference_of(other, run) : targets;
       if (differs.empty()) {
         RunComparison compared = run_comparison(reference, candidate, comparison);

@@ -30,7 +30,7 @@ Document measured_json(const MeasuredMetric& measured) {
   const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
   return {{"metric", measured.metric},
           {"value", measured.estimate.value},
-          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
+          {"ci95", interval_json(known_interval(measured.estimate))},
           {"clusters", measured.clusters},
           {"cluster", word.second},
           {"assumed", is_assumed(measured.estimate)}};
@@ -39,7 +39,7 @@ Document measured_json(const MeasuredMetric& measured) {
 Document run_json(const RunEstimates& run, const ComparedCost& cost) {
   return {{"name", run.name},
           {"log", run.log},
-          {"gamma", value_or_null(run.run.gamma)},
+          {"gamma", value_or_null(run.run.setting.gamma)},
           {"batch", value_or_null(run.run.requests)},
           {"context", value_or_null(run.run.context_tokens)},
           {"category", value_or_null(run.run.load.category)},

@@ -50,7 +50,8 @@ std::optional<analytic::AcceptanceCounts> counts_for_fit(const Observation& obse
       .steps = static_cast<double>(counts.steps),
       .accepted_at = accepted_at(counts, gamma),
       .accepted_tokens = static_cast<double>(counts.accepted_tokens.value_or(0)),
-      .rounding = std::min(1.0, counts.accepted_at_rounding / static_cast<double>(counts.steps))};
+      .rounding = std::min(1.0, counts.accepted_at_rounding / static_cast<double>(counts.steps)),
+      .in_time = observation.span == logs::Span::window};
   if (taken.accepted_at.empty() && !counts.accepted_tokens) return std::nullopt;
   return taken;
 }

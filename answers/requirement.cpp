@@ -73,7 +73,7 @@ void add_value(const RunEstimates& run, RequirementVerdict& verdict) {
     return;
   }
   verdict.value = measured->estimate.value;
-  verdict.ci95 = analytic::interval_of(measured->estimate);
+  verdict.ci95 = known_interval(measured->estimate);
 }
 
 void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict& verdict) {
@@ -129,17 +129,19 @@ std::string rounded_up(double value, int digits) {
 }
 
 std::string with_interval(double value, const Interval& interval) {
+  if (std::isnan(interval.low)) return rounded(value, digits_for(0.0));
   const int digits = digits_for((interval.high - interval.low) / 2.0);
   return fmt::format("{} ({} to {})", rounded(value, digits), rounded(interval.low, digits),
                      rounded(interval.high, digits));
 }
 
 std::string with_interval(const analytic::ClusteredEstimate& estimate) {
-  return with_interval(estimate.value, analytic::interval_of(estimate));
+  return with_interval(estimate.value, known_interval(estimate));
 }
 
 std::string with_half_interval(const analytic::ClusteredEstimate& estimate) {
-  const Interval interval = analytic::interval_of(estimate);
+  const Interval interval = known_interval(estimate);
+  if (std::isnan(interval.low)) return rounded(estimate.value, digits_for(0.0));
   const double half = (interval.high - interval.low) / 2.0;
   const int digits = digits_for(half);
   return fmt::format("{} +- {}", rounded(estimate.value, digits), rounded_up(half, digits));
@@ -188,6 +190,11 @@ RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run, c
     add_value(estimates, verdict);
   }
   if (!verdict.value) return verdict;
+  if (std::isnan(verdict.ci95->low)) {
+    verdict.ci95 = std::nullopt;
+    verdict.why = "a single run: its error is not known";
+    return verdict;
+  }
   const bool low = meets(verdict.ci95->low, requirement);
   const bool high = meets(verdict.ci95->high, requirement);
   if (low && high) verdict.outcome = RequirementVerdict::Outcome::met;

@@ -45,6 +45,7 @@ enum class Purpose : std::uint8_t {
   arrival = 40,          ///< when requests arrive
   prompt_length = 41,    ///< tokens of their prompts
   recording = 42,        ///< which recorded sequence an answer replays
+  estimate_errors = 43,  ///< errors of several estimates from one log, drawn together
   test = 255,            ///< reserved for tests
 };
 

@@ -311,6 +311,13 @@ std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts) {
   return *counts.drafted_tokens / counts.steps;
 }
 
+bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma) {
+  constexpr double cut_short = 0.02;  // by the ends of texts
+  if (!gamma || !counts.drafted_tokens || counts.steps <= 0) return false;
+  const double whole = static_cast<double>(counts.steps) * static_cast<double>(*gamma);
+  return static_cast<double>(*counts.drafted_tokens) < (1.0 - cut_short) * whole;
+}
+
 void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,
                   LogContents& contents) {
   check_tokens(counts, gamma, line);

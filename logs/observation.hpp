@@ -55,6 +55,9 @@ struct AcceptanceCounts {
   std::optional<std::int64_t> generated_tokens = {};
 };
 
+/// Steps that drafted and, where the generated tokens tell how many, those that did not.
+[[nodiscard]] double all_steps(const AcceptanceCounts& counts);
+
 /// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
 struct AcceptanceTrace {
   std::vector<std::int32_t> by_step = {};  ///< of each verification step
@@ -129,8 +132,8 @@ struct LogContents {
   std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
 };
 
-/// Whether two observations may be counted together: equal in span, decoding, gamma, stated load and stratum, with the
-/// same power of two of concurrent requests and of the context length.
+/// Whether two observations may be counted together: equal in span, decoding, gamma, drafter, stated load and stratum,
+/// with the same power of two of concurrent requests and of the context length.
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
 /// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "analytic/observed/clustered_estimate.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {
@@ -83,22 +84,17 @@ std::map<std::int64_t, std::vector<const AcceptanceCounts*>> by_gamma(std::span<
   return groups;
 }
 
-/// Sum of squares of accepted - mean * steps over groups of `size` neighbors, as a variance per step.
-double variance_by_groups(std::span<const AcceptanceCounts* const> clusters, double mean, double all_steps,
-                          std::size_t size) {
-  const std::size_t groups = clusters.size() / size;
+/// Scatter of accepted - mean * steps over the clusters of one gamma.
+Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> clusters, const PooledCounts& counts) {
+  std::vector<double> deviations;
   double squares = 0.0;
-  for (std::size_t group = 0; group < groups; ++group) {
-    double deviation = 0.0;
-    // An incomplete group joins the last one.
-    const std::size_t end = group + 1 == groups ? clusters.size() : (group + 1) * size;
-    for (std::size_t i = group * size; i < end; ++i) {
-      deviation += accepted_tokens_of(*clusters[i]) - mean * clusters[i]->steps;
-    }
-    squares += deviation * deviation;
+  bool in_time = false;
+  for (const AcceptanceCounts* one : clusters) {
+    deviations.push_back(accepted_tokens_of(*one) - counts.accepted * one->steps);
+    squares += one->steps * one->steps;
+    in_time = in_time || one->in_time;
   }
-  const auto count = static_cast<double>(groups);
-  return squares * count / (count - 1.0) / all_steps;
+  return scatter_of(deviations, counts.steps * counts.steps / squares, in_time);
 }
 
 }  // namespace
@@ -125,25 +121,24 @@ double variance_of_a_step(const PooledCounts& counts) {
 }
 
 std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters) {
-  constexpr std::size_t min_groups = 8;
   check_counts(clusters);
-  ClusterVariance all{.factor = 0.0, .degrees = 0.0};
+  double factors = 0.0;
+  double by_degrees = 0.0;
+  double weights = 0.0;
   for (const auto& [gamma, group] : by_gamma(clusters)) {
     if (group.size() < 2) continue;
     const PooledCounts counts = pooled(gamma, group);
-    const double of_a_step = variance_of_a_step(counts);
-    double factor = 1.0;
-    for (std::size_t size = 1; size == 1 || group.size() / size >= min_groups; size *= 2) {
-      const double variance = variance_by_groups(group, counts.accepted, counts.steps, size);
-      if (of_a_step > 0.0) factor = std::max(factor, variance / of_a_step);
-    }
-    const auto degrees = static_cast<double>(group.size() - 1);
-    all.factor += degrees * factor;
-    all.degrees += degrees;
+    const Uncertainty scatter = scatter_of_clusters(group, counts);
+    const double of_steps = counts.steps * variance_of_a_step(counts);
+    const double variance = scatter.standard_error * scatter.standard_error;
+    const auto weight = static_cast<double>(group.size() - 1);
+    const double weighted = weight * (of_steps > 0.0 ? std::max(1.0, variance / of_steps) : 1.0);
+    factors += weighted;
+    by_degrees += weighted * weighted / scatter.degrees;
+    weights += weight;
   }
-  if (all.degrees == 0.0) return std::nullopt;
-  all.factor /= all.degrees;
-  return all;
+  if (weights == 0.0) return std::nullopt;
+  return ClusterVariance{.factor = factors / weights, .degrees = factors * factors / by_degrees};
 }
 
 namespace {

@@ -19,6 +19,7 @@ struct AcceptanceCounts {
   std::vector<double> accepted_at;  ///< [i]: steps whose first i + 1 drafts were all accepted; empty: not logged
   double accepted_tokens = 0.0;     ///< accepted drafts; used only if accepted_at is empty
   double rounding = 0.0;            ///< half width of the rounding error of each accepted_at / steps
+  bool in_time = true;              ///< clusters are consecutive windows: neighbors may depend on each other
 };
 
 /// The pooled counts of all clusters of one gamma.
@@ -43,11 +44,11 @@ void check_counts(std::span<const AcceptanceCounts> clusters);
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
 
 /// Variance inflation: the variance of accepted drafts per step estimated from clusters, divided by that of independent
-/// steps, at least 1. The maximum over batch means of 1, 2, 4, ... clusters in the given order, as long as eight groups
-/// remain. Nullopt for fewer than two clusters of one gamma.
+/// steps, at least 1. scatter_of() the clusters of each gamma; the mean over gammas, weighted by clusters less 1.
+/// Nullopt for fewer than two clusters of one gamma.
 struct ClusterVariance {
   double factor;   ///< >= 1
-  double degrees;  ///< degrees of freedom of the estimate
+  double degrees;  ///< degrees of freedom of the estimate [Satterthwaite1946]
 };
 [[nodiscard]] std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters);
 

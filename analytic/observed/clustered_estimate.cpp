@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "core/check.hpp"
 
@@ -26,33 +28,38 @@ void check_totals(std::span<const double> tops, std::span<const double> bottoms)
   }
 }
 
-double degrees_of(double effective_clusters) { return std::max(1.0, effective_clusters - 1.0); }
-
-/// Batch means of groups of `size` neighbors; an incomplete group joins the last one.
-Uncertainty scatter_of(const ErrorSource& source, std::size_t size) {
-  const std::size_t groups = source.influence.size() / size;
-  double squares = 0.0;
-  for (std::size_t group = 0; group < groups; ++group) {
-    double influence = 0.0;
-    const std::size_t end = group + 1 == groups ? source.influence.size() : (group + 1) * size;
-    for (std::size_t i = group * size; i < end; ++i) influence += source.influence[i];
-    squares += influence * influence;
-  }
-  const double clusters = std::max(min_effective_clusters, source.effective_clusters / static_cast<double>(size));
-  return {std::sqrt(squares * clusters / (clusters - 1.0)), degrees_of(clusters)};
+/// Sums of `size` neighbors; an incomplete group joins the last one.
+std::vector<double> grouped(std::span<const double> deviations, std::size_t size) {
+  std::vector<double> groups(deviations.size() / size);
+  for (std::size_t i = 0; i < deviations.size(); ++i) groups[std::min(i / size, groups.size() - 1)] += deviations[i];
+  return groups;
 }
 
-Uncertainty uncertainty_of_source(const ErrorSource& source) {
-  constexpr double min_groups = 8.0;
-  if (source.assumed) return {std::abs(source.influence.front()), without_limit};
-  Uncertainty widest = scatter_of(source, 1);
-  for (std::size_t size = 2; source.in_time && source.effective_clusters >= min_groups * static_cast<double>(size);
-       size *= 2) {
-    const Uncertainty grouped = scatter_of(source, size);
-    const auto width = [](const Uncertainty& one) { return one.standard_error * student_quantile(0.95, one.degrees); };
-    if (width(grouped) > width(widest)) widest = grouped;
-  }
-  return widest;
+/// Of independent deviations that sum to 0.
+Uncertainty independent_scatter(std::span<const double> deviations, double clusters) {
+  const double squares = std::inner_product(deviations.begin(), deviations.end(), deviations.begin(), 0.0);
+  clusters = std::max(min_effective_clusters, clusters);
+  return {std::sqrt(squares * clusters / (clusters - 1.0)), std::max(1.0, clusters - 1.0)};
+}
+
+/// Correlation of neighbors, in [0, 0.95], from n deviations from their own mean: their sample correlation falls short
+/// of it by (1 + 4 rho)/n [Marriott1954].
+double correlation_of_neighbors(std::span<const double> deviations, double n) {
+  constexpr double largest = 0.95;
+  if (deviations.empty()) return 0.0;
+  const double products = std::inner_product(deviations.begin() + 1, deviations.end(), deviations.begin(), 0.0);
+  const double squares = std::inner_product(deviations.begin(), deviations.end(), deviations.begin(), 0.0);
+  return std::clamp((n * products / squares + 1.0) / (n - 4.0), 0.0, largest);
+}
+
+/// Of deviations that follow a first-order autoregression.
+Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters) {
+  constexpr double min_clusters = 5.0;  // fewer show no correlation: as good as two
+  Uncertainty scatter = independent_scatter(deviations, clusters);
+  if (clusters < min_clusters) return {scatter.standard_error, 1.0};
+  const double rho = correlation_of_neighbors(deviations, clusters);
+  const double inflation = (1.0 + rho) / (1.0 - rho);
+  return {scatter.standard_error * std::sqrt(inflation), std::max(1.0, clusters / inflation - 1.0)};
 }
 
 void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource>& sources) {
@@ -123,11 +130,33 @@ ClusteredEstimate log_ratio_of(const ClusteredEstimate& one, const ClusteredEsti
   return combined(std::log(one.value / other.value), terms);
 }
 
+Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time) {
+  constexpr double min_groups = 20.0;
+  if (!in_time) return independent_scatter(deviations, effective_clusters);
+  std::vector<double> windows;
+  std::copy_if(deviations.begin(), deviations.end(), std::back_inserter(windows),
+               [](double one) { return one != 0.0; });
+  const auto width = [](const Uncertainty& one) { return one.standard_error * student_quantile(0.95, one.degrees); };
+  Uncertainty widest = autoregressive_scatter(windows, effective_clusters);
+  const double clusters = std::min(effective_clusters, static_cast<double>(windows.size()));
+  for (std::size_t size = 2; clusters >= min_groups * static_cast<double>(size); size *= 2) {
+    const Uncertainty of_groups =
+        autoregressive_scatter(grouped(windows, size), effective_clusters / static_cast<double>(size));
+    if (width(of_groups) > width(widest)) widest = of_groups;
+  }
+  return widest;
+}
+
+Uncertainty uncertainty_of(const ErrorSource& source) {
+  if (source.assumed) return {std::abs(source.influence.front()), without_limit};
+  return scatter_of(source.influence, source.effective_clusters, source.in_time);
+}
+
 Uncertainty uncertainty_of(const ClusteredEstimate& estimate) {
   double variance = 0.0;
   double by_degrees = 0.0;
   for (const ErrorSource& source : estimate.sources) {
-    const Uncertainty one = uncertainty_of_source(source);
+    const Uncertainty one = uncertainty_of(source);
     const double square = one.standard_error * one.standard_error;
     variance += square;
     by_degrees += square * square / one.degrees;

@@ -61,9 +61,17 @@ struct Uncertainty {
   double degrees;
 };
 
-/// Standard error of an estimate. n clusters have n - 1 degrees of freedom, n the effective number. For windows the
-/// maximum interval over batch means of 1, 2, 4, ... windows, as long as eight groups remain. Several sources are
-/// combined by [Satterthwaite1946].
+/// Standard error of the sum of the clusters' deviations from their mean, which themselves sum to 0.
+/// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom. Where they are windows
+/// (`in_time`), first-order autoregression widens the error: the maximum interval over groups of 1, 2, 4, ...
+/// neighbors, as long as 20 groups remain. Clusters that deviate by exactly 0 are left out of the correlation.
+/// Derivation D27.
+[[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time);
+
+/// Standard error of one source: scatter_of its influences, or the assumed one.
+[[nodiscard]] Uncertainty uncertainty_of(const ErrorSource& source);
+
+/// Standard error of an estimate. Several sources are combined by [Satterthwaite1946].
 [[nodiscard]] Uncertainty uncertainty_of(const ClusteredEstimate& estimate);
 
 /// value +- Student quantile of `level` times the standard error.

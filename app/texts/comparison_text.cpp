@@ -41,11 +41,13 @@ std::string differences_table(const answers::RunComparison& compared, const answ
     paired = paired || one.paired;
     const double half = (one.difference_ci95.high - one.difference_ci95.low) / 2.0;
     const int digits = answers::digits_for(half);
-    table.rows.push_back({std::string(answers::metric_entry(one.metric).title), answers::rounded(one.reference, digits),
-                          answers::rounded(one.candidate, digits),
-                          answers::signed_rounded(one.difference, digits) + " +- " + answers::rounded_up(half, digits),
-                          std::isfinite(one.ratio) ? answers::with_interval(one.ratio, one.ratio_ci95) : "",
-                          answers::rounded_up(one.smallest_detectable, digits)});
+    table.rows.push_back(
+        {std::string(answers::metric_entry(one.metric).title), answers::rounded(one.reference, digits),
+         answers::rounded(one.candidate, digits),
+         answers::signed_rounded(one.difference, digits) +
+             (std::isnan(half) ? std::string() : " +- " + answers::rounded_up(half, digits)),
+         std::isfinite(one.ratio) ? answers::with_interval(one.ratio, one.ratio_ci95) : "",
+         std::isnan(one.smallest_detectable) ? std::string() : answers::rounded_up(one.smallest_detectable, digits)});
   }
   return labeled("",
                  fmt::format("{} against {}{}", candidate.name, reference.name, paired ? ", request by request" : "")) +
@@ -137,9 +139,7 @@ std::string evidence_text(const answers::Comparison& comparison) {
     text += fmt::format("{}{} ({} at least)", text.empty() ? "95 %, from the scatter of " : " and ", kind, minimum);
   }
   if (assumed) {
-    text +=
-        fmt::format("{}where a run is a single observation, or all agree, {:.0f} % is assumed as its standard error",
-                    text.empty() ? "" : "; ", 100.0 * answers::single_run_error);
+    text += fmt::format("{}a single run has no known error", text.empty() ? "" : "; ");
   }
   return text.empty() ? "" : labeled("intervals", text);
 }
@@ -173,9 +173,10 @@ std::string times_reference(const answers::RequirementVerdict& verdict) {
 std::string verdicts_text(const answers::Comparison& comparison) {
   std::string text;
   for (const answers::RequirementVerdict& verdict : comparison.verdicts) {
-    const std::string what = verdict.value
-                                 ? answers::with_interval(*verdict.value, *verdict.ci95) + times_reference(verdict)
-                                 : "not known, " + verdict.why;
+    const std::string what =
+        verdict.ci95    ? answers::with_interval(*verdict.value, *verdict.ci95) + times_reference(verdict)
+        : verdict.value ? fmt::format("{:.3f}{}, {}", *verdict.value, times_reference(verdict), verdict.why)
+                        : "not known, " + verdict.why;
     text += labeled(text.empty() ? "required" : " ",
                     fmt::format("{}: {} by {}: {}", verdict.requirement.text, answers::outcome_word(verdict.outcome),
                                 verdict.run, what));

@@ -17,6 +17,12 @@ AcceptanceCounts window(double steps, double first, double second) {
   return {.gamma = 2, .steps = steps, .accepted_at = {first, second}};
 }
 
+AcceptanceCounts request(double steps, double first, double second) {
+  AcceptanceCounts counts = window(steps, first, second);
+  counts.in_time = false;
+  return counts;
+}
+
 }  // namespace
 
 TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
@@ -65,7 +71,7 @@ TEST_CASE("the variance of a step is that of its accepted drafts") {
 
 TEST_CASE("clusters that differ more than their steps widen the variance by as much") {
   // Four clusters of 100 steps; accepted 150, 50, 150, 50 drafts: deviations of 50. 4/3 of 4 x 2,500 over 400 steps.
-  const std::vector clusters{window(100, 75, 75), window(100, 25, 25), window(100, 75, 75), window(100, 25, 25)};
+  const std::vector clusters{request(100, 75, 75), request(100, 25, 25), request(100, 75, 75), request(100, 25, 25)};
   const auto variance = cluster_variance(clusters);
   REQUIRE(variance);
   CHECK(variance->degrees == 3.0);
@@ -75,12 +81,31 @@ TEST_CASE("clusters that differ more than their steps widen the variance by as m
   CHECK(cluster_variance(std::vector{window(100, 50, 20), window(100, 50, 20)})->factor == 1.0);
 }
 
-TEST_CASE("neighboring clusters that go together widen the variance by groups of them") {
-  // 16 clusters, eight of one mood and eight of the other: pairs deviate twice as far.
+TEST_CASE("neighboring windows that go together widen the variance by their correlation") {
+  // As in clustered_estimate: 12 windows in pairs, a correlation of 1/4, 5/3 of the variance, 6.2 degrees.
   std::vector<AcceptanceCounts> clusters;
-  for (int i = 0; i < 16; ++i) clusters.push_back(i % 4 < 2 ? window(100, 75, 75) : window(100, 25, 25));
+  for (int i = 0; i < 12; ++i) clusters.push_back(i % 4 < 2 ? window(100, 75, 75) : window(100, 25, 25));
   const double of_a_step = variance_of_a_step(pooled_by_gamma(clusters)[0]);
-  CHECK(cluster_variance(clusters)->factor == Approx(8.0 / 7.0 * 8.0 * 10000.0 / 1600.0 / of_a_step).epsilon(few_ulp));
+  const double independent = 12.0 / 11.0 * 12.0 * 2500.0 / 1200.0 / of_a_step;
+  const auto variance = cluster_variance(clusters);
+  CHECK(variance->factor == Approx(5.0 / 3.0 * independent).epsilon(few_ulp));
+  CHECK(variance->degrees == Approx(6.2).epsilon(few_ulp));
+  for (AcceptanceCounts& one : clusters) one.in_time = false;
+  CHECK(cluster_variance(clusters)->factor == Approx(independent).epsilon(few_ulp));
+}
+
+TEST_CASE("variances of several gammas are averaged by their clusters, with degrees of freedom of the sum") {
+  std::vector clusters{request(100, 75, 75), request(100, 25, 25), request(100, 75, 75), request(100, 25, 25)};
+  const double first = cluster_variance(clusters)->factor;
+  for (const double accepted : {20, 80}) {
+    clusters.push_back({.gamma = 1, .steps = 100, .accepted_at = {accepted}, .in_time = false});
+  }
+  // 2 x 2 x 30^2 over 200 steps of variance 0.25.
+  const double second = 2.0 * 2.0 * 900.0 / 200.0 / 0.25;
+  const auto variance = cluster_variance(clusters);
+  CHECK(variance->factor == Approx((3.0 * first + second) / 4.0).epsilon(few_ulp));
+  const double sum = 3.0 * first + second;
+  CHECK(variance->degrees == Approx(sum * sum / (3.0 * first * first + second * second)).epsilon(few_ulp));
 }
 
 TEST_CASE("counts that no log can hold are refused") {

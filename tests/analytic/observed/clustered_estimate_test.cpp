@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/observed/clustered_estimate.hpp"
 
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -21,6 +26,21 @@ constexpr ClusterSet other_requests{.clusters = 1, .run = 1, .in_time = false};
 ClusteredEstimate ratio(const std::vector<double>& tops, const std::vector<double>& bottoms,
                         const ClusterSet& set = requests) {
   return ratio_of_totals(tops, bottoms, set, assumed);
+}
+
+constexpr ClusterSet windows{.clusters = 2, .run = 2, .in_time = true};
+
+/// Windows of mean 100 and variance 1: an autoregression, and independent noise.
+ClusteredEstimate autocorrelated(double rho, double noise, int count, int repetition) {
+  RandomStream random(1, {.purpose = Purpose::test, .point = 39, .block = static_cast<std::uint64_t>(repetition)});
+  boost::random::normal_distribution<double> normal;
+  std::vector<double> tops;
+  double level = normal(random);
+  for (int i = 0; i < count; ++i) {
+    tops.push_back(100.0 + std::sqrt(1.0 - noise) * level + std::sqrt(noise) * normal(random));
+    level = rho * level + std::sqrt(1.0 - rho * rho) * normal(random);
+  }
+  return ratio(tops, std::vector<double>(tops.size(), 1.0), windows);
 }
 
 }  // namespace
@@ -88,15 +108,67 @@ TEST_CASE("a ratio that both share cancels in the ratio of two ratios") {
         Approx(uncertainty_of(one).standard_error / one.value).epsilon(second_route));
 }
 
-TEST_CASE("windows that follow each other are taken in groups, requests are not") {
+TEST_CASE("windows that follow each other widen the error by their correlation, requests do not") {
   std::vector<double> tops;
-  for (int i = 0; i < 64; ++i) tops.push_back(i / 8 % 2 == 0 ? 1.0 : 2.0);  // runs of eight
+  for (int i = 0; i < 12; ++i) tops.push_back(i / 2 % 2 == 0 ? 1.0 : 2.0);
   const std::vector<double> bottoms(tops.size(), 1.0);
-  const double by_request = uncertainty_of(ratio(tops, bottoms)).standard_error;
-  const Uncertainty by_window = uncertainty_of(ratio(tops, bottoms, {.clusters = 0, .run = 0, .in_time = true}));
-  CHECK(by_request == Approx(0.5 / std::sqrt(63.0)).epsilon(second_route));
-  CHECK(by_window.standard_error == Approx(0.5 / std::sqrt(7.0)).epsilon(second_route));
-  CHECK(by_window.degrees == Approx(7.0).epsilon(few_ulp));
+  const Uncertainty by_request = uncertainty_of(ratio(tops, bottoms));
+  CHECK(by_request.standard_error == Approx(0.5 / std::sqrt(11.0)).epsilon(second_route));
+  CHECK(by_request.degrees == Approx(11.0).epsilon(few_ulp));
+  // Six pairs of neighbors agree, five do not: a sample correlation of 1/12, less its bias (12/12 + 1)/8 = 1/4. So the
+  // variance is that of 12 x 3/5 windows.
+  const Uncertainty by_window = uncertainty_of(ratio(tops, bottoms, windows));
+  CHECK(by_window.standard_error == Approx(0.5 / std::sqrt(11.0) * std::sqrt(5.0 / 3.0)).epsilon(second_route));
+  CHECK(by_window.degrees == Approx(6.2).epsilon(second_route));
+  // Windows that do not contribute stand between no two.
+  tops.insert(tops.begin() + 1, {0.0, 0.0});
+  std::vector<double> gaps(bottoms);
+  gaps.insert(gaps.begin() + 1, {0.0, 0.0});
+  CHECK(uncertainty_of(ratio(tops, gaps, windows)).standard_error == by_window.standard_error);
+}
+
+TEST_CASE("windows that take turns do not narrow the error, and few windows are as good as two") {
+  const std::vector<double> turns{1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0};
+  const std::vector<double> bottoms(turns.size(), 1.0);
+  CHECK(uncertainty_of(ratio(turns, bottoms, windows)).standard_error ==
+        uncertainty_of(ratio(turns, bottoms)).standard_error);
+  const Uncertainty four = uncertainty_of(ratio({1.0, 1.0, 2.0, 2.0}, {1.0, 1.0, 1.0, 1.0}, windows));
+  CHECK(four.standard_error == Approx(0.5 / std::sqrt(3.0)).epsilon(second_route));
+  CHECK(four.degrees == 1.0);
+}
+
+TEST_CASE("intervals of autocorrelated windows hold their level, and those of independent ones are not much wider") {
+  struct Case {
+    double rho;    // of neighbors
+    double noise;  // share of the variance that is independent of all others
+    int windows;
+    double min_level, max_level, max_width;
+  };
+  // Levels within five standard errors of 2,000 repetitions; widths in those of the known error.
+  for (const Case& one :
+       {Case{0.0, 0.0, 6, 0.95, 0.99, 2.0}, Case{0.0, 0.0, 12, 0.94, 0.99, 1.4}, Case{0.0, 0.0, 100, 0.94, 0.99, 1.35},
+        Case{0.5, 0.0, 12, 0.89, 0.97, 2.5}, Case{0.5, 0.0, 40, 0.92, 0.98, 1.5}, Case{0.9, 0.0, 12, 0.82, 0.95, 6.5},
+        Case{0.9, 0.0, 24, 0.84, 0.96, 6.5}, Case{0.9, 0.5, 320, 0.92, 0.99, 1.7}}) {
+    INFO(one.rho << " " << one.noise << " " << one.windows);
+    constexpr int repetitions = 2000;
+    const double n = one.windows;
+    double variance = 0.0;  // of the mean, in closed form
+    for (int lag = 1 - one.windows; lag < one.windows; ++lag) {
+      variance += (1.0 - std::abs(lag) / n) * (1.0 - one.noise) * std::pow(one.rho, std::abs(lag)) / n;
+    }
+    variance += one.noise / n;
+    int held = 0;
+    std::vector<double> widths;
+    for (int i = 0; i < repetitions; ++i) {
+      const Interval interval = interval_of(autocorrelated(one.rho, one.noise, one.windows, i));
+      if (interval.low <= 100.0 && interval.high >= 100.0) ++held;
+      widths.push_back((interval.high - interval.low) / (2.0 * normal_quantile(0.95) * std::sqrt(variance)));
+    }
+    std::nth_element(widths.begin(), widths.begin() + repetitions / 2, widths.end());
+    CHECK(held >= one.min_level * repetitions);
+    CHECK(held <= one.max_level * repetitions);
+    CHECK(widths[repetitions / 2] < one.max_width);
+  }
 }
 
 TEST_CASE("the smallest detectable change is 2.8 standard errors of many clusters and more of few") {
