@@ -44,7 +44,7 @@ class DrawList {
   std::size_t add_normal() {
     constexpr std::size_t apart = std::size_t{1} << 30U;  // from the numbers of runs
     analytic::ErrorSource source{.id = apart + estimates_.size(),
-                                 .assumed = true,
+                                 .origin = analytic::ErrorOrigin::stated,
                                  .in_time = false,
                                  .effective_clusters = 1.0,
                                  .influence = {1.0}};
@@ -277,9 +277,10 @@ Options options_of(const LoadView& view) {
 
 /// Options with what they lose; the last one is to draft nothing, if it is one.
 struct Losses {
-  std::vector<Option> options;
-  std::vector<analytic::Candidate> candidates;
-  std::vector<analytic::CandidateLoss> losses;
+  std::vector<Option> options = {};
+  std::vector<bool> logged = {};
+  std::vector<analytic::Candidate> candidates = {};
+  std::vector<analytic::CandidateLoss> losses = {};
 };
 
 /// `over_plain`: whether no speculation, whose speedup is 1, is an option.
@@ -287,14 +288,27 @@ Losses losses_of(const Options& options, bool over_plain) {
   Losses all;
   for (const auto& [option, known] : options) {
     all.options.push_back(option);
+    all.logged.push_back(known.time == Time::logged);
     all.candidates.push_back({.gamma = std::max<std::int64_t>(1, option.gamma), .speedups = known.speedups});
   }
   if (over_plain && !options.empty()) {
     all.options.push_back({std::numeric_limits<std::size_t>::max(), 0, false});
+    all.logged.push_back(true);
     all.candidates.push_back({.gamma = 0, .speedups = Draws(options.begin()->second.speedups.size(), 1.0)});
   }
   if (!all.candidates.empty()) all.losses = analytic::expected_losses(all.candidates);
   return all;
+}
+
+/// Of nearly equal ones the smallest that was logged, so that nothing interpolated or predicted replaces a measurement.
+std::size_t chosen_of(const analytic::LeastLoss& least, const Losses& losses) {
+  if (losses.logged[least.chosen]) return least.chosen;
+  std::optional<std::size_t> smallest;
+  for (const std::size_t tie : least.ties) {
+    const bool smaller = !smallest || losses.candidates[tie].gamma < losses.candidates[*smallest].gamma;
+    if (losses.logged[tie] && smaller) smallest = tie;
+  }
+  return smallest.value_or(least.chosen);
 }
 
 bool is_off(const Option& option) { return option.curve == std::numeric_limits<std::size_t>::max(); }
@@ -471,7 +485,7 @@ Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice&
     }
     if (of_curve.empty()) return {};
     const Losses losses = losses_of(of_curve, traffic.over_plain);
-    const std::size_t chosen = analytic::least_loss(losses.losses).chosen;
+    const std::size_t chosen = chosen_of(analytic::least_loss(losses.losses), losses);
     gammas.push_back(losses.candidates[chosen].gamma);
     requests.push_back(*in_flight);
     held[i] = losses.candidates[chosen].speedups;
@@ -521,8 +535,9 @@ void choose(const Traffic& traffic, Advice& advice) {
   const Losses losses = losses_of(fixed_options(traffic), traffic.over_plain);
   if (losses.losses.empty()) return;
   const analytic::LeastLoss least = analytic::least_loss(losses.losses);
-  const Option& chosen = losses.options[least.chosen];
-  const analytic::CandidateLoss& loss = losses.losses[least.chosen];
+  const std::size_t place = chosen_of(least, losses);
+  const Option& chosen = losses.options[place];
+  const analytic::CandidateLoss& loss = losses.losses[place];
   Recommendation use{.gamma = chosen.gamma,
                      .adaptive = chosen.adaptive,
                      .value = loss.median,
@@ -543,9 +558,8 @@ void choose(const Traffic& traffic, Advice& advice) {
   if (!is_off(chosen)) take_row(traffic, advice, use);
   if (traffic.loads.size() > 1 && !chosen.adaptive) {
     Scheduled scheduled = best_schedule(traffic, advice.main_curve, advice);
-    const bool pays =
-        scheduled.ranges.size() > 1 &&
-        mean_gain(scheduled.speedups, losses.candidates[least.chosen].speedups) > schedule_cost(advice.engine);
+    const bool pays = scheduled.ranges.size() > 1 &&
+                      mean_gain(scheduled.speedups, losses.candidates[place].speedups) > schedule_cost(advice.engine);
     if (pays) use.schedule = std::move(scheduled.ranges);
   }
   // Of a run whose draft length was not logged there is nothing to set.

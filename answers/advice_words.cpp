@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/advice.hpp"
+#include "answers/logging_plan.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -23,7 +24,7 @@ std::string speedup_text(const LoadAdvice& load) { return with_half_width(*load.
 /// "eagle3 at K = 3" where several drafters were logged.
 std::string setting_name(const LoggedRun& logged, const Advice& advice) {
   const RunSetting& setting = advice.runs[logged.run].run.setting;
-  const std::string length = setting.adaptive ? "adaptive drafts"
+  const std::string length = setting.adaptive ? fmt::format("adaptive drafts up to K = {}", setting.gamma.value_or(0))
                              : setting.gamma  ? fmt::format("K = {}", *setting.gamma)
                                               : std::string("the logged setting");
   const std::string& drafter = advice.curves[logged.curve].name;
@@ -325,12 +326,33 @@ std::string off_text(const Advice& advice) {
                      limit_text(loads));
 }
 
-std::string schedule_text(const std::vector<ScheduleRange>& schedule) {
+/// The speedup of a draft length at a load, if it is known; empty: it is not, or it is off.
+std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
+  for (const SpeedupRow& row : load.by_gamma) {
+    const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.value);
+    if (is_it) return fmt::format("{:.2f}x at {}", row.value, load.name);
+  }
+  return "";
+}
+
+std::string schedule_text(const Advice& advice) {
+  const auto& schedule = advice.recommendation->schedule;
   std::vector<std::string> texts;
   for (const ScheduleRange& range : schedule) {
-    const std::string length = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
-    texts.push_back(&range == &schedule.back() ? fmt::format("{} from {}", length, range.first)
-                                               : fmt::format("{} up to {} requests", length, range.last));
+    std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
+    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.first)
+                                       : fmt::format(" up to {}", range.last);
+    for (const LoadAdvice& load : advice.loads) {
+      const double requests = load.requests.value_or(0.0);
+      const bool inside =
+          requests >= static_cast<double>(range.first) && requests < static_cast<double>(range.last) + 1.0;
+      const std::string speedup = inside ? speedup_at(load, range.gamma, advice) : "";
+      if (!speedup.empty()) {
+        text += fmt::format(" ({})", speedup);
+        break;
+      }
+    }
+    texts.push_back(text);
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -345,10 +367,10 @@ std::string losing_text(const Advice& advice) {
   for (const LoadAdvice& load : advice.loads) {
     for (const SpeedupRow& row : load.by_gamma) {
       const bool chosen = row.curve == advice.main_curve && row.gamma == advice.recommendation->gamma;
-      if (chosen && row.value < 1.0) texts.push_back(fmt::format("{} ({:.2f}x)", load.name, row.value));
+      if (chosen && row.value < 1.0) texts.push_back(fmt::format("{:.2f}x at {}", row.value, load.name));
     }
   }
-  return texts.empty() ? "" : fmt::format(" It loses at {}.", fmt::join(texts, ", "));
+  return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
 }
 
 /// Draft lengths or settings that were logged, all loads together.
@@ -362,11 +384,14 @@ std::size_t logged_settings(const Advice& advice) {
 
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
-  const std::string length = use.adaptive ? "adaptive drafts" : fmt::format("K = {}", use.gamma);
+  const std::string length =
+      use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
-    return fmt::format("Use {}: fixed, {} gives {:.2f}x{}.{}", schedule_text(use.schedule), named, use.value,
-                       interval_text(use), losing_text(advice));
+    const std::string fixed = use.gamma == 0
+                                  ? std::string("always on or off gains nothing")
+                                  : fmt::format("fixed, {} gives {:.2f}x{}", named, use.value, interval_text(use));
+    return fmt::format("Use {}; {}.{}", schedule_text(advice), fixed, losing_text(advice));
   }
   const bool one_load = advice.loads.size() == 1;
   const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
@@ -427,13 +452,19 @@ std::string action_of(const Advice& advice) {
 
 // ---- what to do next
 
+/// The command that plans the runs which would tell.
+std::string plan_text(const Advice& advice) {
+  std::optional<double> concurrency;
+  for (const LoadAdvice& load : advice.loads) concurrency = std::max(concurrency, load.requests);
+  return next_runs(advice.engine, advice.gamma_observed, concurrency);
+}
+
 std::string why_not_of(const Advice& advice) {
   if (advice.problem() != nullptr) return "acceptance could not be estimated: log more, or another counter";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;
-    return fmt::format("the plain run differs ({}): log ten minutes without speculation under equal conditions",
-                       load.arms_differ);
+    return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
   }
   if (runs_scatter(advice)) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
@@ -444,28 +475,27 @@ std::string why_not_of(const Advice& advice) {
     return fmt::format("too few verification steps: about {:.0f} give +-1 % of the acceptance length", needed);
   }
   if (advice.compared().empty()) {
-    return "no plain run: log ten minutes without speculation at the same load, and give it by --plain";
+    return "no plain run: log the same load without speculation, and give it by --plain";
   }
   return "the draft length is not logged: another one cannot be compared with it";
 }
 
 std::string next_of(const Advice& advice) {
-  if (!advice.recommendation) return advice.why_not;
   if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) {
-    return "log both arms again on one server, in turn, with the same prompts and settings";
+    return "log both arms again on one server, in turn, with the same prompts and settings: " + plan_text(advice);
   }
   if (std::ranges::any_of(advice.loads, is_engine_fault)) {
     return "iterations this long are a fault: find it (--enforce-eager, graphs, a wrong kernel), then log again";
   }
   if (failing_position(advice)) return "check the drafter: its checkpoint, its tokenizer and how it is attached";
-  if (!advice.recommendation->over_plain) {
-    return "log ten minutes without speculation at the same load, and give it by --plain";
-  }
+  if (!advice.recommendation) return fmt::format("{}: {}", advice.why_not, plan_text(advice));
+  if (!advice.recommendation->over_plain) return "log the same load without speculation: " + plan_text(advice);
   const auto assumed = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
-  if (std::ranges::any_of(advice.compared(), assumed)) return "one more round of each arm, in turn, gives the error";
+  if (std::ranges::any_of(advice.compared(), assumed)) {
+    return "one more round of each arm, in turn, gives the error: " + plan_text(advice);
+  }
   if (logged_settings(advice) == 1 && advice.gamma_observed && advice.recommendation->gamma > 0) {
-    return fmt::format("whether another K is better: log ten minutes at K = {} at the same load",
-                       *advice.gamma_observed > 1 ? 1 : 3);
+    return fmt::format("log K = {} too, at the same load: {}", *advice.gamma_observed > 1 ? 1 : 3, plan_text(advice));
   }
   return "";
 }
@@ -481,12 +511,10 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
     const auto* tpot = run.estimate("tpot_ms");
     return tpot != nullptr && is_assumed(*tpot);
   };
-  std::string text = std::ranges::any_of(advice.runs, assumed)
-                         ? fmt::format(
-                               "your engine's times; single runs, whose error is not known ({:.0f} % is assumed to "
-                               "choose)",
-                               100.0 * single_run_error)
-                         : "your engine's times; 95 % intervals from the scatter of windows or requests";
+  std::string text = "your engine's times; 95 % intervals from the scatter of windows or requests";
+  if (std::ranges::any_of(advice.runs, assumed)) {
+    text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
+  }
   if (question.predicted) {
     text += fmt::format("; other K: {}, +- {:.0f} % a doubling of tokens", question.predicted->evidence,
                         100.0 * normal_quantile(0.95) * question.predicted->error);
@@ -503,7 +531,7 @@ void add_word_warnings(Advice& advice) {
     if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together: " + cost_text(load));
   }
   if (const auto position = failing_position(advice)) {
-    warn("W14", *position == 1 ? std::string("hardly any first draft is accepted")
+    warn("W14", *position == 1 ? std::string("hardly any draft is accepted at position 1")
                                : fmt::format("conditional acceptance collapses at position {}", *position));
   }
   if (advice.problem() != nullptr && advice.problem()->reason == Reason::all_accepted) {

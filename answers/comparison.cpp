@@ -167,7 +167,7 @@ MetricDifference metric_difference(const MeasuredMetric& reference, const Measur
                        .paired = false};
   const analytic::ErrorSource& one = reference.estimate.sources.front();
   const analytic::ErrorSource& other = candidate.estimate.sources.front();
-  all.paired = !one.assumed && one.id == other.id;
+  all.paired = one.origin == analytic::ErrorOrigin::scatter && one.id == other.id;
   if (reference.estimate.value > 0.0 && candidate.estimate.value > 0.0) {
     const Interval of_log = known_interval(log_ratio_of(candidate.estimate, reference.estimate));
     all.ratio = candidate.estimate.value / reference.estimate.value;

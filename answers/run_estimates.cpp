@@ -149,6 +149,11 @@ TotalsOf marginal_totals(std::size_t index) {
   };
 }
 
+MeasuredMetric* find_metric(RunEstimates& run, std::string_view metric) {
+  const auto found = std::ranges::find(run.measured, metric, &MeasuredMetric::metric);
+  return found == run.measured.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::span<const MetricEntry> metric_entries() { return all_metrics; }
@@ -198,6 +203,15 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   };
   const std::string all = "every draft was accepted: a counter that is full by construction (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
+  // Counts of one run know their own error.
+  if (MeasuredMetric* length = find_metric(estimates, "acceptance_length");
+      length != nullptr && is_assumed(length->estimate) && run.tokens && run.steps > 0.0 &&
+      std::isfinite(run.tokens->standard_error)) {
+    length->estimate = analytic::stated_estimate(length->estimate.value, run.tokens->standard_error, number);
+  }
+  if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
+    estimates.run.tokens->mean = length->value;  // one number, however it was counted
+  }
   std::optional<MeasuredMetric> tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);
   const analytic::ClusteredEstimate* length = estimates.estimate("acceptance_length");
   if (tpot && length != nullptr) {

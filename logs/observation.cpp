@@ -96,14 +96,6 @@ Stratum without_lengths(Stratum stratum) {
   return stratum;
 }
 
-std::optional<std::int64_t> minus(const std::optional<std::int64_t>& later,
-                                  const std::optional<std::int64_t>& earlier) {
-  if (!later || !earlier) return std::nullopt;
-  return *later - *earlier;
-}
-
-bool fell(const std::optional<std::int64_t>& difference) { return difference && *difference < 0; }
-
 }  // namespace
 
 double all_steps(const AcceptanceCounts& counts) {
@@ -114,7 +106,7 @@ double all_steps(const AcceptanceCounts& counts) {
 
 bool may_be_pooled(const Observation& first, const Observation& second) {
   return first.span == second.span && first.decoding == second.decoding && first.gamma == second.gamma &&
-         first.adaptive == second.adaptive && first.drafter == second.drafter &&
+         first.adaptive == second.adaptive && first.drafter == second.drafter && first.partial == second.partial &&
          first.concurrency == second.concurrency && first.offered_requests == second.offered_requests &&
          without_lengths(first.stratum) == without_lengths(second.stratum) &&
          power_of_two(first.stratum.context_tokens) == power_of_two(second.stratum.context_tokens) &&
@@ -141,27 +133,6 @@ Observation pooled(const Observation& first, const Observation& second) {
   if (first.cuda_graphs != second.cuda_graphs) both.cuda_graphs = std::nullopt;
   if (first.times.request_rate_per_s != second.times.request_rate_per_s) both.times.request_rate_per_s = std::nullopt;
   return both;
-}
-
-std::optional<Observation> difference(const Observation& later, const Observation& earlier) {
-  if (!later.acceptance || !earlier.acceptance) return std::nullopt;
-  const AcceptanceCounts& all = *later.acceptance;
-  const AcceptanceCounts& before = *earlier.acceptance;
-  AcceptanceCounts counts{.steps = all.steps - before.steps,
-                          .drafted_tokens = minus(all.drafted_tokens, before.drafted_tokens),
-                          .accepted_tokens = minus(all.accepted_tokens, before.accepted_tokens),
-                          .accepted_at = all.accepted_at,
-                          .generated_tokens = minus(all.generated_tokens, before.generated_tokens)};
-  bool restarted = counts.steps < 0 || fell(counts.drafted_tokens) || fell(counts.accepted_tokens) ||
-                   fell(counts.generated_tokens) || all.accepted_at.size() < before.accepted_at.size();
-  for (std::size_t i = 0; !restarted && i < before.accepted_at.size(); ++i) {
-    counts.accepted_at[i] -= before.accepted_at[i];
-    restarted = counts.accepted_at[i] < 0;
-  }
-  if (restarted) return std::nullopt;
-  Observation between = later;
-  between.acceptance = std::move(counts);
-  return between;
 }
 
 }  // namespace foredraft::logs

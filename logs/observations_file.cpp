@@ -23,9 +23,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view observations_schema = "foredraft.observations/1";
 
 /// Keys that were added to the schema: files written before lack them.
-constexpr std::array<std::string_view, 8> later_keys{
-    "adaptive",           "drafter",         "concurrency",      "offered_requests",
-    "completed_requests", "failed_requests", "generated_tokens", "served_requests_per_s"};
+constexpr std::array<std::string_view, 9> later_keys{"partial",         "adaptive",         "drafter",
+                                                     "concurrency",     "offered_requests", "completed_requests",
+                                                     "failed_requests", "generated_tokens", "served_requests_per_s"};
 
 template <typename Enum>
 constexpr const auto& words_of() {

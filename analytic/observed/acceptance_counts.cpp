@@ -84,8 +84,10 @@ std::map<std::int64_t, std::vector<const AcceptanceCounts*>> by_gamma(std::span<
   return groups;
 }
 
-/// Scatter of accepted - mean * steps over the clusters of one gamma.
-Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> clusters, const PooledCounts& counts) {
+/// Scatter of accepted - mean * steps over the clusters of one gamma; `of_steps`: its variance if steps are
+/// independent.
+Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> clusters, const PooledCounts& counts,
+                                double of_steps) {
   std::vector<double> deviations;
   double squares = 0.0;
   bool in_time = false;
@@ -94,7 +96,7 @@ Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> cluster
     squares += one->steps * one->steps;
     in_time = in_time || one->in_time;
   }
-  return scatter_of(deviations, counts.steps * counts.steps / squares, in_time);
+  return scatter_of(deviations, counts.steps * counts.steps / squares, in_time, of_steps);
 }
 
 }  // namespace
@@ -128,8 +130,8 @@ std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts
   for (const auto& [gamma, group] : by_gamma(clusters)) {
     if (group.size() < 2) continue;
     const PooledCounts counts = pooled(gamma, group);
-    const Uncertainty scatter = scatter_of_clusters(group, counts);
     const double of_steps = counts.steps * variance_of_a_step(counts);
+    const Uncertainty scatter = scatter_of_clusters(group, counts, of_steps);
     const double variance = scatter.standard_error * scatter.standard_error;
     const auto weight = static_cast<double>(group.size() - 1);
     const double weighted = weight * (of_steps > 0.0 ? std::max(1.0, variance / of_steps) : 1.0);

@@ -42,24 +42,42 @@ Uncertainty independent_scatter(std::span<const double> deviations, double clust
   return {std::sqrt(squares * clusters / (clusters - 1.0)), std::max(1.0, clusters - 1.0)};
 }
 
-/// Correlation of neighbors, in [0, 0.95], from n deviations from their own mean: their sample correlation falls short
-/// of it by (1 + 4 rho)/n [Marriott1954].
+/// Correlation of neighbors from n deviations from their own mean: their sample correlation falls short of it by
+/// (1 + 4 rho)/n [Marriott1954].
 double correlation_of_neighbors(std::span<const double> deviations, double n) {
-  constexpr double largest = 0.95;
   if (deviations.empty()) return 0.0;
   const double products = std::inner_product(deviations.begin() + 1, deviations.end(), deviations.begin(), 0.0);
   const double squares = std::inner_product(deviations.begin(), deviations.end(), deviations.begin(), 0.0);
-  return std::clamp((n * products / squares + 1.0) / (n - 4.0), 0.0, largest);
+  return (n * products / squares + 1.0) / (n - 4.0);
 }
 
-/// Of deviations that follow a first-order autoregression.
-Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters) {
+/// Sum of independent variances [Satterthwaite1946].
+Uncertainty sum_of(std::span<const Uncertainty> parts) {
+  double variance = 0.0;
+  double by_degrees = 0.0;
+  for (const Uncertainty& one : parts) {
+    const double square = one.standard_error * one.standard_error;
+    variance += square;
+    by_degrees += square * square / one.degrees;
+  }
+  return {std::sqrt(variance), by_degrees > 0.0 ? variance * variance / by_degrees : without_limit};
+}
+
+/// Of deviations that are the sum of a first-order autoregression and of independent errors of known variance.
+Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
   constexpr double min_clusters = 5.0;  // fewer show no correlation: as good as two
-  Uncertainty scatter = independent_scatter(deviations, clusters);
-  if (clusters < min_clusters) return {scatter.standard_error, 1.0};
-  const double rho = correlation_of_neighbors(deviations, clusters);
+  constexpr double max_correlation = 0.95;
+  constexpr double min_share = 0.1;  // of the autoregression: below it the difference is noise
+  const Uncertainty all = independent_scatter(deviations, clusters);
+  if (clusters < min_clusters || all.standard_error == 0.0) return {all.standard_error, 1.0};
+  const double variance = all.standard_error * all.standard_error;
+  const double correlated = std::max(0.0, variance - independent_variance);
+  const double share = std::max(min_share, correlated / variance);
+  const double rho = std::clamp(correlation_of_neighbors(deviations, clusters) / share, 0.0, max_correlation);
   const double inflation = (1.0 + rho) / (1.0 - rho);
-  return {scatter.standard_error * std::sqrt(inflation), std::max(1.0, clusters / inflation - 1.0)};
+  const Uncertainty parts[] = {{std::sqrt(correlated * inflation), std::max(1.0, clusters / inflation - 1.0)},
+                               {std::sqrt(variance - correlated), all.degrees}};
+  return sum_of(parts);
 }
 
 void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource>& sources) {
@@ -72,6 +90,11 @@ void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource
   }
   same->effective_clusters = std::min(same->effective_clusters, source.effective_clusters);
   for (std::size_t i = 0; i < same->influence.size(); ++i) same->influence[i] += slope * source.influence.at(i);
+}
+
+ErrorSource single_source(std::size_t run, ErrorOrigin origin, double standard_error) {
+  return {
+      .id = 2 * run + 1, .origin = origin, .in_time = false, .effective_clusters = 1.0, .influence = {standard_error}};
 }
 
 }  // namespace
@@ -90,7 +113,7 @@ ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const 
   check_positive("sum of bottoms", bottom);
   const double ratio = top / bottom;
   ErrorSource source{.id = 2 * set.clusters,
-                     .assumed = false,
+                     .origin = ErrorOrigin::scatter,
                      .in_time = set.in_time,
                      .effective_clusters = bottom * bottom / squares,
                      .influence = {}};
@@ -99,15 +122,18 @@ ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const 
     source.influence.push_back((tops[i] - ratio * bottoms[i]) / bottom);
     scatter += source.influence.back() * source.influence.back();
   }
-  const bool scatters = std::sqrt(scatter) > no_scatter * std::abs(ratio);
-  if (!scatters || source.effective_clusters < min_effective_clusters) {
-    source = {.id = 2 * set.run + 1,
-              .assumed = true,
-              .in_time = false,
-              .effective_clusters = 1.0,
-              .influence = {assumed_share * std::abs(ratio)}};
+  constexpr double many = 4.0;
+  const bool agree = std::sqrt(scatter) <= no_scatter * std::abs(ratio);
+  if (agree && source.effective_clusters >= many)
+    return stated_estimate(ratio, rounding_share * std::abs(ratio), set.run);
+  if (agree || source.effective_clusters < min_effective_clusters) {
+    source = single_source(set.run, ErrorOrigin::assumed, assumed_share * std::abs(ratio));
   }
   return {.value = ratio, .sources = {std::move(source)}};
+}
+
+ClusteredEstimate stated_estimate(double value, double standard_error, std::size_t run) {
+  return {.value = value, .sources = {single_source(run, ErrorOrigin::stated, standard_error)}};
 }
 
 ClusteredEstimate combined(double value, std::span<const Term> terms) {
@@ -130,39 +156,33 @@ ClusteredEstimate log_ratio_of(const ClusteredEstimate& one, const ClusteredEsti
   return combined(std::log(one.value / other.value), terms);
 }
 
-Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time) {
+Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time,
+                       double independent_variance) {
   constexpr double min_groups = 20.0;
   if (!in_time) return independent_scatter(deviations, effective_clusters);
   std::vector<double> windows;
   std::copy_if(deviations.begin(), deviations.end(), std::back_inserter(windows),
                [](double one) { return one != 0.0; });
   const auto width = [](const Uncertainty& one) { return one.standard_error * student_quantile(0.95, one.degrees); };
-  Uncertainty widest = autoregressive_scatter(windows, effective_clusters);
+  Uncertainty widest = autoregressive_scatter(windows, effective_clusters, independent_variance);
   const double clusters = std::min(effective_clusters, static_cast<double>(windows.size()));
   for (std::size_t size = 2; clusters >= min_groups * static_cast<double>(size); size *= 2) {
-    const Uncertainty of_groups =
-        autoregressive_scatter(grouped(windows, size), effective_clusters / static_cast<double>(size));
+    const Uncertainty of_groups = autoregressive_scatter(
+        grouped(windows, size), effective_clusters / static_cast<double>(size), independent_variance);
     if (width(of_groups) > width(widest)) widest = of_groups;
   }
   return widest;
 }
 
 Uncertainty uncertainty_of(const ErrorSource& source) {
-  if (source.assumed) return {std::abs(source.influence.front()), without_limit};
+  if (source.origin != ErrorOrigin::scatter) return {std::abs(source.influence.front()), without_limit};
   return scatter_of(source.influence, source.effective_clusters, source.in_time);
 }
 
 Uncertainty uncertainty_of(const ClusteredEstimate& estimate) {
-  double variance = 0.0;
-  double by_degrees = 0.0;
-  for (const ErrorSource& source : estimate.sources) {
-    const Uncertainty one = uncertainty_of(source);
-    const double square = one.standard_error * one.standard_error;
-    variance += square;
-    by_degrees += square * square / one.degrees;
-  }
-  const double degrees = by_degrees > 0.0 ? variance * variance / by_degrees : without_limit;
-  return {std::sqrt(variance), degrees};
+  std::vector<Uncertainty> parts;
+  for (const ErrorSource& source : estimate.sources) parts.push_back(uncertainty_of(source));
+  return sum_of(parts);
 }
 
 Interval interval_of(const ClusteredEstimate& estimate, double level) {
@@ -180,7 +200,7 @@ double smallest_detectable(const Uncertainty& uncertainty) {
 
 bool is_assumed(const ClusteredEstimate& estimate) {
   return std::any_of(estimate.sources.begin(), estimate.sources.end(),
-                     [](const ErrorSource& source) { return source.assumed; });
+                     [](const ErrorSource& source) { return source.origin == ErrorOrigin::assumed; });
 }
 
 }  // namespace foredraft::analytic

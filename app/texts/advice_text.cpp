@@ -70,7 +70,9 @@ Table without_empty_columns(const Table& table) {
 }
 
 std::string number_text(const analytic::ClusteredEstimate* estimate) {
-  return estimate == nullptr ? "" : fmt::format("{:.3g}", estimate->value);
+  constexpr double whole = 100.0;
+  if (estimate == nullptr) return "";
+  return estimate->value < whole ? fmt::format("{:.3g}", estimate->value) : fmt::format("{:.0f}", estimate->value);
 }
 
 /// A row for each logged setting of each load, under the plain run that it is compared with.
@@ -169,7 +171,7 @@ std::string prefill_text(const answers::Advice& advice) {
 bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
   constexpr std::int64_t near = 5;
   const bool logged = gamma == advice.gamma_observed;
-  return gamma <= near || gamma == 8 || gamma == answers::longest_advised || logged;
+  return gamma <= near || gamma == 8 || logged;
 }
 
 std::string lengths_text(const answers::Advice& advice) {
@@ -207,11 +209,22 @@ std::string by_gamma_text(const answers::Advice& advice) {
   return text;
 }
 
-std::string warnings_text(const answers::Advice& advice) {
-  std::string text;
-  for (const std::string& line : answers::warning_lines(advice.warnings))
-    text += labeled(text.empty() ? "warnings" : " ", line);
-  return text;
+std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+/// The first of each code in full, as many as fit in `lines`, then the codes of the others.
+std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
+  std::vector<std::string> texts = answers::warning_lines(advice.warnings);
+  if (texts.empty()) return "";
+  for (std::size_t shown = texts.size(); shown > 0; --shown) {
+    std::string text =
+        fmt::format("{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
+    constexpr std::size_t code = 3;
+    for (std::size_t i = shown; i < texts.size(); ++i)
+      text += (i == shown ? "; also " : ", ") + texts[i].substr(0, code);
+    text = labeled("warnings", text);
+    if (line_count(text) <= lines || shown == 1) return text;
+  }
+  return "";
 }
 
 /// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
@@ -247,15 +260,35 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
+/// At most twelve lines, but for rows of the table beyond the fourth and settings that take several lines: what is not
+/// needed to act is left out where there is no room (all of it is in the document).
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
+  constexpr std::size_t most_lines = 12;
+  constexpr std::size_t usual_rows = 4;
+  constexpr std::size_t warning_lines = 2;
   const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
-  std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
-  text += labeled("read", what_was_read(advice)) + spread_text(advice);
-  if (!advice.loads.empty()) text += loads_table(advice);
-  if (!advice.cause.empty()) text += labeled("cause", advice.cause);
-  text += prefill_text(advice) + strata_text(advice) + by_gamma_text(advice);
-  if (!advice.next.empty()) text += labeled("next", advice.next);
-  return text + settings_text(settings) + warnings_text(advice);
+  const std::string action = labeled("", advice.action);
+  const std::string evidence = labeled("evidence", advice.evidence + sign);
+  const std::string table = advice.loads.empty() ? "" : loads_table(advice);
+  const std::string cause = advice.cause.empty() ? "" : labeled("cause", advice.cause);
+  const std::string next = advice.next.empty() ? "" : labeled("next", advice.next);
+  const std::string use = settings_text(settings);
+  const std::string warnings = warnings_text(advice, warning_lines);
+  const std::size_t rows = table.empty() ? 0 : line_count(table) - 1;
+  const std::size_t room = most_lines + (rows > usual_rows ? rows - usual_rows : 0);
+  std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
+                      line_count(next) + line_count(warnings) + (use.empty() ? 0 : 1);
+  const auto if_it_fits = [&](const std::string& text) {
+    if (lines + line_count(text) > room) return std::string();
+    lines += line_count(text);
+    return text;
+  };
+  const std::string read = if_it_fits(labeled("read", what_was_read(advice)));
+  const std::string strata = if_it_fits(strata_text(advice));
+  const std::string lengths = if_it_fits(by_gamma_text(advice));
+  const std::string prefill = if_it_fits(prefill_text(advice));
+  const std::string spread = if_it_fits(spread_text(advice));
+  return action + evidence + read + spread + table + cause + prefill + strata + lengths + next + use + warnings;
 }
 
 }  // namespace foredraft::app

@@ -173,4 +173,12 @@ TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between th
   CHECK(run.stratum.context_tokens == 668.0);
 }
 
+TEST_CASE("positions from rounded rates add up to the accepted tokens") {
+  const Observation run = read_log(sample("spec_decode_rounded.txt")).observations.at(0);
+  CHECK(run.acceptance->steps == 478);
+  CHECK(run.acceptance->accepted_tokens == 534);
+  const Counts& at = run.acceptance->accepted_at;
+  CHECK(at.at(0) + at.at(1) + at.at(2) == 534);
+}
+
 }  // namespace foredraft::tests

@@ -96,26 +96,4 @@ TEST_CASE("iteration times of plain observations weigh by their tokens") {
   CHECK(*logs::pooled(first, second).times.iteration_ms == Approx(35.0).epsilon(few_ulp));
 }
 
-TEST_CASE("the difference of two scrapes is what was counted between them") {
-  const logs::Observation earlier = window(100, 20.0, 2.0);
-  logs::Observation later = window(300, 40.0, 3.0);
-  later.acceptance->accepted_at = {300, 40, 7};
-  const auto between = logs::difference(later, earlier);
-  REQUIRE(between);
-  CHECK(between->acceptance->steps == 200);
-  CHECK(between->acceptance->drafted_tokens == 400);
-  CHECK(between->acceptance->accepted_tokens == 200);
-  CHECK(between->acceptance->accepted_at == Counts{200, 40, 7});
-}
-
-TEST_CASE("there is no difference where a counter fell or is missing") {
-  const logs::Observation earlier = window(100, 20.0, 2.0);
-  CHECK_FALSE(logs::difference(window(99, 20.0, 2.0), earlier));
-  logs::Observation later = window(300, 20.0, 2.0);
-  later.acceptance->accepted_at = {99, 0};
-  CHECK_FALSE(logs::difference(later, earlier));
-  later.acceptance = std::nullopt;
-  CHECK_FALSE(logs::difference(later, earlier));
-}
-
 }  // namespace foredraft::tests

@@ -46,6 +46,7 @@ logs::ObservedLog everything() {
   observation.acceptance_length = 1.0 + 1.0 / 3.0;
   observation.requests = 5e-324;
   observation.waiting = 1.7976931348623157e308;
+  observation.partial = true;
   observation.cuda_graphs = false;
   observation.trace = {.by_step = {0, 3, 2147483647}, .by_position = {1, 0}};
   observation.times = {.duration_s = 0.1,
@@ -156,9 +157,9 @@ TEST_CASE("an observations file from before a key was added is read, without wha
     REQUIRE(at != std::string::npos);
     text.erase(at, entry.size());
   };
-  for (const char* entry : {",\"adaptive\":true", ",\"drafter\":\"draft-mtp\"", ",\"concurrency\":8.0",
-                            ",\"offered_requests\":500.0", ",\"completed_requests\":499", ",\"failed_requests\":1",
-                            ",\"generated_tokens\":400", ",\"served_requests_per_s\":7.5"}) {
+  for (const char* entry : {",\"adaptive\":true", ",\"partial\":true", ",\"drafter\":\"draft-mtp\"",
+                            ",\"concurrency\":8.0", ",\"offered_requests\":500.0", ",\"completed_requests\":499",
+                            ",\"failed_requests\":1", ",\"generated_tokens\":400", ",\"served_requests_per_s\":7.5"}) {
     drop(entry);
   }
   const logs::Observation read = logs::parse_observations(text, "o.json").at(0).contents.observations.at(0);
@@ -207,9 +208,9 @@ TEST_CASE("the shipped schema has the keys of an observations file, each with it
   const Json schema = Json::parse(file);
   const std::vector<logs::ObservedLog> logs{everything()};
   const Json document = Json::parse(logs::observations_text(logs));
-  const std::set<std::string> added_later{
-      "adaptive",           "drafter",         "concurrency",      "offered_requests",
-      "completed_requests", "failed_requests", "generated_tokens", "served_requests_per_s"};
+  const std::set<std::string> added_later{"partial",         "adaptive",         "drafter",
+                                          "concurrency",     "offered_requests", "completed_requests",
+                                          "failed_requests", "generated_tokens", "served_requests_per_s"};
   // An object of the schema lists the keys of the object and requires all that were there from the start.
   const std::function<void(const Json&, const Json&, const std::string&)> compare =
       [&](const Json& part, const Json& value, const std::string& path) {

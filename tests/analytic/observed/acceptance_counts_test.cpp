@@ -82,14 +82,19 @@ TEST_CASE("clusters that differ more than their steps widen the variance by as m
 }
 
 TEST_CASE("neighboring windows that go together widen the variance by their correlation") {
-  // As in clustered_estimate: 12 windows in pairs, a correlation of 1/4, 5/3 of the variance, 6.2 degrees.
+  // As in clustered_estimate: 12 windows in pairs, a correlation of 1/4 in all. A step accepts 0 or 2: variance 1,
+  // known to be independent. The correlation is that of the rest.
   std::vector<AcceptanceCounts> clusters;
   for (int i = 0; i < 12; ++i) clusters.push_back(i % 4 < 2 ? window(100, 75, 75) : window(100, 25, 25));
-  const double of_a_step = variance_of_a_step(pooled_by_gamma(clusters)[0]);
-  const double independent = 12.0 / 11.0 * 12.0 * 2500.0 / 1200.0 / of_a_step;
+  const double independent = 12.0 / 11.0 * 12.0 * 2500.0 / 1200.0;  // per step
+  const double rho = 0.25 * independent / (independent - 1.0);
+  const double inflation = (1.0 + rho) / (1.0 - rho);
+  const double correlated = (independent - 1.0) * inflation;
   const auto variance = cluster_variance(clusters);
-  CHECK(variance->factor == Approx(5.0 / 3.0 * independent).epsilon(few_ulp));
-  CHECK(variance->degrees == Approx(6.2).epsilon(few_ulp));
+  CHECK(variance->factor == Approx(1.0 + correlated).epsilon(few_ulp));
+  CHECK(variance->degrees == Approx((1.0 + correlated) * (1.0 + correlated) /
+                                    (1.0 / 11.0 + correlated * correlated / (12.0 / inflation - 1.0)))
+                                 .epsilon(few_ulp));
   for (AcceptanceCounts& one : clusters) one.in_time = false;
   CHECK(cluster_variance(clusters)->factor == Approx(independent).epsilon(few_ulp));
 }
