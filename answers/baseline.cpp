@@ -233,25 +233,23 @@ class Keys {
   std::set<std::string> known_ = {};
 };
 
-/// One source with this standard error and these degrees of freedom: n = degrees + 1 effective clusters, of which two
-/// deviate. Its id is for the reader to set.
-analytic::ClusteredEstimate stated_estimate(const StoredMetric& metric) {
-  if (metric.assumed) {
-    return {.value = metric.value,
-            .sources = {{.id = 0,
-                         .assumed = true,
-                         .in_time = false,
-                         .effective_clusters = 1.0,
-                         .influence = {metric.standard_error}}}};
+/// One source with this standard error and these degrees of freedom: from scatter, n = degrees + 1 effective clusters,
+/// of which two deviate. Its id is for the reader to set.
+analytic::ClusteredEstimate estimate_of(const StoredMetric& metric) {
+  using analytic::ErrorOrigin;
+  analytic::ErrorSource source{.id = 0,
+                               .origin = metric.assumed ? ErrorOrigin::assumed : ErrorOrigin::stated,
+                               .in_time = false,
+                               .effective_clusters = 1.0,
+                               .influence = {metric.standard_error}};
+  if (!metric.assumed && metric.degrees) {
+    const double clusters = *metric.degrees + 1.0;
+    const double deviation = metric.standard_error * std::sqrt((clusters - 1.0) / clusters / 2.0);
+    source.origin = ErrorOrigin::scatter;
+    source.effective_clusters = clusters;
+    source.influence = {deviation, -deviation};
   }
-  const double clusters = *metric.degrees + 1.0;
-  const double deviation = metric.standard_error * std::sqrt((clusters - 1.0) / clusters / 2.0);
-  return {.value = metric.value,
-          .sources = {{.id = 0,
-                       .assumed = false,
-                       .in_time = false,
-                       .effective_clusters = clusters,
-                       .influence = {deviation, -deviation}}}};
+  return {.value = metric.value, .sources = {std::move(source)}};
 }
 
 void read_metric(const Json& json, const std::string& path, RunEstimates& run, ProblemList& problems) {
@@ -266,12 +264,11 @@ void read_metric(const Json& json, const std::string& path, RunEstimates& run, P
   const auto* span =
       std::ranges::find(logs::span_words, metric.cluster, [](const auto& one) { return std::string(one.second); });
   if (span == logs::span_words.end()) return keys.reject("cluster", metric.cluster, "no such word");
-  if (!metric.assumed && (!metric.degrees || *metric.degrees < 1.0)) {
-    return keys.reject("degrees", metric.degrees ? fmt::format("{}", *metric.degrees) : "null",
-                       "must be at least 1, unless the error is assumed");
+  if (metric.degrees && *metric.degrees < 1.0) {
+    return keys.reject("degrees", fmt::format("{}", *metric.degrees), "must be at least 1; null: without limit");
   }
   run.measured.push_back({.metric = metric.metric,
-                          .estimate = stated_estimate(metric),
+                          .estimate = estimate_of(metric),
                           .span = span->first,
                           .clusters = static_cast<std::size_t>(metric.clusters)});
 }
