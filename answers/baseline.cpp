@@ -44,13 +44,20 @@ void visit_source(Log& log, auto&& visit) {
 /// What tells a run from others and decides what it may be compared with.
 template <logs::ConstOrNot<Run> AnyRun>
 void visit_identity(AnyRun& run, auto&& visit) {
+  visit("engine", run.setting.engine);
+  visit("engine_version", run.setting.version);
+  visit("target", run.setting.target);
+  visit("drafter", run.setting.drafter);
+  visit("draft", run.setting.draft_model);
   visit("gamma", run.setting.gamma);
   visit("adaptive", run.setting.adaptive);
-  visit("drafter", run.setting.drafter);
+  visit("sampling", run.setting.sampling);
   visit("concurrency", run.load.requests);
-  visit("offered_requests", run.load.offered_requests);
   visit("request_rate_per_s", run.load.request_rate_per_s);
+  visit("offered_requests", run.load.offered_requests);
+  visit("overloaded", run.overloaded);
   visit("category", run.load.category);
+  visit("context_of_load", run.load.context);
   visit("batch", run.requests);
   visit("context", run.context_tokens);
   visit("output_tokens", run.output_tokens);
@@ -226,8 +233,8 @@ class Keys {
   std::set<std::string> known_ = {};
 };
 
-/// One source with this standard error and these degrees of freedom: n = degrees + 1 effective clusters, of which two
-/// deviate. Its id is for the reader to set.
+/// One source with this standard error and these degrees of freedom: from scatter, n = degrees + 1 effective clusters,
+/// of which two deviate. Its id is for the reader to set.
 analytic::ClusteredEstimate estimate_of(const StoredMetric& metric) {
   using analytic::ErrorOrigin;
   analytic::ErrorSource source{.id = 0,
@@ -235,10 +242,11 @@ analytic::ClusteredEstimate estimate_of(const StoredMetric& metric) {
                                .in_time = false,
                                .effective_clusters = 1.0,
                                .influence = {metric.standard_error}};
-  if (metric.degrees) {
+  if (!metric.assumed && metric.degrees) {
+    const double clusters = *metric.degrees + 1.0;
+    const double deviation = metric.standard_error * std::sqrt((clusters - 1.0) / clusters / 2.0);
     source.origin = ErrorOrigin::scatter;
-    source.effective_clusters = *metric.degrees + 1.0;
-    const double deviation = metric.standard_error * std::sqrt(*metric.degrees / source.effective_clusters / 2.0);
+    source.effective_clusters = clusters;
     source.influence = {deviation, -deviation};
   }
   return {.value = metric.value, .sources = {std::move(source)}};
@@ -257,7 +265,7 @@ void read_metric(const Json& json, const std::string& path, RunEstimates& run, P
       std::ranges::find(logs::span_words, metric.cluster, [](const auto& one) { return std::string(one.second); });
   if (span == logs::span_words.end()) return keys.reject("cluster", metric.cluster, "no such word");
   if (metric.degrees && *metric.degrees < 1.0) {
-    return keys.reject("degrees", fmt::format("{}", *metric.degrees), "must be at least 1, or null");
+    return keys.reject("degrees", fmt::format("{}", *metric.degrees), "must be at least 1; null: without limit");
   }
   run.measured.push_back({.metric = metric.metric,
                           .estimate = estimate_of(metric),

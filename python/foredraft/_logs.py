@@ -171,7 +171,7 @@ def plan(engine: str,
 
     Raises ValueError for values that are unknown or out of range, all at once.
     """
-    loads = [concurrency] if isinstance(concurrency, int) else list(concurrency)
+    loads = list(concurrency) if isinstance(concurrency, Iterable) else [concurrency]
     try:
         document, text = _core.logging_plan(engine, current_k, loads, target, draft)
     except ValueError as error:

@@ -20,14 +20,14 @@ using answers::compare;
 using answers::Comparison;
 using Document = nlohmann::ordered_json;
 
-/// Windows of two draft lengths with a scatter of acceptance, and a single one at another load.
+/// Windows of two draft lengths whose acceptance scatters without a trend, and a single one at another load.
 logs::ObservedLog measured_log(const std::string& name, double alpha, const std::string& version = "0.30.0") {
-  std::vector<logs::Observation> windows;
-  for (const double change : {-0.02, -0.01, 0.0, 0.01, 0.03}) {
-    windows.push_back(speculative(3, 8, 20.0 * (1.0 + change), alpha + change, 4000));
-    windows.push_back(speculative(1, 8, 15.0 * (1.0 - change), alpha - change, 4000));
+  logs::ObservedLog log = log_of({}, name);
+  for (int window = 0; window < 20; ++window) {
+    const double change = 0.01 * (2 * window % 5 - 2);
+    log.contents.observations.push_back(speculative(3, 8, 20.0 * (1.0 + change), alpha + change, 4000));
+    log.contents.observations.push_back(speculative(1, 8, 15.0 * (1.0 - change), alpha - change, 4000));
   }
-  logs::ObservedLog log = log_of(windows, name);
   logs::Observation single = speculative(3, 64, 40.0, alpha);
   single.stratum.temperature = 0.7;
   log.contents.observations.push_back(single);
@@ -48,6 +48,9 @@ std::string problems_of(const std::string& text) {
   }
   return "";
 }
+
+/// NaN, which stands for not known, equals itself.
+bool are_equal(double one, double other) { return std::isnan(one) ? std::isnan(other) : one == Approx(other); }
 
 /// Every place of a document that holds a value, as a JSON pointer.
 void add_places(const Document& value, const std::string& at, std::vector<std::string>& places) {
@@ -111,8 +114,8 @@ TEST_CASE("a log is compared with a baseline as with the log that it was made of
       const answers::MetricDifference& other = later.compared[i].metrics[k];
       INFO(one.metric);
       CHECK(one.ratio == Approx(other.ratio));
-      CHECK(one.ratio_ci95.low == Approx(other.ratio_ci95.low));
-      CHECK(one.ratio_ci95.high == Approx(other.ratio_ci95.high));
+      CHECK(are_equal(one.ratio_ci95.low, other.ratio_ci95.low));
+      CHECK(are_equal(one.ratio_ci95.high, other.ratio_ci95.high));
       CHECK(one.shown == other.shown);
       CHECK_FALSE(other.paired);
     }
@@ -202,7 +205,6 @@ TEST_CASE("values of a baseline that cannot be measured are named with their key
   check_rejected("/runs/0/metrics/0/value", "2", "runs[0].metrics[0].value");
   check_rejected("/runs/0/metrics/0/standard_error", -0.1, "runs[0].metrics[0].standard_error");
   check_rejected("/runs/0/metrics/0/degrees", 0.5, "runs[0].metrics[0].degrees");
-  check_rejected("/runs/0/metrics/0/degrees", nullptr, "runs[0].metrics[0].degrees");
   check_rejected("/runs/0/metrics/0/clusters", 0, "runs[0].metrics[0].clusters");
   check_rejected("/runs/0/metrics/0/cluster", "day", "runs[0].metrics[0].cluster");
   check_rejected("/runs/0/metrics/0/metric", "spedup", "runs[0].metrics[0].metric");
