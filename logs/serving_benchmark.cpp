@@ -75,6 +75,7 @@ void check_failures(Observation& run, LogContents& contents) {
   if (completed == 0) {
     run.times = {.request_rate_per_s = run.times.request_rate_per_s};
     run.requests = std::nullopt;
+    if (run.decoding == Decoding::plain) run.decoding = Decoding::unknown;
     run.stratum.output_tokens = std::nullopt;
     run.stratum.context_tokens = std::nullopt;
     warn_once(contents, "W19", run.line,
