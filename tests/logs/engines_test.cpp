@@ -41,6 +41,21 @@ TEST_CASE("SGLang's accept rate is told by what is the same in all lines") {
   for (const Observation& window : tokens.observations) CHECK(window.gamma == 4);
 }
 
+TEST_CASE("SGLang's context is the tokens in its cache by request, its windows are 40 steps long") {
+  const LogContents contents = read_log(sample("sglang_2026.log"));
+  CHECK(contents.observations.at(0).stratum.context_tokens == 450.0);
+  CHECK(contents.observations.at(0).partial == true);
+  const Observation& second = contents.observations.at(1);
+  CHECK(*second.times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK(*second.times.duration_s == Approx(1.6).epsilon(few_ulp));
+  CHECK_FALSE(second.times.prompt_tokens_per_s);
+  const Observation& third = contents.observations.at(2);
+  CHECK(*third.times.prompt_tokens_per_s == Approx(125.0).epsilon(few_ulp));
+  const LogContents newer = read_log(replaced(decode, "#token: 9", "#full token: 9") +
+                                     "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  CHECK(newer.observations.at(0).stratum.context_tokens == 4.5);
+}
+
 TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not tell the definition") {
   const LogContents none = read_log(decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
   REQUIRE(none.observations.size() == 1);
