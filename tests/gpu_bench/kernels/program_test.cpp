@@ -169,9 +169,11 @@ TEST_CASE("keys are split while there are too few blocks for the device, never b
                          .head_dim = 128,
                          .query_stride = 12288,
                          .causal = true};
-  CHECK(splits_of(attend, 132) == 9);  // 264 blocks wanted, 32 there
+  CHECK(splits_of(attend, 132) == 16);  // 528 blocks run at once, 32 are there
+  attend.tokens = 5;
+  CHECK(splits_of(attend, 132) == 8);  // of 264
   attend.length = 128;
-  CHECK(splits_of(attend, 132) == 2);
+  CHECK(splits_of(attend, 132) == 4);
   attend.batch = 64;
   CHECK(splits_of(attend, 132) == 1);
   CHECK(workspace_of(attend, 132).floats == 0);
