@@ -47,7 +47,8 @@ constexpr unsigned min_blocks_of() {
 }
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::max_threads, min_blocks_of<Kernel>()) run_kernel(const __grid_constant__ Kernel kernel) {
+__global__ void __launch_bounds__(Kernel::max_threads, min_blocks_of<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
   DeviceBlock block;
   kernel(block);
 }
