@@ -48,7 +48,8 @@ std::optional<AcceptanceCounts> sum(const std::optional<AcceptanceCounts>& first
                           .accepted_at = sum(first->accepted_at, second->accepted_at),
                           .accepted_at_rounding = first->accepted_at_rounding + second->accepted_at_rounding,
                           .drafted_at = sum(first->drafted_at, second->drafted_at),
-                          .steps_estimated = first->steps_estimated || second->steps_estimated};
+                          .steps_estimated = first->steps_estimated || second->steps_estimated,
+                          .generated_tokens = sum(first->generated_tokens, second->generated_tokens)};
 }
 
 struct Weights {
@@ -67,15 +68,17 @@ Weights weights_of(const Observation& observation) {
 }
 
 ObservedTimes mean(const ObservedTimes& first, const Weights& a, const ObservedTimes& second, const Weights& b) {
-  return {.duration_s = sum(first.duration_s, second.duration_s),
-          .output_tokens_per_s = mean(first.output_tokens_per_s, a.seconds, second.output_tokens_per_s, b.seconds),
-          .prompt_tokens_per_s = mean(first.prompt_tokens_per_s, a.seconds, second.prompt_tokens_per_s, b.seconds),
-          .iteration_ms = mean(first.iteration_ms, a.steps, second.iteration_ms, b.steps),
-          .draft_ms = mean(first.draft_ms, a.steps, second.draft_ms, b.steps),
-          .verification_ms = mean(first.verification_ms, a.steps, second.verification_ms, b.steps),
-          .tpot_ms = mean(first.tpot_ms, a.tokens, second.tpot_ms, b.tokens),
-          .ttft_ms = mean(first.ttft_ms, 0.0, second.ttft_ms, 0.0),
-          .request_rate_per_s = first.request_rate_per_s};
+  return {
+      .duration_s = sum(first.duration_s, second.duration_s),
+      .output_tokens_per_s = mean(first.output_tokens_per_s, a.seconds, second.output_tokens_per_s, b.seconds),
+      .prompt_tokens_per_s = mean(first.prompt_tokens_per_s, a.seconds, second.prompt_tokens_per_s, b.seconds),
+      .iteration_ms = mean(first.iteration_ms, a.steps, second.iteration_ms, b.steps),
+      .draft_ms = mean(first.draft_ms, a.steps, second.draft_ms, b.steps),
+      .verification_ms = mean(first.verification_ms, a.steps, second.verification_ms, b.steps),
+      .tpot_ms = mean(first.tpot_ms, a.tokens, second.tpot_ms, b.tokens),
+      .ttft_ms = mean(first.ttft_ms, 0.0, second.ttft_ms, 0.0),
+      .request_rate_per_s = first.request_rate_per_s,
+      .served_requests_per_s = mean(first.served_requests_per_s, a.seconds, second.served_requests_per_s, b.seconds)};
 }
 
 /// -1: not logged or none.

@@ -50,6 +50,9 @@ struct AcceptanceCounts {
   std::vector<std::int64_t> drafted_at = {};
   /// Whether `steps` was computed from rounded numbers (a mean length) instead of counted.
   bool steps_estimated = false;
+  /// Tokens that were generated meanwhile, if the engine skips drafts and counts only the steps that drafted (n-gram):
+  /// the steps without a draft are generated_tokens - accepted_tokens - steps.
+  std::optional<std::int64_t> generated_tokens = {};
 };
 
 /// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
@@ -72,6 +75,7 @@ struct ObservedTimes {
   std::optional<double> ttft_ms = {};
   std::optional<double> request_rate_per_s =
       {};  ///< request rate stated by the load generator; empty: as fast as possible, or unknown
+  std::optional<double> served_requests_per_s = {};  ///< requests completed per second
 };
 
 /// One window, request or run.
@@ -81,10 +85,16 @@ struct Observation {
   Decoding decoding = Decoding::unknown;
   /// Drafted tokens per iteration (the maximum, if draft lengths differ); empty: unknown or without speculation.
   std::optional<std::int64_t> gamma = {};
+  /// The engine itself varies how many tokens are drafted or verified (a budget, a threshold): not a fixed gamma.
+  std::optional<bool> adaptive = {};
+  std::optional<std::string> drafter = {};          ///< method or drafter, if a log names it per observation
   std::optional<AcceptanceCounts> acceptance = {};  ///< empty: without speculation, or not logged
   std::optional<double> acceptance_length = {};     ///< as printed, if there are no counts
-  std::optional<double> requests = {};              ///< in a batch: running, concurrency
+  std::optional<double> requests = {};              ///< in flight: running, or their mean
   std::optional<double> waiting = {};
+  std::optional<double> concurrency = {};       ///< limit set in the load generator
+  std::optional<double> offered_requests = {};  ///< sent at once, without a limit of rate or concurrency
+  std::optional<std::int64_t> completed_requests = {}, failed_requests = {};  ///< of a run
   std::optional<bool> cuda_graphs = {};
   AcceptanceTrace trace = {};  ///< of one request; a pooled observation has none
   ObservedTimes times = {};
@@ -163,6 +173,7 @@ void visit_fields(Object& counts, auto&& visit) {
   visit("accepted_at_rounding", counts.accepted_at_rounding);
   visit("drafted_at", counts.drafted_at);
   visit("steps_estimated", counts.steps_estimated);
+  visit("generated_tokens", counts.generated_tokens);
 }
 
 template <ConstOrNot<AcceptanceTrace> Object>
@@ -182,6 +193,7 @@ void visit_fields(Object& times, auto&& visit) {
   visit("tpot_ms", times.tpot_ms);
   visit("ttft_ms", times.ttft_ms);
   visit("request_rate_per_s", times.request_rate_per_s);
+  visit("served_requests_per_s", times.served_requests_per_s);
 }
 
 template <ConstOrNot<Observation> Object>
@@ -190,10 +202,16 @@ void visit_fields(Object& observation, auto&& visit) {
   visit("span", observation.span);
   visit("decoding", observation.decoding);
   visit("gamma", observation.gamma);
+  visit("adaptive", observation.adaptive);
+  visit("drafter", observation.drafter);
   visit("acceptance", observation.acceptance);
   visit("acceptance_length", observation.acceptance_length);
   visit("requests", observation.requests);
   visit("waiting", observation.waiting);
+  visit("concurrency", observation.concurrency);
+  visit("offered_requests", observation.offered_requests);
+  visit("completed_requests", observation.completed_requests);
+  visit("failed_requests", observation.failed_requests);
   visit("cuda_graphs", observation.cuda_graphs);
   visit("trace", observation.trace);
   visit("times", observation.times);
