@@ -100,10 +100,19 @@ std::string trtllm(const SettingsQuestion& question) {
   return text + "}";
 }
 
+/// The option that names the drafter as llama-server's statistics do: "draft-mtp", "ngram_simple"; "" for others.
+std::string spec_type(std::string method) {
+  if (method == "draft") method = "draft-simple";
+  std::ranges::replace(method, '_', '-');
+  const bool known = method.starts_with("draft-") || method.starts_with("ngram-");
+  return known && is_plain_word(method) ? fmt::format("--spec-type {} ", method) : "";
+}
+
 std::string llama_cpp(const SettingsQuestion& question) {
   if (!question.gamma) return "";
   if (*question.gamma == 0) return "--spec-type none";
-  return fmt::format("--spec-draft-n-max {}  (builds before 2026: --draft-max {})", *question.gamma, *question.gamma);
+  return fmt::format("{}--spec-draft-n-max {}  (builds before 2026: --draft-max {})", spec_type(question.method),
+                     *question.gamma, *question.gamma);
 }
 
 std::string aiconfigurator(const SettingsQuestion& question) {
@@ -138,12 +147,40 @@ std::string trtllm_synthetic(const SettingsQuestion& question) {
 
 // ---- monitoring
 
+/// What an engine exports of its acceptance length and of its running requests.
+struct EngineMetrics {
+  std::string_view engine, length, running;
+};
+
+/// SGLang repeats its gauges for every rank.
+constexpr std::array engine_metrics{
+    EngineMetrics{"vllm",
+                  "1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"
+                  "      / sum(rate(vllm:spec_decode_num_drafts_total[10m]))",
+                  "sum(vllm:num_requests_running)"},
+    EngineMetrics{"sglang", "avg(avg_over_time(sglang:spec_accept_length{engine_type!=\"draft\"}[10m]))",
+                  "sum(max by (instance, dp_rank) (sglang:num_running_reqs{engine_type!=\"draft\"}))"},
+    EngineMetrics{"llama.cpp",
+                  "1 + sum(rate(llamacpp:spec_decode_num_accepted_tokens_total[10m]))\n"
+                  "      / sum(rate(llamacpp:spec_decode_num_drafts_total[10m]))",
+                  "sum(llamacpp:requests_processing)"},
+    EngineMetrics{"tensorrt-llm", "avg(avg_over_time(trtllm_spec_decode_acceptance_length[10m]))",
+                  "sum(trtllm_num_requests_running)"},
+};
+
+/// Those of vLLM for an engine that is not known.
+const EngineMetrics& metrics_of(std::string_view engine) {
+  const auto* found = std::ranges::find(engine_metrics, engine, &EngineMetrics::engine);
+  return found == engine_metrics.end() ? engine_metrics.front() : *found;
+}
+
 std::string prometheus(const SettingsQuestion& question) {
   if (question.break_even.empty()) return "";
-  std::string text =
+  const EngineMetrics& metrics = metrics_of(question.engine);
+  std::string text = fmt::format(
       "groups:\n- name: speculative_decoding\n  rules:\n  - record: spec_decode:acceptance_length\n"
-      "    expr: >-\n      1 + sum(rate(vllm:spec_decode_num_accepted_tokens_total[10m]))\n"
-      "      / sum(rate(vllm:spec_decode_num_drafts_total[10m]))";
+      "    expr: >-\n      {}",
+      metrics.length);
   double from = 0.0;
   for (std::size_t i = 0; i < question.break_even.size(); ++i) {
     const BreakEven& here = question.break_even[i];
@@ -151,10 +188,10 @@ std::string prometheus(const SettingsQuestion& question) {
     const double to = last ? here.requests * 2.0 : std::sqrt(here.requests * question.break_even[i + 1].requests);
     text += fmt::format(
         "\n  - alert: SpeculationDoesNotPayAt{:.0f}\n    expr: >-\n      spec_decode:acceptance_length < {:.3f}\n"
-        "      and on() (sum(vllm:num_requests_running) > {:.4g})\n"
-        "      and on() (sum(vllm:num_requests_running) <= {:.4g})"
+        "      and on() ({} > {:.4g})\n"
+        "      and on() ({} <= {:.4g})"
         "\n    for: 15m",
-        here.requests, here.tokens, from, to);
+        here.requests, here.tokens, metrics.running, from, metrics.running, to);
     from = to;
   }
   return text;
@@ -185,6 +222,7 @@ std::span<const EngineExport> engine_exports() { return exports; }
 SettingsQuestion settings_question(const Advice& advice, std::string_view version) {
   SettingsQuestion question{.method = advice.settings.method.value_or(""),
                             .draft = advice.settings.draft.value_or(""),
+                            .engine = advice.engine,
                             .version = version.empty() ? advice.version : std::string(version)};
   if (advice.curve() != nullptr && !advice.curve()->setting.drafter.empty()) {
     question.method = advice.curve()->setting.drafter;

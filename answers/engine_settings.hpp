@@ -20,6 +20,7 @@ struct BreakEven {
 
 struct SettingsQuestion {
   std::string method = {}, draft = {};       ///< as logged; empty: unknown
+  std::string engine = {};                   ///< whose metrics alerts name; empty: vLLM's
   std::string version = {};                  ///< of the engine; empty: unknown
   std::optional<std::int64_t> gamma = {};    ///< to set; 0: no speculation; empty: no setting is recommended
   std::vector<ScheduleRange> schedule = {};  ///< empty: one draft length

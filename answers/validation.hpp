@@ -65,11 +65,16 @@ struct GridRequest {
 /// verification, or the drafting.
 [[nodiscard]] bool is_calibrated(const latency::Profile& profile, const gpu_bench::LoopCell& cell);
 
+struct ValidationGrid {
+  std::vector<gpu_bench::LoopCell> cells;
+  std::vector<std::string> left_out = {};  ///< without a request: what the profile cannot predict, and why
+};
+
 /// Without a request: at least 24 cells, at least 8 per pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batch sizes and
-/// contexts between the measured ones. Otherwise all combinations of the requested values; defaults are gamma 3, alpha
-/// 0.7, the first batch size and context between. Throws InputError for cells that are calibrated, and if the profile
-/// has neither two batch sizes nor two contexts to choose between.
-[[nodiscard]] std::vector<gpu_bench::LoopCell> validation_cells(const latency::Profile& profile,
-                                                                const GridRequest& request);
+/// contexts between the measured ones, but for those that the profile cannot predict. Otherwise all combinations of the
+/// requested values; defaults are gamma 3, alpha 0.7, the first batch size and context between. Throws InputError for
+/// cells that are calibrated, and if the profile has neither two batch sizes nor two contexts to choose between
+/// (without a request: for none of the pairs).
+[[nodiscard]] ValidationGrid validation_cells(const latency::Profile& profile, const GridRequest& request);
 
 }  // namespace foredraft::answers

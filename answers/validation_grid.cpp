@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
@@ -58,7 +62,9 @@ struct FreeCounts {
   Counts batches, contexts;
 };
 
-FreeCounts free_counts(const Profile& profile, const std::string& target, const latency::Setting& setting) {
+/// Nullopt if neither batches nor contexts leave one between them.
+std::optional<FreeCounts> free_counts(const Profile& profile, const std::string& target,
+                                      const latency::Setting& setting) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> contexts;
   for (const latency::StepRow& row : profile.steps) {
@@ -70,16 +76,27 @@ FreeCounts free_counts(const Profile& profile, const std::string& target, const 
     contexts.insert(cell.context);
   }
   FreeCounts counts{.batches = between(batches), .contexts = between(contexts)};
-  if (counts.batches.empty() && counts.contexts.empty()) {
-    throw InputError(fmt::format(
-        "foredraft validate: the profile has {} at one batch and one context, or at neighbors (every loop there is "
-        "made of passes that were measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and "
-        "--context",
-        target));
-  }
+  if (counts.batches.empty() && counts.contexts.empty()) return std::nullopt;
   if (counts.batches.empty()) counts.batches.assign(batches.begin(), batches.end());
   if (counts.contexts.empty()) counts.contexts.assign(contexts.begin(), contexts.end());
   return counts;
+}
+
+std::string no_free_counts(const std::string& target) {
+  return fmt::format(
+      "the profile has {} at one batch and one context, or at neighbors (every loop there is made of passes that were "
+      "measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and --context",
+      target);
+}
+
+/// The message if the profile cannot predict a cell.
+std::optional<std::string> why_not_predicted(const LoopCell& cell, const Profile& profile) {
+  try {
+    static_cast<void>(predict_cell(cell, profile));
+  } catch (const DomainError& error) {
+    return error.what();
+  }
+  return std::nullopt;
 }
 
 LoopCell cell_of(const PlannedPair& pair, const latency::Setting& setting) {
@@ -101,6 +118,36 @@ std::vector<LoopCell> spread_cells(LoopCell cell, const FreeCounts& counts, std:
     spread.push_back(cell);
   }
   return spread;
+}
+
+/// The default cells of a pair that the profile can predict; why it cannot predict others goes into `reasons`.
+std::vector<LoopCell> predicted_cells(LoopCell cell, FreeCounts counts, std::size_t count, const Profile& profile,
+                                      std::set<std::string>& reasons) {
+  const auto unpredicted = [&](const LoopCell& asked) {
+    const std::optional<std::string> why = why_not_predicted(asked, profile);
+    if (why) reasons.insert(*why);
+    return why.has_value();
+  };
+  cell.gamma = default_gammas.front();
+  cell.alpha = default_alphas.front();
+  std::erase_if(counts.batches, [&](std::int64_t batch) {
+    cell.batch = batch;
+    return std::ranges::all_of(counts.contexts, [&](std::int64_t context) {
+      cell.context = context;
+      return unpredicted(cell);
+    });
+  });
+  std::erase_if(counts.contexts, [&](std::int64_t context) {
+    cell.context = context;
+    return std::ranges::all_of(counts.batches, [&](std::int64_t batch) {
+      cell.batch = batch;
+      return unpredicted(cell);
+    });
+  });
+  if (counts.batches.empty() || counts.contexts.empty()) return {};
+  std::vector<LoopCell> cells = spread_cells(cell, counts, count);
+  std::erase_if(cells, unpredicted);
+  return cells;
 }
 
 std::vector<LoopCell> all_combinations(LoopCell cell, const GridRequest& request, const Counts& batches,
@@ -164,9 +211,10 @@ bool is_calibrated(const Profile& profile, const LoopCell& cell) {
   });
 }
 
-std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest& request) {
+ValidationGrid validation_cells(const Profile& profile, const GridRequest& request) {
   const bool asked = request.gammas || request.alphas || request.batches || request.contexts;
   std::vector<LoopCell> cells;
+  std::set<std::string> left_out;
   for (const PlannedPair& pair : request.pairs) {
     const latency::Setting setting = latency::setting_for(profile, pair.target.name);
     const LoopCell cell = cell_of(pair, setting);
@@ -174,16 +222,26 @@ std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest
     if (request.batches && request.contexts) {
       more = all_combinations(cell, request, *request.batches, *request.contexts);
     } else {
-      const FreeCounts counts = free_counts(profile, pair.target.name, setting);
+      const std::optional<FreeCounts> counts = free_counts(profile, pair.target.name, setting);
+      if (!counts) {
+        if (asked) throw InputError("foredraft validate: " + no_free_counts(pair.target.name));
+        left_out.insert(no_free_counts(pair.target.name));
+        continue;
+      }
       const std::size_t of_pair = std::max(min_cells_a_pair, (min_cells - 1) / request.pairs.size() + 1);
-      more = asked ? all_combinations(cell, request, request.batches.value_or(Counts{counts.batches.front()}),
-                                      request.contexts.value_or(Counts{counts.contexts.front()}))
-                   : spread_cells(cell, counts, of_pair);
+      more = asked ? all_combinations(cell, request, request.batches.value_or(Counts{counts->batches.front()}),
+                                      request.contexts.value_or(Counts{counts->contexts.front()}))
+                   : predicted_cells(cell, *counts, of_pair, profile, left_out);
     }
     cells.insert(cells.end(), more.begin(), more.end());
   }
+  if (cells.empty()) {
+    ProblemList problems("foredraft validate");
+    for (const std::string& why : left_out) problems.add({.text = why});
+    problems.raise();
+  }
   reject_calibrated(profile, cells);
-  return cells;
+  return {.cells = std::move(cells), .left_out = {left_out.begin(), left_out.end()}};
 }
 
 }  // namespace foredraft::answers

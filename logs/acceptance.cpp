@@ -285,10 +285,6 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
   return counts;
 }
 
-namespace {
-
-/// Positions from rounded rates add up to the accepted tokens if the rest, which is within their rounding, is spread
-/// over them; else they stay.
 void fit_to_total(AcceptanceCounts& counts) {
   const auto positions = static_cast<std::int64_t>(counts.accepted_at.size());
   if (!counts.accepted_tokens || positions == 0) return;
@@ -307,8 +303,6 @@ void fit_to_total(AcceptanceCounts& counts) {
       fitted.back() >= 0 && fitted.front() <= counts.steps && std::ranges::is_sorted(fitted, std::ranges::greater{});
   if (possible) counts.accepted_at = std::move(fitted);
 }
-
-}  // namespace
 
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line) {

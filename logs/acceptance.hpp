@@ -57,6 +57,10 @@ inline constexpr double two_digits = 0.006;
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line);
 
+/// Makes positions from rounded rates add up to the accepted tokens if the rest is within their rounding: it is spread
+/// over them.
+void fit_to_total(AcceptanceCounts& counts);
+
 /// Tokens per step, 1 + accepted / steps; nullopt if either is unknown or there are no steps.
 [[nodiscard]] std::optional<double> tokens_per_step(const AcceptanceCounts& counts);
 

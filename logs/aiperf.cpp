@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "logs/acceptance.hpp"
@@ -28,6 +34,13 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
   metric.reject("unit", unit, "must be one of time");
 }
 
+/// The mean of a metric of a run; its median, with a warning (W20), if the mean is not there.
+std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
+  if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
+  warn_once(contents, "W20", run.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  return "p50";
+}
+
 void read_metrics(const JsonFields& metrics, std::string_view key, Observation& observation) {
   observation.times.ttft_ms = metric_ms(metrics, "time_to_first_token", key);
   observation.times.tpot_ms = metric_ms(metrics, "inter_token_latency", key);
@@ -52,10 +65,16 @@ void read_aiperf_record(const JsonFields& record, LogContents& contents) {
   Observation observation{.line = record.line(), .span = Span::request};
   read_metrics(record.required_object("metrics"), "value", observation);
   observation.stratum.request = metadata.text("x_request_id");
+  const ObservedTimes& times = observation.times;
+  const double later = observation.stratum.output_tokens.value_or(0.0) - 1.0;  // tokens after the first
+  if (times.tpot_ms && later > 0.0) observation.times.duration_s = *times.tpot_ms * later / 1000.0;
   if (record.has("spec_decode_acceptance")) {
     const JsonFields steps = *record.object("spec_decode_acceptance");
     observation.decoding = Decoding::speculative;
     read_request_acceptance(steps, observation, contents);
+    if (times.duration_s && observation.acceptance->steps > 0) {
+      observation.times.iteration_ms = 1000.0 * *times.duration_s / static_cast<double>(observation.acceptance->steps);
+    }
     if (const auto engine = steps.text("engine"); engine && contents.engine.empty()) {
       contents.engine = *engine == "trtllm" ? "tensorrt-llm" : *engine;
     }
@@ -63,15 +82,45 @@ void read_aiperf_record(const JsonFields& record, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
+/// Any two metrics of a run identify it: objects with a unit.
 bool claims_aiperf_run(const Json& value) {
-  return value.is_object() && (value.contains("pooled_spec_decode_acceptance_histogram") ||
-                               has_keys(value, {"output_token_throughput", "inter_token_latency", "request_count"}));
+  if (!value.is_object()) return false;
+  if (value.contains("pooled_spec_decode_acceptance_histogram")) return true;
+  constexpr std::array<const char*, 6> metrics{"output_token_throughput", "inter_token_latency", "request_count",
+                                               "time_to_first_token",     "request_latency",     "request_throughput"};
+  return std::ranges::count_if(metrics, [&](const char* key) {
+           return has_keys(value, {key}) && has_keys(value.at(key), {"unit"});
+         }) >= 2;
+}
+
+/// What the load generator was told: `input_config.loadgen`.
+void read_load(const JsonFields& run, Observation& observation) {
+  const auto config = run.object("input_config");
+  const auto load = config ? config->object("loadgen") : std::nullopt;
+  if (!load) return;
+  observation.concurrency = load->real("concurrency");
+  observation.times.request_rate_per_s = load->real("request_rate");
 }
 
 void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   Observation observation{.line = run.line(), .span = Span::run};
-  read_metrics(run, "avg", observation);
-  observation.times.output_tokens_per_s = run.real_in("output_token_throughput", "avg");
+  ObservedTimes& times = observation.times;
+  times.ttft_ms = metric_ms(run, "time_to_first_token", mean_key(run, "time_to_first_token", contents));
+  times.tpot_ms = metric_ms(run, "inter_token_latency", mean_key(run, "inter_token_latency", contents));
+  set_lengths(run.real_in("input_sequence_length", "avg"), run.real_in("output_sequence_length", "avg"),
+              observation.stratum);
+  times.output_tokens_per_s = run.real_in("output_token_throughput", "avg");
+  times.served_requests_per_s = run.real_in("request_throughput", "avg");
+  observation.completed_requests = whole(run.real_in("request_count", "avg"));
+  observation.failed_requests = whole(run.real_in("error_request_count", "avg"));
+  if (observation.completed_requests && times.served_requests_per_s.value_or(0.0) > 0.0) {
+    times.duration_s = static_cast<double>(*observation.completed_requests) / *times.served_requests_per_s;
+  }
+  read_load(run, observation);
+  if (times.output_tokens_per_s && times.tpot_ms) {
+    observation.requests = *times.output_tokens_per_s * *times.tpot_ms / 1000.0;
+  }
+  check_failures(observation, contents);
   if (run.has("pooled_spec_decode_acceptance_histogram")) {
     const auto histogram = histogram_of(run, "pooled_spec_decode_acceptance_histogram");
     AcceptanceCounts counts = counts_of_histogram(histogram, std::nullopt, run.line());
@@ -156,8 +205,9 @@ LogFormat aiperf_run_format() {
           .summary = "aiperf profile_export_aiperf.json: a run with its pooled histogram",
           .engine = "",
           .gives = {"no", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput", claims_aiperf_run,
-                              of_object<read_aiperf_run>}};
+          .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput|inter_token_latency"
+                              "|request_latency|request_throughput",
+                              claims_aiperf_run, of_object<read_aiperf_run>}};
 }
 
 LogFormat genai_perf_format() {

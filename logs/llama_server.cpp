@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +43,13 @@ struct Totals {
   double rounding = 0.0;  ///< of accepted_at
 };
 
+/// The totals of one drafting method so far, and the positions that its requests got of them: rates of all steps are
+/// rounded, so that their differences are off by more the longer a server runs, but the sum of all requests is not.
+struct Progress {
+  Totals totals = {};
+  std::vector<std::int64_t> assigned = {};
+};
+
 std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
   const auto drafts = count_after(text, "#gen drafts =");
   const auto drafted = count_after(text, "#gen tokens =");
@@ -62,19 +74,48 @@ std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
   return totals;
 }
 
-/// Difference between two totals; all of `now` if the server was restarted.
-Totals since(const Totals& before, Totals now) {
-  if (now.drafts < before.drafts || now.drafted < before.drafted || now.accepted < before.accepted) return now;
-  now.calls -= before.calls;
-  now.drafts -= before.drafts;
-  now.drafted -= before.drafted;
-  now.accepted -= before.accepted;
-  now.draft_ms -= before.draft_ms;
-  for (std::size_t i = 0; i < std::min(now.accepted_at.size(), before.accepted_at.size()); ++i) {
-    now.accepted_at[i] -= before.accepted_at[i];
+/// The positions of a request: its share of the totals, corrected where the sum of all requests leaves what the totals
+/// allow. Never rising, and equal in sum to the accepted tokens where that is possible.
+std::vector<std::int64_t> positions_of_request(const Totals& now, const Totals& request,
+                                               const std::vector<std::int64_t>& assigned) {
+  AcceptanceCounts counts{.steps = request.drafts, .accepted_tokens = request.accepted};
+  counts.accepted_at_rounding = static_cast<double>(request.drafts);  // only their sum is known
+  std::int64_t before = request.drafts;
+  const auto allowed = static_cast<std::int64_t>(now.rounding);
+  for (std::size_t i = 0; i < now.accepted_at.size(); ++i) {
+    const std::int64_t missing = now.accepted_at[i] - (i < assigned.size() ? assigned[i] : 0);
+    const double share = static_cast<double>(now.accepted_at[i]) / static_cast<double>(now.drafts);
+    const std::int64_t expected = std::llround(share * static_cast<double>(request.drafts));
+    const std::int64_t taken = std::clamp(expected, missing - allowed, missing + allowed);
+    before = std::clamp<std::int64_t>(taken, 0, before);
+    counts.accepted_at.push_back(before);
   }
-  now.rounding += before.rounding;
-  return now;
+  fit_to_total(counts);
+  return counts.accepted_at;
+}
+
+/// What a request added to the totals; all of `now` if the server was restarted.
+Totals since(Progress& progress, const Totals& now, std::span<const double> rates, std::int64_t line) {
+  const Totals& before = progress.totals;
+  if (now.drafts < before.drafts || now.drafted < before.drafted || now.accepted < before.accepted) progress = {};
+  Totals request{.calls = std::max<std::int64_t>(0, now.calls - before.calls),
+                 .drafts = now.drafts - before.drafts,
+                 .drafted = now.drafted - before.drafted,
+                 .accepted = now.accepted - before.accepted,
+                 .draft_ms = now.draft_ms - before.draft_ms};
+  if (!rates.empty() && request.drafts > 0) {
+    AcceptanceCounts counts{.steps = request.drafts, .accepted_tokens = request.accepted};
+    set_positions(counts, rates, std::nullopt, total_rounding, line);
+    request.accepted_at = std::move(counts.accepted_at);
+    request.rounding = counts.accepted_at_rounding;
+  } else if (request.drafts > 0) {
+    request.accepted_at = positions_of_request(now, request, progress.assigned);
+    request.rounding = now.rounding > 0.0 ? total_rounding * static_cast<double>(request.drafts) : 0.0;
+  }
+  progress.assigned.resize(std::max(progress.assigned.size(), request.accepted_at.size()), 0);
+  for (std::size_t i = 0; i < request.accepted_at.size(); ++i) progress.assigned[i] += request.accepted_at[i];
+  progress.totals = now;
+  return request;
 }
 
 struct Request {
@@ -83,6 +124,8 @@ struct Request {
   std::optional<Timing> prompt = {}, output = {};
   std::optional<std::int64_t> accepted = {}, drafted = {};
   std::optional<double> length = {};
+  std::vector<double> rates = {};     ///< of its positions
+  std::string drafter = {};           ///< the methods that drafted for it
   std::optional<Totals> totals = {};  ///< of this request, if they could be separated
 };
 
@@ -97,11 +140,12 @@ class LlamaServerReader final : public LineReader {
   bool read_statistics(std::string_view text, std::int64_t number, LogContents& contents);
   void note_task(std::string_view text);
   void close(LogContents& contents);
+  void count_other_steps(AcceptanceCounts& counts) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
   Request request_ = {};
-  std::map<std::string, Totals, std::less<>> before_ = {};  ///< by drafting method
-  bool always_all_ = false;                                 ///< a build that counts only drafts accepted in full
+  std::map<std::string, Progress, std::less<>> before_ = {};  ///< by drafting method
+  bool always_all_ = false;                                   ///< a build that counts only drafts accepted in full
   bool drafts_ = false;
   std::optional<std::string> slot_ = {};
   bool several_slots_ = false;
@@ -154,18 +198,22 @@ bool LlamaServerReader::read_drafts(std::string_view text, std::int64_t number, 
   request_.drafted = drafted;
   request_.length = number_after(text, "mean len =");
   if (!request_.length) request_.length = number_after(text, "mean acceptance length =");
+  if (const auto rates = text_after(text, "acceptance rate per position = (", ")"))
+    request_.rates = take_numbers(*rates);
   return true;
 }
 
 bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t number, LogContents& contents) {
   const auto type = text_after(text, "statistics ", ":");
-  std::optional<Totals> now = read_totals(text, number);
+  const std::optional<Totals> now = read_totals(text, number);
   if (!type || !now) return false;
   check_counts({.drafted_tokens = now->drafted, .accepted_tokens = now->accepted}, std::nullopt, number, contents);
   const std::string name(trimmed(*type));
   contents.settings.method = name;
-  Totals of_request = since(before_[name], *now);
-  before_[name] = *std::move(now);
+  Totals of_request = since(before_[name], *now, request_.rates, number);
+  if (of_request.drafted > 0 && request_.drafted) {
+    request_.drafter += request_.drafter.empty() ? name : "+" + name;
+  }
   if (request_.drafted && of_request.drafted >= *request_.drafted) request_.totals = std::move(of_request);
   return true;
 }
@@ -204,6 +252,15 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
                           .steps_estimated = true};
 }
 
+/// More tokens than the drafts and their steps emit come from steps without a draft.
+void LlamaServerReader::count_other_steps(AcceptanceCounts& counts) const {
+  constexpr double other_steps = 1.02;
+  if (!request_.output || counts.steps_estimated || !counts.accepted_tokens) return;
+  const auto tokens = whole(request_.output->tokens - 1.0);  // the first one comes with the prompt
+  const auto emitted = static_cast<double>(counts.steps + *counts.accepted_tokens);
+  if (tokens && static_cast<double>(*tokens) > other_steps * emitted + 1.0) counts.generated_tokens = tokens;
+}
+
 void LlamaServerReader::close(LogContents& contents) {
   if (request_.output || request_.drafted) {
     Observation done{.line = request_.line, .span = Span::request};
@@ -212,7 +269,9 @@ void LlamaServerReader::close(LogContents& contents) {
       done.acceptance = counts(contents);
       if (!done.acceptance && !always_all_) done.acceptance_length = request_.length;
     }
+    if (!request_.drafter.empty()) done.drafter = request_.drafter;
     if (done.acceptance) {
+      count_other_steps(*done.acceptance);
       check_counts(*done.acceptance, done.gamma, done.line, contents);
       if (!done.acceptance->accepted_at.empty()) {
         done.gamma = static_cast<std::int64_t>(done.acceptance->accepted_at.size());
@@ -226,10 +285,14 @@ void LlamaServerReader::close(LogContents& contents) {
       done.times.output_tokens_per_s = 1000.0 * request_.output->tokens / request_.output->ms;
       done.times.tpot_ms = request_.output->ms / request_.output->tokens;
       if (done.acceptance) {
-        done.times.iteration_ms = request_.output->ms / static_cast<double>(done.acceptance->steps);
+        done.times.iteration_ms = request_.output->ms / all_steps(*done.acceptance);
       } else if (!request_.drafted) {
         done.times.iteration_ms = done.times.tpot_ms;
       }
+    }
+    if (done.times.draft_ms && done.times.iteration_ms && *done.times.draft_ms > *done.times.iteration_ms) {
+      done.times.draft_ms = std::nullopt;
+      warn_once(contents, "W18", done.line, "drafting takes longer than the iterations that it is part of: left out");
     }
     if (request_.prompt) done.times.ttft_ms = request_.prompt->ms;
     done.stratum.request = request_.task;
@@ -242,10 +305,32 @@ void LlamaServerReader::close(LogContents& contents) {
   request_ = {};
 }
 
+/// A drafter that stops at a threshold (--spec-draft-p-min) drafts clearly fewer tokens than its positions in all.
+void mark_varying(LogContents& contents) {
+  struct Sums {
+    double drafted = 0.0, positions = 0.0;
+  };
+  constexpr double steady = 0.95;
+  std::map<std::string, Sums> by_drafter;
+  for (const Observation& one : contents.observations) {
+    if (one.span != Span::request || !one.acceptance || !one.gamma) continue;
+    Sums& sums = by_drafter[one.drafter.value_or("")];
+    sums.drafted += static_cast<double>(one.acceptance->drafted_tokens.value_or(0));
+    sums.positions += static_cast<double>(*one.gamma) * static_cast<double>(one.acceptance->steps);
+  }
+  for (Observation& one : contents.observations) {
+    if (one.span != Span::request || !one.acceptance || !one.gamma) continue;
+    const std::string drafter = one.drafter.value_or("");
+    const Sums& sums = by_drafter[drafter];
+    if (drafter.find("ngram") == std::string::npos && sums.drafted < steady * sums.positions) one.adaptive = true;
+  }
+}
+
 void LlamaServerReader::finish(LogContents& contents) {
   close(contents);
   // Other formats of the same file have requests too.
   if (contents.format.find("llama-server") == std::string::npos) return;
+  mark_varying(contents);
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
     // Requests that drafted nothing count as without speculation if the server never drafts.

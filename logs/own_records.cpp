@@ -25,12 +25,37 @@ namespace {
 constexpr std::string_view position_prefix = "accepted_at_";
 
 const std::vector<std::string>& own_columns() {
-  static const std::vector<std::string> all{
-      "decoding",           "gamma",        "steps",   "drafted",      "accepted",
-      "accepted_at_1",      "requests",     "waiting", "iteration_ms", "draft_ms",
-      "verification_ms",    "tpot_ms",      "ttft_ms", "duration_s",   "output_tokens_per_s",
-      "request_rate_per_s", "temperature",  "top_p",   "category",     "request",
-      "context_tokens",     "output_tokens"};
+  static const std::vector<std::string> all{"decoding",
+                                            "gamma",
+                                            "steps",
+                                            "drafted",
+                                            "accepted",
+                                            "accepted_at_1",
+                                            "requests",
+                                            "waiting",
+                                            "iteration_ms",
+                                            "draft_ms",
+                                            "verification_ms",
+                                            "tpot_ms",
+                                            "ttft_ms",
+                                            "duration_s",
+                                            "output_tokens_per_s",
+                                            "request_rate_per_s",
+                                            "temperature",
+                                            "top_p",
+                                            "category",
+                                            "request",
+                                            "context_tokens",
+                                            "output_tokens",
+                                            "acceptance_length",
+                                            "drafter",
+                                            "adaptive",
+                                            "concurrency",
+                                            "offered_requests",
+                                            "completed_requests",
+                                            "failed_requests",
+                                            "served_requests_per_s",
+                                            "prompt_tokens_per_s"};
   return all;
 }
 
@@ -50,7 +75,8 @@ void check_own_columns(std::span<const std::string> columns) {
 
 /// A table is recognized as a user's own by a column that no engine writes.
 bool claims_own_csv(std::span<const std::string> columns) {
-  constexpr std::array<std::string_view, 3> times{"iteration_ms", "tpot_ms", "output_tokens_per_s"};
+  constexpr std::array<std::string_view, 4> times{"iteration_ms", "tpot_ms", "output_tokens_per_s",
+                                                  "acceptance_length"};
   const auto has = [&](std::string_view name) { return has_columns(columns, {name}); };
   const bool timed = std::any_of(times.begin(), times.end(), has);
   if (!(has("gamma") && (has("steps") || timed)) && !(has("decoding") && timed)) return false;
@@ -58,13 +84,15 @@ bool claims_own_csv(std::span<const std::string> columns) {
   return true;
 }
 
-Decoding decoding_of(const CsvFields& row) {
+Decoding decoding_of(const CsvFields& row, bool has_gamma) {
   const auto word = row.text("decoding");
   if (word == "plain") return Decoding::plain;
   if (word == "speculative") return Decoding::speculative;
   if (word) row.reject("decoding", *word, "must be plain or speculative");
   const auto gamma = row.count("gamma");
-  if (!gamma) return Decoding::unknown;
+  // A speed without a draft length is one without speculation.
+  const bool drafts = row.has("steps") || row.has("drafted") || row.has("accepted") || row.has("acceptance_length");
+  if (!gamma) return drafts || !has_gamma ? Decoding::unknown : Decoding::plain;
   return *gamma == 0 ? Decoding::plain : Decoding::speculative;
 }
 
@@ -79,12 +107,22 @@ std::vector<std::int64_t> positions_of_row(const CsvFields& row, std::size_t col
 }
 
 void read_own_acceptance(const CsvFields& row, std::size_t columns, Observation& observation, LogContents& contents) {
-  const auto steps = row.count("steps");
-  if (!steps) return;
+  auto steps = row.count("steps");
+  const auto drafted = row.count("drafted");
+  const bool estimated = !steps && drafted && observation.gamma.value_or(0) > 0;
+  if (estimated) steps = *drafted / *observation.gamma;  // totals only
+  if (!steps || (estimated && *steps == 0)) {
+    observation.acceptance_length = row.real("acceptance_length");
+    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+      row.reject("acceptance_length", *row.text("acceptance_length"), "must be at least 1");
+    }
+    return;
+  }
   AcceptanceCounts counts{.steps = *steps,
-                          .drafted_tokens = row.count("drafted"),
+                          .drafted_tokens = drafted,
                           .accepted_tokens = row.count("accepted"),
-                          .accepted_at = positions_of_row(row, columns)};
+                          .accepted_at = positions_of_row(row, columns),
+                          .steps_estimated = estimated && *drafted % *observation.gamma != 0};
   if (!counts.accepted_tokens && !counts.accepted_at.empty()) {
     counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted_at_1", row.line());
   }
@@ -101,9 +139,18 @@ void read_own_row(std::span<const std::string> columns, std::span<const std::str
   const CsvFields row(columns, cells, line);
   Observation observation{.line = line,
                           .span = row.has("request") ? Span::request : Span::run,
-                          .decoding = decoding_of(row),
+                          .decoding = decoding_of(row, has_columns(columns, {"gamma"})),
+                          .drafter = row.text("drafter"),
                           .requests = row.real("requests"),
-                          .waiting = row.real("waiting")};
+                          .waiting = row.real("waiting"),
+                          .concurrency = row.real("concurrency"),
+                          .offered_requests = row.real("offered_requests"),
+                          .completed_requests = row.count("completed_requests"),
+                          .failed_requests = row.count("failed_requests")};
+  if (const auto adaptive = row.text("adaptive")) {
+    if (*adaptive != "true" && *adaptive != "false") row.reject("adaptive", *adaptive, "must be true or false");
+    observation.adaptive = *adaptive == "true";
+  }
   // A column is called as the field is.
   visit_fields(observation.times, [&](std::string_view name, std::optional<double>& time) { time = row.real(name); });
   visit_fields(observation.stratum, [&](std::string_view name, auto& field) {
@@ -131,10 +178,15 @@ constexpr double same_record_rate = 1e-6;
 /// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
 constexpr double whole_tokens = 0.01;
 
+/// Any two of its keys identify a record.
 bool claims_benchmark_records(const Json& value) {
-  if (!has_keys(value, {"concurrency", "num_speculative_tokens"})) return false;
-  return has_keys(value.contains("measured") ? value.at("measured") : value,
-                  {"accepted_length_tau", "spec_num_drafts", "throughput_tok_s"});
+  if (!value.is_object()) return false;
+  constexpr std::array<const char*, 5> keys{"num_speculative_tokens", "accepted_length_tau", "spec_num_drafts",
+                                            "throughput_tok_s", "request_decode_tok_s_mean"};
+  const Json& measured = value.contains("measured") ? value.at("measured") : value;
+  return std::ranges::count_if(keys, [&](const char* key) {
+           return value.contains(key) || (measured.is_object() && measured.contains(key));
+         }) >= 2;
 }
 
 /// A number, or the mean in an object of quantiles.
@@ -145,6 +197,10 @@ std::optional<double> number_or_mean(const JsonFields& measured, std::string_vie
 }
 
 void read_record_acceptance(const JsonFields& measured, Observation& observation, LogContents& contents) {
+  if (!measured.has("spec_num_drafts")) {
+    observation.acceptance_length = measured.real("accepted_length_tau");
+    return;
+  }
   const double length = measured.required_real("accepted_length_tau");
   const auto gamma = static_cast<double>(observation.gamma.value_or(0));
   if (!(length >= 1.0 && length <= gamma + 1.0)) {
@@ -183,7 +239,8 @@ void read_benchmark_record(const JsonFields& record, LogContents& contents) {
   Observation observation{.line = record.line(),
                           .span = Span::run,
                           .decoding = plain ? Decoding::plain : Decoding::speculative,
-                          .requests = record.required_real("concurrency")};
+                          .requests = record.real("concurrency"),
+                          .concurrency = record.real("concurrency")};
   ObservedTimes& times = observation.times;
   times.duration_s = measured.real("wall_time_s");
   times.output_tokens_per_s = measured.real("throughput_tok_s");
@@ -304,7 +361,8 @@ LogFormat benchmark_records_format() {
           .summary = "records of scripts: concurrency, num_speculative_tokens, measured (JSON)",
           .engine = "",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{"accepted_length_tau", claims_benchmark_records, of_object<read_benchmark_record>}};
+          .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
+                              of_object<read_benchmark_record>}};
 }
 
 LogFormat key_values_format() {

@@ -191,6 +191,25 @@ void set_lengths(std::optional<double> prompt, std::optional<double> output, Str
   if (prompt && output) stratum.context_tokens = *prompt + *output / 2.0;
 }
 
+void check_failures(Observation& run, LogContents& contents) {
+  const std::int64_t failed = run.failed_requests.value_or(0);
+  const std::int64_t completed = run.completed_requests.value_or(1);
+  if (completed == 0) {
+    run.times = {.request_rate_per_s = run.times.request_rate_per_s};
+    run.requests = std::nullopt;
+    if (run.decoding == Decoding::plain) run.decoding = Decoding::unknown;
+    run.stratum.output_tokens = std::nullopt;
+    run.stratum.context_tokens = std::nullopt;
+    warn_once(contents, "W19", run.line,
+              fmt::format("all {} requests failed: nothing was measured", std::max<std::int64_t>(failed, 0)));
+  } else if (failed > 0) {
+    warn_once(
+        contents, "W19", run.line,
+        fmt::format("{} of {} requests failed ({:.1f} %): times are those of the others, at a lower load", failed,
+                    failed + completed, 100.0 * static_cast<double>(failed) / static_cast<double>(failed + completed)));
+  }
+}
+
 bool has_keys(const Json& value, std::initializer_list<const char*> keys) {
   return value.is_object() &&
          std::all_of(keys.begin(), keys.end(), [&](const char* key) { return value.contains(key); });

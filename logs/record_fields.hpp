@@ -100,6 +100,10 @@ void of_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents
 /// Sets the lengths of a text, or their means; half of the output is in the context on average.
 void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum);
 
+/// Warns (W19) of requests of a run that failed. Without any that was answered nothing was measured: clears what the
+/// load generator printed instead.
+void check_failures(Observation& run, LogContents& contents);
+
 /// Sets `value` if it was unknown.
 template <typename T>
 void note(std::optional<T>& known, const std::optional<T>& value) {

@@ -67,26 +67,6 @@ std::optional<double> requests_at_once(const JsonFields& run, const Observation&
   return run.has("concurrency") ? run.real("concurrency") : held;
 }
 
-/// Warns (W19) of requests that failed. Without any that was answered nothing was measured: clears what the generator
-/// printed instead.
-void check_failures(Observation& run, LogContents& contents) {
-  const std::int64_t failed = run.failed_requests.value_or(0);
-  const std::int64_t completed = run.completed_requests.value_or(1);
-  if (completed == 0) {
-    run.times = {.request_rate_per_s = run.times.request_rate_per_s};
-    run.requests = std::nullopt;
-    run.stratum.output_tokens = std::nullopt;
-    run.stratum.context_tokens = std::nullopt;
-    warn_once(contents, "W19", run.line,
-              fmt::format("all {} requests failed: nothing was measured", std::max<std::int64_t>(failed, 0)));
-  } else if (failed > 0) {
-    warn_once(
-        contents, "W19", run.line,
-        fmt::format("{} of {} requests failed ({:.1f} %): times are those of the others, at a lower load", failed,
-                    failed + completed, 100.0 * static_cast<double>(failed) / static_cast<double>(failed + completed)));
-  }
-}
-
 /// Everything is sent at once if neither a rate nor a concurrency limits it.
 void set_offer(std::optional<std::int64_t> sent, Observation& run) {
   if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);

@@ -41,7 +41,13 @@ struct DecodeLine {
   std::int64_t running;
   double tokens_per_s;
   std::optional<double> length, rate;
+  std::optional<std::int64_t> tokens;  ///< in the cache, of all running requests
 };
+
+std::optional<std::int64_t> tokens_in_cache(std::string_view text) {
+  const auto tokens = count_after(text, "#token: ");
+  return tokens ? tokens : count_after(text, "#full token: ");
+}
 
 /// Nullopt if a field is missing or the last number may be truncated: it has two decimals.
 std::optional<DecodeLine> read_decode_line(std::string_view text) {
@@ -55,7 +61,8 @@ std::optional<DecodeLine> read_decode_line(std::string_view text) {
   return DecodeLine{.running = *running,
                     .tokens_per_s = *throughput,
                     .length = number_after(text, "accept len: "),
-                    .rate = number_after(text, "accept rate: ")};
+                    .rate = number_after(text, "accept rate: "),
+                    .tokens = tokens_in_cache(text)};
 }
 
 class SglangReader final : public LineReader {
@@ -65,6 +72,7 @@ class SglangReader final : public LineReader {
     if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
     // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
     if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
+    prompt_tokens_ += static_cast<double>(count_after(text, "#new-token: ").value_or(0));
     return true;
   }
 
@@ -83,6 +91,7 @@ class SglangReader final : public LineReader {
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
   bool is_tree_ = false;
   bool after_pause_ = false;
+  double prompt_tokens_ = 0.0;  ///< since the last line
   std::int64_t pauses_ = 0;
 };
 
@@ -135,13 +144,20 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
   window.requests = static_cast<double>(logged->running);
   window.waiting = number_after(text, "#queue-req: ");
   if (const auto graphs = text_after(text, "cuda graph: ", ",")) window.cuda_graphs = *graphs == "True";
+  if (logged->tokens && logged->running > 0) {
+    window.stratum.context_tokens = static_cast<double>(*logged->tokens) / *window.requests;
+  }
   const bool paused = std::exchange(after_pause_, false);
+  const double prompts = std::exchange(prompt_tokens_, 0.0);
   if (paused) {
     ++pauses_;
+    window.partial = true;
   } else {
     window.times.output_tokens_per_s = logged->tokens_per_s;
     if (logged->running > 0 && logged->tokens_per_s > 0.0) {
       window.times.iteration_ms = 1000.0 * logged->length.value_or(1.0) * *window.requests / logged->tokens_per_s;
+      window.times.duration_s = *window.times.iteration_ms / 1000.0 * static_cast<double>(interval_);
+      if (prompts > 0.0) window.times.prompt_tokens_per_s = prompts / *window.times.duration_s;
     }
   }
   if (!paused || window.acceptance) contents.observations.push_back(std::move(window));

@@ -235,7 +235,7 @@ void VllmWindows::end_server(LogContents& contents) {
     if (!(window.times.output_tokens_per_s.value_or(0.0) > 0.0)) continue;
     double& seconds = window.times.duration_s.emplace(window.times.duration_s.value_or(interval()));
     // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
-    if (!intervals_.empty()) seconds = std::min(seconds, interval() + 1.0);
+    if (!intervals_.empty() && seconds > interval() + 1.0) seconds = interval();
     windows.push_back(&window);
   }
   if (!speculates_) {

@@ -198,10 +198,11 @@ Validated validate_here(const ValidateOptions& options, const latency::Profile& 
   const RunLoops run = loops_of(profile, options);
   answers::GridRequest grid = options.grid;
   grid.pairs = validated_pairs(profile, options);
-  const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, grid);
-  std::vector<answers::CellPrediction> predictions = answers::predict_cells(cells, profile, options.profile);
+  const answers::ValidationGrid chosen = answers::validation_cells(profile, grid);
+  for (const std::string& what : chosen.left_out) say("left out: {}", what);
+  std::vector<answers::CellPrediction> predictions = answers::predict_cells(chosen.cells, profile, options.profile);
   Measurement measured =
-      run_validation(options.out, inputs, predictions, [&](const KeepCells& keep) { return run(cells, keep); });
+      run_validation(options.out, inputs, predictions, [&](const KeepCells& keep) { return run(chosen.cells, keep); });
   return {.predictions = std::move(predictions), .measured = std::move(measured)};
 }
 

@@ -36,8 +36,19 @@ class DeviceBlock {
   }
 };
 
+/// Blocks of a kernel that a multiprocessor should have registers for.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::max_threads) run_kernel(const __grid_constant__ Kernel kernel) {
+constexpr unsigned min_blocks_of() {
+  if constexpr (requires { Kernel::min_blocks; }) {
+    return Kernel::min_blocks;
+  } else {
+    return 1;
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::max_threads, min_blocks_of<Kernel>())
+    run_kernel(const __grid_constant__ Kernel kernel) {
   DeviceBlock block;
   kernel(block);
 }

@@ -134,10 +134,12 @@ SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, latency::
 }
 
 std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& before_each) {
-  // A vocabulary of several splits, one that is not a multiple of a pack, one of a single token without drafts.
+  // A vocabulary of several splits, one that is not a multiple of a pack, one of a single token without drafts, and
+  // more requests than words that are read back at once.
   constexpr VerificationShape shapes[] = {{.batch = 12, .gamma = 4, .vocabulary = 17'000},
                                           {.batch = 7, .gamma = 6, .vocabulary = 1'003},
-                                          {.batch = 2, .gamma = 0, .vocabulary = 1}};
+                                          {.batch = 2, .gamma = 0, .vocabulary = 1},
+                                          {.batch = 72, .gamma = 2, .vocabulary = 300}};
   std::vector<SelfTestResult> results;
   const Stream stream;
   for (const VerificationShape& shape : shapes) {

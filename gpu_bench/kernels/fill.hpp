@@ -115,10 +115,11 @@ struct MoveMemoryKernel {
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t stride = static_cast<std::int64_t>(block.blocks()) * block.threads();
+    const std::int64_t stride = block.threads();  // a block's packs are neighbors: few rows of memory open at a time
+    const std::int64_t of_block = in_flight * stride;
     std::uint32_t sum = 0;
-    for (std::int64_t first = static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
-         first < packs; first += in_flight * stride) {
+    for (std::int64_t first = block.block() * of_block + block.thread(); first < packs;
+         first += block.blocks() * of_block) {
       MemoryPack pack[in_flight];
       FOREDRAFT_UNROLL
       for (unsigned u = 0; u < in_flight; ++u) {

@@ -9,7 +9,7 @@ namespace foredraft::gpu_bench {
 namespace {
 
 constexpr std::int64_t max_head_dim = std::int64_t{warp_lanes} * pack_elements;
-constexpr std::int64_t min_keys_per_split = 64;
+constexpr std::int64_t min_keys_per_split = 32;
 constexpr std::int64_t min_logits_per_split = 2048;
 constexpr std::int64_t blocks_per_multiprocessor = 2;
 
@@ -59,7 +59,10 @@ unsigned tile_rows_of(const latency::Attend& operation) {
 }
 
 unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors) {
-  return splits_for(tiles_of(operation), operation.length, min_keys_per_split, multiprocessors);
+  // As many blocks as run at once: those that have to wait would double the time.
+  const std::int64_t blocks = std::int64_t{attend_blocks_at_once(tile_rows_of(operation))} * multiprocessors;
+  return static_cast<unsigned>(
+      std::max<std::int64_t>(1, std::min(blocks / tiles_of(operation), operation.length / min_keys_per_split)));
 }
 
 unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors) {

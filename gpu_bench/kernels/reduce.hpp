@@ -16,6 +16,35 @@ FOREDRAFT_HOST_DEVICE inline float lane_sum(Block& block, float value, unsigned 
   return value;
 }
 
+/// The largest value in a warp, in all of its lanes.
+template <class Block>
+FOREDRAFT_HOST_DEVICE inline float lane_top(Block& block, float value) {
+  for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) {
+    const float other = block.shuffle_xor(value, mask);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+/// Sums each of `count` values over the lanes of each aligned group of `lanes`; both are powers of two, and lanes the
+/// larger. Lane l of a group gets the sum of value l / (lanes / count): fewer shuffles than lane_sum() for each.
+template <unsigned count, class Block>
+FOREDRAFT_HOST_DEVICE inline float scattered_lane_sum(Block& block, const float (&values)[count], unsigned lanes) {
+  if constexpr (count == 1) {
+    return lane_sum(block, values[0], lanes);
+  } else {
+    const unsigned mask = lanes / 2;
+    const bool upper = (block.thread() & mask) != 0;
+    float half[count / 2];
+    FOREDRAFT_UNROLL
+    for (unsigned i = 0; i < count / 2; ++i) {
+      const float given = upper ? values[i] : values[i + count / 2];
+      half[i] = (upper ? values[i + count / 2] : values[i]) + block.shuffle_xor(given, mask);
+    }
+    return scattered_lane_sum(block, half, mask);
+  }
+}
+
 /// The sum over the threads of a block, in all of them. `scratch`: one float per warp, reusable after the next sync.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline float block_sum(Block& block, float value, float* scratch) {

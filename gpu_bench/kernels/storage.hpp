@@ -39,8 +39,11 @@ struct WorkspaceSize {
 #endif
 #ifdef __CUDA_ARCH__
 #define FOREDRAFT_UNROLL _Pragma("unroll")
+#define FOREDRAFT_PRAGMA(text) _Pragma(#text)
+#define FOREDRAFT_UNROLL_BY(times) FOREDRAFT_PRAGMA(unroll times)
 #else
 #define FOREDRAFT_UNROLL
+#define FOREDRAFT_UNROLL_BY(times)
 #endif
 
 /// Storage formats on every backend, and their conversion to and from the fp32 that kernels compute in.
@@ -124,6 +127,12 @@ struct alignas(16) Pack {
   Storage values[pack_elements];
 };
 
+template <class Storage>
+FOREDRAFT_HOST_DEVICE inline void unpack(const Pack<Storage>& pack, float (&to)[pack_elements]) {
+  FOREDRAFT_UNROLL
+  for (unsigned i = 0; i < pack_elements; ++i) to[i] = to_float(pack.values[i]);
+}
+
 /// Reads `width` neighboring elements: 1, or pack_elements from an address that is a multiple of 16.
 template <unsigned width, class Storage>
 FOREDRAFT_HOST_DEVICE inline void load(const Storage* from, float (&to)[width]) {
@@ -131,9 +140,7 @@ FOREDRAFT_HOST_DEVICE inline void load(const Storage* from, float (&to)[width]) 
     to[0] = to_float(*from);
   } else {
     static_assert(width == pack_elements);
-    const Pack<Storage> pack = *reinterpret_cast<const Pack<Storage>*>(from);
-    FOREDRAFT_UNROLL
-    for (unsigned i = 0; i < width; ++i) to[i] = to_float(pack.values[i]);
+    unpack(*reinterpret_cast<const Pack<Storage>*>(from), to);
   }
 }
 
@@ -161,6 +168,18 @@ FOREDRAFT_HOST_DEVICE inline void load_padded(const Storage* row, unsigned begin
     FOREDRAFT_UNROLL
     for (unsigned j = 0; j < pack_elements; ++j) to[j] = begin + j < end ? to_float(row[begin + j]) : missing;
   }
+}
+
+/// The pack of a row that starts at element `begin`; zero from `end` on. `width` as for load().
+template <unsigned width, class Storage>
+FOREDRAFT_HOST_DEVICE inline Pack<Storage> load_pack(const Storage* row, unsigned begin, unsigned end) {
+  if constexpr (width == pack_elements) {
+    if (begin < end) return *reinterpret_cast<const Pack<Storage>*>(row + begin);
+  }
+  Pack<Storage> pack;
+  FOREDRAFT_UNROLL
+  for (unsigned j = 0; j < pack_elements; ++j) pack.values[j] = begin + j < end ? row[begin + j] : Storage{};
+  return pack;
 }
 
 /// Calls use(width), a compile-time number: pack_elements where rows of this size start at multiples of a pack, else 1.

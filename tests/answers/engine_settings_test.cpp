@@ -79,6 +79,33 @@ TEST_CASE("alerts hold the break-even acceptance length of each load, with edges
   CHECK(rules.find("spec_decode:acceptance_length < 2.500") != std::string::npos);
 }
 
+TEST_CASE("alerts name the metrics of the engine whose log it was") {
+  SettingsQuestion question = scheduled();
+  const auto names = [&](const std::string& engine, const std::string& metric) {
+    question.engine = engine;
+    return setting("prometheus", question).find(metric) != std::string::npos;
+  };
+  CHECK(names("sglang", "sglang:spec_accept_length"));
+  CHECK(names("sglang", "(sglang:num_running_reqs{engine_type!=\"draft\"})) <= 8)"));
+  CHECK_FALSE(names("sglang", "vllm:"));
+  CHECK(names("llama.cpp", "llamacpp:spec_decode_num_accepted_tokens_total"));
+  CHECK(names("llama.cpp", "sum(llamacpp:requests_processing) <= 8)"));
+  CHECK(names("tensorrt-llm", "trtllm_spec_decode_acceptance_length"));
+  CHECK(names("tensorrt-llm", "sum(trtllm_num_requests_running) <= 8)"));
+  CHECK(names("", "vllm:num_requests_running"));
+}
+
+TEST_CASE("llama-server's drafter is set with its draft length") {
+  SettingsQuestion question = scheduled();
+  question.gamma = 2;
+  question.method = "draft-mtp";
+  CHECK(setting("llama.cpp", question).starts_with("--spec-type draft-mtp --spec-draft-n-max 2"));
+  question.method = "ngram_simple";
+  CHECK(setting("llama.cpp", question).starts_with("--spec-type ngram-simple --spec-draft-n-max 2"));
+  question.method = "eagle3";
+  CHECK(setting("llama.cpp", question).starts_with("--spec-draft-n-max 2"));
+}
+
 TEST_CASE("a name that a log made up does not get into a command line") {
   SettingsQuestion question = scheduled();
   question.draft = "x; rm -rf /";

@@ -45,7 +45,7 @@ std::string rejected_with(auto&& run) {
 
 TEST_CASE("the grid of validate has 24 cells and none of the passes that the profile measured") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
-  const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, tiny_request());
+  const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, tiny_request()).cells;
   CHECK(cells.size() == 24);
   CHECK(std::set(cells.begin(), cells.end()).size() == 24);
   std::set<std::int64_t> gammas, batches, contexts;
@@ -60,7 +60,8 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
   CHECK(contexts == std::set<std::int64_t>{256, 384});
 
   // One batch is enough where contexts leave room, and the other way round.
-  for (const gpu_bench::LoopCell& cell : answers::validation_cells(tiny_profile({1}, {128, 512}), tiny_request())) {
+  for (const gpu_bench::LoopCell& cell :
+       answers::validation_cells(tiny_profile({1}, {128, 512}), tiny_request()).cells) {
     CHECK(cell.batch == 1);
     CHECK((cell.context == 256 || cell.context == 384));
   }
@@ -69,12 +70,35 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
       Catch::Contains("calibrate with e.g. --batch 1,4 --context 0,512"));
 }
 
+TEST_CASE("the grid of validate leaves out what a drafter measured at fewer batches or contexts cannot predict") {
+  const auto without = [](auto&& unmeasured) {
+    latency::Profile profile = tiny_profile({1, 4, 16}, {128, 512});
+    std::erase_if(profile.steps, [&](const latency::StepRow& row) {
+      return row.cell.model == "tiny-drafter" && unmeasured(row.cell);
+    });
+    return profile;
+  };
+  const latency::Profile few_batches = without([](const latency::Cell& cell) { return cell.batch > 4; });
+  const answers::ValidationGrid grid = answers::validation_cells(few_batches, tiny_request());
+  CHECK(grid.cells.size() == 24);
+  for (const gpu_bench::LoopCell& cell : grid.cells) CHECK((cell.batch == 2 || cell.batch == 3));
+  REQUIRE_FALSE(grid.left_out.empty());
+  CHECK_THAT(grid.left_out.front(), Catch::Contains("tiny-drafter") && Catch::Contains("no time for batch"));
+  CHECK(answers::predict_cells(grid.cells, few_batches, "gpu.json").size() == 24);
+
+  const latency::Profile one_cell =
+      without([](const latency::Cell& cell) { return cell.batch > 1 || cell.context > 128; });
+  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(one_cell, tiny_request())); }),
+             Catch::Contains("tiny-drafter"));
+  CHECK(answers::validation_cells(tiny_profile({1, 4}, {128, 512}), tiny_request()).left_out.empty());
+}
+
 TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.gammas = {2, 5};
   request.batches = {2, 3};
-  CHECK(answers::validation_cells(profile, request).size() == 4);
+  CHECK(answers::validation_cells(profile, request).cells.size() == 4);
   request.batches = {1};
   request.contexts = {128};
   CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
@@ -85,7 +109,7 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.batches = {64};
-  const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, request);
+  const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, request).cells;
   CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells(cells, profile, "cpu.json")); }),
              Catch::Contains("cpu.json: ") && Catch::Contains("batch 64"));
 }
@@ -112,7 +136,7 @@ TEST_CASE(
 TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<answers::CellPrediction> predictions =
-      answers::predict_cells(answers::validation_cells(profile, tiny_request()), profile, "cpu.json");
+      answers::predict_cells(answers::validation_cells(profile, tiny_request()).cells, profile, "cpu.json");
   REQUIRE(predictions.size() == 24);
   for (const answers::CellPrediction& one : predictions) {
     CHECK(answers::signed_error(one, speedup(row_as_predicted(one, 1.0))) == Approx(0.0).margin(1e-12));
@@ -125,7 +149,7 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
   const std::string out = folder / "validation";
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<answers::CellPrediction> predictions =
-      answers::predict_cells(answers::validation_cells(profile, tiny_request()), profile, "cpu.json");
+      answers::predict_cells(answers::validation_cells(profile, tiny_request()).cells, profile, "cpu.json");
   const ValidationInputs inputs{
       .files = {digest_text("cpu.json", "{}")}, .valid = false, .command_line = {"foredraft", "validate"}};
   std::string before;

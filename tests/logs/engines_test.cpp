@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/logs/logs_testing.hpp"
 #include "tests/support/tolerances.hpp"
@@ -33,6 +39,21 @@ TEST_CASE("SGLang's accept rate is told by what is the same in all lines") {
   const LogContents tokens = read_log(sample("sglang_2025.log"));
   REQUIRE(tokens.observations.size() == 3);
   for (const Observation& window : tokens.observations) CHECK(window.gamma == 4);
+}
+
+TEST_CASE("SGLang's context is the tokens in its cache by request, its windows are 40 steps long") {
+  const LogContents contents = read_log(sample("sglang_2026.log"));
+  CHECK(contents.observations.at(0).stratum.context_tokens == 450.0);
+  CHECK(contents.observations.at(0).partial == true);
+  const Observation& second = contents.observations.at(1);
+  CHECK(*second.times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK(*second.times.duration_s == Approx(1.6).epsilon(few_ulp));
+  CHECK_FALSE(second.times.prompt_tokens_per_s);
+  const Observation& third = contents.observations.at(2);
+  CHECK(*third.times.prompt_tokens_per_s == Approx(125.0).epsilon(few_ulp));
+  const LogContents newer = read_log(replaced(decode, "#token: 9", "#full token: 9") +
+                                     "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  CHECK(newer.observations.at(0).stratum.context_tokens == 4.5);
 }
 
 TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not tell the definition") {
@@ -98,6 +119,90 @@ TEST_CASE("llama-server's requests get their steps and positions from the totals
   CHECK(second.stratum.context_tokens == 90.5);
   CHECK(second.requests == 1.0);
   CHECK(contents.settings.method == "draft-mtp");
+}
+
+TEST_CASE("llama-server names the drafter of each request and its rates by position") {
+  const LogContents contents = read_log(sample("llama_server_rates.log"));
+  REQUIRE(contents.observations.size() == 2);
+  for (const Observation& request : contents.observations) {
+    CHECK(request.drafter == "draft-eagle3");
+    CHECK(request.gamma == 3);
+    CHECK(request.acceptance->accepted_at == Counts{280, 200, 120});
+    CHECK(request.acceptance->accepted_at_rounding == 0.0);
+    CHECK(*request.times.draft_ms == Approx(15.0).epsilon(few_ulp));
+    CHECK(*request.times.iteration_ms == Approx(65.0).epsilon(few_ulp));
+    CHECK_FALSE(request.adaptive);
+  }
+  const std::string other = replaced(
+      replaced(sample("llama_server_rates.log"), "dur(b,g,a) = 0.005, 6000.000", "dur(b,g,a) = 0.005, 60000.00"),
+      "12000.000", "66000.000");
+  const LogContents slow = read_log(other);
+  CHECK_FALSE(slow.observations.at(0).times.draft_ms);
+  CHECK(*slow.observations.at(1).times.draft_ms == Approx(15.0).epsilon(few_ulp));
+  CHECK(warns(slow, "W18"));
+}
+
+TEST_CASE("rounded totals of llama-server telescope: their sum is known the better the longer it runs") {
+  constexpr std::int64_t requests = 600;
+  constexpr std::int64_t steps = 200;
+  const std::vector<double> shares{0.7, 0.49, 0.343};
+  std::mt19937_64 random(3);
+  Counts total(3, 0);
+  std::string log;
+  for (std::int64_t i = 1; i <= requests; ++i) {
+    Counts at(3, 0);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      const double u = std::uniform_real_distribution<double>()(random);
+      for (std::size_t k = 0; k < 3; ++k) at[k] += u < shares[k] ? 1 : 0;
+    }
+    for (std::size_t k = 0; k < 3; ++k) total[k] += at[k];
+    const std::int64_t accepted = at[0] + at[1] + at[2];
+    const auto rate = [&](std::size_t k) { return static_cast<double>(total[k]) / static_cast<double>(i * steps); };
+    log += fmt::format(
+        "I slot print_timing: id  0 | task {} | eval time = {:.2f} ms / {} tokens (1 ms per token)\n"
+        "I slot print_timing: id  0 | task {} | draft acceptance = 0.5 ( {} accepted / {} generated), mean len = "
+        "{:.2f}\n"
+        "I statistics draft-mtp: #calls(b,g,a) = {} {} {}, #gen drafts = {}, #acc drafts = 1, #gen tokens = {}, #acc "
+        "tokens = {}, #mean acc len = 2.50, #acc rate/pos = ({:.3f}, {:.3f}, {:.3f}), dur(b,g,a) = 0.1, {:.3f}, 0.1 "
+        "ms\n",
+        i, 20.0 * steps, steps + accepted + 1, i, accepted, 3 * steps, 2.5, i, i * steps, i * steps, i * steps,
+        3 * i * steps, total[0] + total[1] + total[2], rate(0), rate(1), rate(2), 2.0 * static_cast<double>(i * steps));
+  }
+  const LogContents contents = read_log(log);
+  REQUIRE(contents.observations.size() == requests);
+  Counts sum(3, 0);
+  double rounding = 0.0;
+  for (const Observation& request : contents.observations) {
+    const logs::AcceptanceCounts& counts = *request.acceptance;
+    CHECK(counts.accepted_at.at(0) + counts.accepted_at.at(1) + counts.accepted_at.at(2) == counts.accepted_tokens);
+    for (std::size_t k = 0; k < 3; ++k) sum[k] += counts.accepted_at[k];
+    rounding += counts.accepted_at_rounding;
+  }
+  CHECK(rounding <= 0.0005 * requests * steps + 1.0);
+  for (std::size_t k = 0; k < 3; ++k) {
+    CHECK(std::abs(static_cast<double>(sum[k] - total[k])) <= 2.0 * 0.0005 * requests * steps + 2.0);
+  }
+}
+
+TEST_CASE("llama-server's drafter that stops at a threshold is adaptive, an n-gram one is not") {
+  std::string log = sample("llama_server.log");
+  for (const auto& [from, to] :
+       {std::pair{"  200 generated", "  170 generated"}, std::pair{"#gen tokens =   200", "#gen tokens =   170"},
+        std::pair{"  160 generated", "  140 generated"}, std::pair{"#gen tokens =   360", "#gen tokens =   310"}}) {
+    log = replaced(log, from, to);
+  }
+  CHECK(read_log(log).observations.at(0).adaptive == true);
+  CHECK_FALSE(read_log(sample("llama_server.log")).observations.at(0).adaptive);
+  for (int i = 0; i < 2; ++i) log = replaced(log, "draft-mtp:", "ngram_simple:");
+  CHECK_FALSE(read_log(log).observations.at(0).adaptive);
+}
+
+TEST_CASE("llama-server's tokens tell the steps without a draft") {
+  const std::string log = replaced(sample("llama_server.log"), "/   251 tokens", "/   351 tokens");
+  const Observation request = read_log(log).observations.at(0);
+  CHECK(request.acceptance->steps == 100);
+  CHECK(request.acceptance->generated_tokens == 350);
+  CHECK(*request.times.iteration_ms == Approx(25.0).epsilon(few_ulp));  // 5000 ms / (100 + 100)
 }
 
 TEST_CASE("llama-server's requests without totals have estimated steps, without drafts they are plain") {

@@ -394,4 +394,69 @@ TEST_CASE("a record of a script whose chunks hold one token has no time of itera
   CHECK(warns(contents, "W07"));
 }
 
+TEST_CASE("a table of speeds alone: no draft length is plain, every row is one") {
+  const LogContents contents = read_log(
+      "gamma,requests,output_tokens_per_s\n"
+      ",1,50\n"
+      "2,1,70\n"
+      "2,1,70\n");
+  REQUIRE(contents.observations.size() == 3);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(contents.observations[1].decoding == Decoding::speculative);
+  CHECK(contents.observations[1].gamma == 2);
+  CHECK(contents.observations[2].times.output_tokens_per_s == 70.0);
+  CHECK(contents.warnings.empty());
+}
+
+TEST_CASE("a table may hold a length, totals, drafters and the load that was set") {
+  const LogContents contents = read_log(
+      "gamma,drafted,accepted,acceptance_length,drafter,concurrency,offered_requests,failed_requests,adaptive\n"
+      "3,,,2.5,mtp,8,,1,\n"
+      "3,3000,1500,,eagle3,,500,0,true\n");
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].acceptance_length == 2.5);
+  CHECK(contents.observations[0].drafter == "mtp");
+  CHECK(contents.observations[0].concurrency == 8.0);
+  CHECK(contents.observations[0].failed_requests == 1);
+  CHECK(counts_of(contents.observations[1]).steps == 1000);
+  CHECK(contents.observations[1].offered_requests == 500.0);
+  CHECK(contents.observations[1].adaptive == true);
+  CHECK(problem("gamma,acceptance_length,requests\n3,0.5,1\n").find("acceptance_length: 0.5") != std::string::npos);
+  CHECK(problem("gamma,acceptance_length,adaptive\n3,1.5,perhaps\n").find("adaptive: perhaps") != std::string::npos);
+}
+
+TEST_CASE("a record of a script is known by any two of its keys") {
+  const LogContents contents =
+      read_log(R"({"num_speculative_tokens": 3, "accepted_length_tau": 2.5, "throughput_tok_s": 400.0})");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::speculative);
+  CHECK(contents.observations[0].acceptance_length == 2.5);
+  CHECK_FALSE(contents.observations[0].requests);
+}
+
+TEST_CASE("aiperf's run has its load and its failures, medians where means are missing") {
+  const LogContents contents = read_log(
+      R"({"request_count": {"avg": 90, "unit": "requests"}, "error_request_count": {"avg": 10, "unit": "requests"},)"
+      R"( "request_throughput": {"avg": 3.0, "unit": "requests/sec"}, "output_token_throughput": {"avg": 400.0, )"
+      R"("unit": "tokens/sec"}, "inter_token_latency": {"p50": 10.0, "unit": "ms"},)"
+      R"( "input_config": {"loadgen": {"concurrency": 4}}})");
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.concurrency == 4.0);
+  CHECK(run.requests == near(4.0));
+  CHECK(run.completed_requests == 90);
+  CHECK(run.failed_requests == 10);
+  CHECK(run.times.duration_s == near(30.0));
+  CHECK(run.times.tpot_ms == 10.0);
+  CHECK(warns(contents, "W19"));
+  CHECK(warns(contents, "W20"));
+}
+
+TEST_CASE("aiperf's records have the decode time of each request") {
+  const Observation request = read_sample("aiperf_records.jsonl").observations.at(0);
+  CHECK(request.span == logs::Span::request);
+  CHECK(request.times.duration_s == near(0.4));
+  CHECK(request.times.iteration_ms == near(40.0));
+}
+
 }  // namespace foredraft::tests

@@ -136,11 +136,26 @@ TEST_CASE("attention with the largest head has a warp to a key") {
   check_close(attended<Half, pack_elements, 4>(data, 2, 64), by_definition(data), size_of_terms);
 }
 
+TEST_CASE("attention goes through many chunks and splits, some of them without a key that a row sees") {
+  const auto splits = GENERATE(1U, 2U, 12U, 40U, 80U);  // 80 splits of 4 keys: the last have none
+  INFO(splits << " splits");
+  const AttendData<Half> grouped({2, 11, 301, 310, 6, 3, 128, true});  // 22 rows: the last tile is not full
+  const auto want = by_definition(grouped);
+  check_close(attended<Half, pack_elements, 8>(grouped, splits, 128), want, size_of_terms);
+  check_close(attended<Half, pack_elements, 4>(grouped, splits, 64), want, size_of_terms);
+  const AttendData<Half> single({1, 1, 301, 301, 2, 2, 64, true});
+  check_close(attended<Half, pack_elements, 1>(single, splits, 128), by_definition(single), size_of_terms);
+}
+
 TEST_CASE("attention has the same bits in every order of blocks and threads") {
   const AttendData<Half> data({2, 3, 45, 50, 4, 2, 24, true});
   const auto forward = attended<Half, pack_elements, 4>(data, 3, 64);
   CHECK(same_bits(forward, attended<Half, pack_elements, 4>(data, 3, 64, HostOrder::reversed)));
   CHECK(same_bits(forward, attended<Half, pack_elements, 4>(data, 3, 64, HostOrder::shuffled)));
+  const AttendData<Half> longer({1, 9, 190, 190, 2, 1, 128, true});
+  const auto of_longer = attended<Half, pack_elements, 8>(longer, 2, 128);
+  CHECK(same_bits(of_longer, attended<Half, pack_elements, 8>(longer, 2, 128, HostOrder::reversed)));
+  CHECK(same_bits(of_longer, attended<Half, pack_elements, 8>(longer, 2, 128, HostOrder::shuffled)));
 }
 
 TEST_CASE("neither keys behind the length nor, under a causal mask, later ones change the answer") {

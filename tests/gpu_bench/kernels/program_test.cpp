@@ -155,7 +155,7 @@ TEST_CASE("heads too large for a warp, and rotary ones of odd size, are refused 
   CHECK_THROWS_MATCHES(check_kernel_limits(odd), std::logic_error, Says("head_dim, not 5"));
 }
 
-TEST_CASE("keys are split while there are too few blocks for the device, never below 64 to a block") {
+TEST_CASE("keys are split while there are too few blocks for the device, never below 32 to a block") {
   latency::Attend attend{.queries = 0,
                          .keys = 1,
                          .values = 2,
@@ -169,9 +169,11 @@ TEST_CASE("keys are split while there are too few blocks for the device, never b
                          .head_dim = 128,
                          .query_stride = 12288,
                          .causal = true};
-  CHECK(splits_of(attend, 132) == 9);  // 264 blocks wanted, 32 there
+  CHECK(splits_of(attend, 132) == 12);  // 396 blocks run at once, 32 are there
+  attend.tokens = 5;
+  CHECK(splits_of(attend, 132) == 8);  // of 264
   attend.length = 128;
-  CHECK(splits_of(attend, 132) == 2);
+  CHECK(splits_of(attend, 132) == 4);
   attend.batch = 64;
   CHECK(splits_of(attend, 132) == 1);
   CHECK(workspace_of(attend, 132).floats == 0);
