@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "analytic/cost/iteration_cost.hpp"
@@ -15,9 +18,6 @@
 namespace foredraft::answers {
 namespace {
 
-using analytic::DrafterClass;
-using logs::Decoding;
-
 /// Printed lengths of one draft length without counts, as so many steps as have their error.
 analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vector<double>& lengths) {
   double length = 0.0;
@@ -27,18 +27,6 @@ analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vect
   const double error = single_run_error * length;
   const double steps = std::max(analytic::min_steps, variance / (error * error));
   return {.gamma = gamma, .steps = steps, .accepted_at = {}, .accepted_tokens = accepted * steps};
-}
-
-std::vector<analytic::AcceptanceCounts> clusters_of(const std::vector<Run>& runs) {
-  std::vector<analytic::AcceptanceCounts> clusters;
-  std::map<std::int64_t, std::vector<double>> printed;
-  for (const Run& run : runs) {
-    clusters.insert(clusters.end(), run.clusters.begin(), run.clusters.end());
-    const bool counted = !run.clusters.empty() || run.steps > 0.0;
-    if (!counted && run.gamma && run.tokens) printed[*run.gamma].push_back(run.tokens->mean);
-  }
-  for (const auto& [gamma, lengths] : printed) clusters.push_back(counts_of_printed(gamma, lengths));
-  return clusters;
 }
 
 /// What one may say of all logs: of the first one that says it.
@@ -62,73 +50,153 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
   }
 }
 
-/// The draft length that is set: that of the first log, by most steps where it holds several.
-std::optional<std::int64_t> gamma_of(const logs::ObservedLog& log) {
-  std::map<std::int64_t, std::int64_t> steps;
-  for (const logs::Observation& one : log.contents.observations) {
-    if (one.decoding != Decoding::speculative || one.gamma.value_or(0) < 1) continue;
-    steps[*one.gamma] += one.acceptance ? std::max<std::int64_t>(1, one.acceptance->steps) : 1;
-  }
-  const auto maximum =
-      std::ranges::max_element(steps, std::ranges::less_equal{}, &std::pair<const std::int64_t, std::int64_t>::second);
-  return maximum == steps.end() ? std::nullopt : std::optional(maximum->first);
+// ---- acceptance
+
+/// What runs of one curve share.
+RunSetting curve_setting(RunSetting setting) {
+  setting.gamma = std::nullopt;
+  return setting;
 }
 
-/// The draft length that is set ranks first, then by steps.
-auto rank_of(const Run& run, const std::optional<std::int64_t>& gamma) {
-  return std::tuple(run.gamma == gamma, run.gamma.has_value(), run.steps);
-}
-
-/// The run with the most steps of the draft length that is set, else of any.
-const Run* main_run(const std::vector<Run>& runs, const std::optional<std::int64_t>& gamma) {
-  const Run* main = nullptr;
+/// Runs whose log does not name its drafter are those of the only one that is named.
+void name_drafters(std::vector<Run>& runs) {
+  std::set<std::string> drafters;
+  std::set<std::string> models;
   for (const Run& run : runs) {
-    if (run.decoding != Decoding::speculative || !run.tokens) continue;
-    if (main == nullptr || rank_of(run, gamma) > rank_of(*main, gamma)) main = &run;
+    if (!run.setting.drafter.empty()) drafters.insert(run.setting.drafter);
+    if (!run.setting.draft_model.empty()) models.insert(run.setting.draft_model);
   }
-  return main;
+  for (Run& run : runs) {
+    if (run.is_plain()) continue;
+    if (run.setting.drafter.empty() && drafters.size() == 1) run.setting.drafter = *drafters.begin();
+    if (run.setting.draft_model.empty() && models.size() == 1) run.setting.draft_model = *models.begin();
+  }
 }
 
-void estimate_acceptance(const AdviceQuestion& question, Advice& advice) {
-  const auto gamma_set = question.logs.empty() ? std::nullopt : gamma_of(question.logs.front());
-  const Run* main = main_run(advice.runs, gamma_set);
-  if (main == nullptr) return;
-  advice.gamma_observed = main->gamma;
-  advice.tokens_observed = main->tokens;
+std::string curve_name(const RunSetting& setting, std::span<const Run> runs) {
+  Run run{.setting = setting};
+  run.setting.gamma = 1;
+  const std::string name = setting_text(run, runs);
+  constexpr std::string_view placeholder = "K = 1";
+  std::string without = name;
+  without.erase(without.find(placeholder) == std::string::npos ? without.size() : without.find(placeholder),
+                placeholder.size());
+  while (without.starts_with(", ")) without.erase(0, 2);
+  while (without.ends_with(", ")) without.erase(without.size() - 2);
+  return without;
+}
+
+/// A drafter that proposes a block in one pass: what it accepts depends on the size of the block.
+bool drafts_blocks(std::string_view drafter) {
+  std::string lower(drafter);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto named = [&](const char* word) { return lower.find(word) != std::string::npos; };
+  return named("dflash") || named("block") || named("diffusion");
+}
+
+/// Tokens at a block size that was not logged: anything.
+analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
+  return {.gamma = gamma,
+          .value = std::numeric_limits<double>::quiet_NaN(),
+          .low = 1.0,
+          .high = static_cast<double>(gamma) + 1.0,
+          .extrapolated = true,
+          .source = analytic::TokensAtGamma::Source::left_open};
+}
+
+void fit_curve(const std::vector<const Run*>& runs, AcceptanceCurve& curve) {
+  std::vector<analytic::AcceptanceCounts> clusters;
+  std::map<std::int64_t, std::vector<double>> printed;
+  std::set<std::int64_t> logged;
   double steps = 0.0;
-  for (const Run& run : advice.runs) steps += run.steps;
-  if (steps > 0.0) advice.verification_steps = steps;
-  const auto clusters = clusters_of(advice.runs);
+  for (const Run* run : runs) {
+    steps += run->steps;
+    clusters.insert(clusters.end(), run->clusters.begin(), run->clusters.end());
+    if (!run->setting.gamma) continue;
+    logged.insert(*run->setting.gamma);
+    const bool counted = !run->clusters.empty() || run->steps > 0.0;
+    if (!counted && run->tokens) printed[*run->setting.gamma].push_back(run->tokens->mean);
+  }
+  for (const auto& [gamma, lengths] : printed) clusters.push_back(counts_of_printed(gamma, lengths));
   if (clusters.empty()) {
     if (steps > 0.0 && steps < analytic::min_steps) {
-      advice.acceptance =
+      curve.acceptance =
           analytic::FitProblem{.reason = analytic::FitProblem::Reason::too_few_steps, .gamma = 0, .steps = steps};
     }
     return;
   }
-  const DrafterClass drafter = drafter_class(advice.settings.method.value_or(""));
-  auto fitted = analytic::fit_acceptance(clusters, drafter);
+  auto fitted = analytic::fit_acceptance(clusters, drafter_class(curve.setting.drafter));
   if (const auto* problem = std::get_if<analytic::FitProblem>(&fitted)) {
-    advice.acceptance = *problem;
+    curve.acceptance = *problem;
     return;
   }
-  const auto& fit = advice.acceptance.emplace<analytic::AcceptanceFit>(std::get<analytic::AcceptanceFit>(fitted));
+  const auto& fit = curve.acceptance.emplace<analytic::AcceptanceFit>(std::get<analytic::AcceptanceFit>(fitted));
+  const bool block = drafts_blocks(curve.setting.drafter);
   const std::int64_t longest = std::max(longest_advised, fit.counts.back().gamma);
-  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) advice.by_gamma.push_back(tokens_at(fit, gamma));
-  const auto& observed = advice.by_gamma[static_cast<std::size_t>(advice.gamma_observed.value_or(1) - 1)];
-  if (advice.gamma_observed && !std::isnan(observed.value)) {
-    const double half = (observed.high - observed.low) / 2.0;
-    advice.tokens_observed = Estimate{observed.value, half / normal_quantile(0.95)};
+  for (std::int64_t gamma = 1; gamma <= longest; ++gamma) {
+    curve.by_gamma.push_back(block && !logged.contains(gamma) ? unknown_tokens(gamma) : tokens_at(fit, gamma));
   }
+}
+
+/// Steps of all runs of a curve.
+double steps_of(const std::vector<const Run*>& runs) {
+  double steps = 0.0;
+  for (const Run* run : runs) steps += run->steps;
+  return steps;
+}
+
+void add_curves(const std::vector<Run>& runs, Advice& advice) {
+  std::map<RunSetting, std::vector<const Run*>> by_setting;
+  for (const Run& run : runs) {
+    if (!run.is_plain()) by_setting[curve_setting(run.setting)].push_back(&run);
+  }
+  double most = -1.0;
+  for (const auto& [setting, of_curve] : by_setting) {
+    AcceptanceCurve& curve = advice.curves.emplace_back();
+    curve.setting = setting;
+    curve.name = curve_name(setting, runs);
+    fit_curve(of_curve, curve);
+    if (const double steps = steps_of(of_curve); steps > most) {
+      most = steps;
+      advice.main_curve = advice.curves.size() - 1;
+    }
+  }
+}
+
+/// What was observed at the draft length of the most steps of the main curve, then the smallest.
+void add_observed(Advice& advice) {
+  const Run* main = nullptr;
+  double steps = 0.0;
+  for (const RunEstimates& one : advice.runs) {
+    const Run& run = one.run;
+    steps += run.steps;
+    const bool of_curve = !run.is_plain() && curve_setting(run.setting) == advice.curve()->setting;
+    if (!of_curve) continue;
+    const auto rank = [](const Run& of) {
+      return std::tuple(of.tokens.has_value(), of.setting.gamma.has_value(), of.steps, -of.setting.gamma.value_or(0));
+    };
+    if (main == nullptr || rank(run) > rank(*main)) main = &run;
+  }
+  if (steps > 0.0) advice.verification_steps = steps;
+  if (main == nullptr) return;
+  advice.gamma_observed = main->setting.adaptive ? std::nullopt : main->setting.gamma;
+  advice.tokens_observed = main->tokens;
+  if (!advice.gamma_observed || advice.curve()->by_gamma.empty()) return;
+  const auto& observed = advice.curve()->by_gamma[static_cast<std::size_t>(*advice.gamma_observed - 1)];
+  if (std::isnan(observed.value)) return;
+  const double half = (observed.high - observed.low) / 2.0;
+  const bool counted = main->steps > 0.0;
+  advice.tokens_observed =
+      Estimate{observed.value, counted ? half / normal_quantile(0.95) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 /// W11 and W17, which only the whole of the logs shows.
 void add_acceptance_warnings(Advice& advice) {
   std::size_t windows = 0;
   std::size_t tiny_windows = 0;
-  for (const Run& run : advice.runs) {
-    if (run.steps > 0.0) windows += run.observations;
-    tiny_windows += run.tiny_observations;
+  for (const RunEstimates& one : advice.runs) {
+    if (one.run.steps > 0.0) windows += one.run.observations;
+    tiny_windows += one.run.tiny_observations;
   }
   if (windows > 1 && 2 * tiny_windows > windows) {
     advice.warnings.push_back({"W11", 0, "most windows or requests hold fewer than 20 steps: they say little each"});
@@ -139,29 +207,72 @@ void add_acceptance_warnings(Advice& advice) {
   }
 }
 
+/// Windows whose times are left out (W11), and failures of a load to be one (W19).
+void add_time_warnings(Advice& advice) {
+  RunTimesLeftOut all;
+  std::size_t windows = 0;
+  std::set<double> rates;
+  for (const RunEstimates& one : advice.runs) {
+    all.beside_idle += one.run.left_out.beside_idle;
+    all.partial += one.run.left_out.partial;
+    all.prefill += one.run.left_out.prefill;
+    windows += one.run.observations;
+    if (one.run.overloaded) rates.insert(*one.run.load.request_rate_per_s);
+  }
+  const auto add = [&](std::size_t count, std::string_view what) {
+    if (count == 0) return;
+    advice.warnings.push_back({what == "mostly prompts" ? "W12" : "W11", 0,
+                               fmt::format("the times of {} of {} windows are left out: {}", count, windows, what)});
+  };
+  add(all.beside_idle, "next to an idle one");
+  add(all.partial, "idle for a part");
+  add(all.prefill, "mostly prompts");
+  for (const double rate : rates) {
+    advice.warnings.push_back(
+        {"W19", 0,
+         fmt::format("the server does not keep up with {:.3g} requests/s: the speedup is that of output tokens/s",
+                     rate)});
+  }
+}
+
 // ---- loads
 
 /// The plain run to compare with: of the same load if there is one, else nothing and how the nearest one differs.
 struct PlainRun {
-  const Run* run = nullptr;
+  std::optional<std::size_t> run = {};
   std::string differs = {};
 };
 
-PlainRun plain_run_for(const Run& run, const std::vector<Run>& runs) {
+bool has_times(const RunEstimates& run) { return run.estimate("tpot_ms") != nullptr || run.throughput.has_value(); }
+
+PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
   PlainRun found;
-  for (const Run& plain : runs) {
-    if (plain.decoding != Decoding::plain || !plain.iteration_ms) continue;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& plain = runs[i].run;
+    if (!plain.is_plain() || !has_times(runs[i])) continue;
     const std::string differs = difference_of(run, plain);
-    if (differs.empty()) return {.run = &plain};
+    if (differs.empty()) return {.run = i};
     if (found.differs.empty()) found.differs = differs;
   }
   return found;
 }
 
-analytic::ChainTimes chain_times(const Run& run, const Run& plain) {
-  analytic::ChainTimes times{.tokens = *run.tokens, .plain_token = *plain.iteration_ms, .iteration = *run.iteration_ms};
-  if (run.draft_ms && run.draft_ms->mean < run.iteration_ms->mean) times.drafting = run.draft_ms;
-  times.verification = run.verification_ms;
+/// An estimate for the chain of factors; errors that are assumed are in it.
+Estimate estimate_of(const analytic::ClusteredEstimate& estimate) {
+  return {estimate.value, analytic::uncertainty_of(estimate).standard_error};
+}
+
+std::optional<Estimate> estimate_of(const RunEstimates& run, std::string_view metric) {
+  const analytic::ClusteredEstimate* found = run.estimate(metric);
+  return found == nullptr ? std::nullopt : std::optional(estimate_of(*found));
+}
+
+analytic::ChainTimes chain_times(const LoadAdvice& load, const Run& run) {
+  analytic::ChainTimes times{.tokens = *load.tokens, .plain_token = *load.plain_ms, .iteration = *load.iteration_ms};
+  if (std::isnan(times.tokens.standard_error)) times.tokens.standard_error = 0.0;
+  const auto part = [](double ms) { return Estimate{ms, 0.0}; };
+  if (run.draft_ms && *run.draft_ms < load.iteration_ms->mean) times.drafting = part(*run.draft_ms);
+  if (run.verification_ms && *run.verification_ms > 0.0) times.verification = part(*run.verification_ms);
   return times;
 }
 
@@ -177,85 +288,120 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
   }
 }
 
-/// Runs of one load, by rank_of().
-using RunsOfLoad = std::vector<const Run*>;
-
-std::vector<RunsOfLoad> runs_by_load(const std::vector<Run>& runs, const std::optional<std::int64_t>& gamma) {
-  std::map<RunLoad, RunsOfLoad> loads;
-  const bool timed = std::ranges::any_of(
-      runs, [](const Run& run) { return run.decoding == Decoding::speculative && run.iteration_ms; });
-  for (const Run& run : runs) {
-    if (run.decoding == Decoding::speculative && run.tokens && (run.iteration_ms || !timed)) {
-      loads[run.load].push_back(&run);
+/// Speculative runs by load. If any has times, those without are left out.
+std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
+  const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
+  const bool timed =
+      std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one); });
+  std::map<RunLoad, std::vector<std::size_t>> loads;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (speculates(runs[i]) && (has_times(runs[i]) || (!timed && runs[i].run.tokens))) {
+      loads[runs[i].run.load].push_back(i);
     }
   }
-  std::vector<RunsOfLoad> ordered;
-  for (auto& [load, of_load] : loads) {
-    std::ranges::stable_sort(of_load, std::ranges::greater{}, [&](const Run* run) { return rank_of(*run, gamma); });
-    ordered.push_back(std::move(of_load));
-  }
-  return ordered;
+  return loads;
 }
 
-double generated(const RunsOfLoad& runs) {
+/// Of all runs of a load, on average.
+double generated(const std::vector<std::size_t>& runs, const Advice& advice) {
   double tokens = 0.0;
-  for (const Run* run : runs) tokens += std::max(1.0, run->steps) * run->tokens->mean;
-  return tokens;
+  for (const std::size_t run : runs) {
+    const Run& one = advice.runs[run].run;
+    tokens += std::max(1.0, one.steps) * (one.tokens ? one.tokens->mean : 1.0);
+  }
+  return tokens / static_cast<double>(runs.size());
 }
 
-LoadAdvice load_of(const RunsOfLoad& runs, const AdviceQuestion& question, const std::string& models,
+std::size_t curve_of(const Run& run, const Advice& advice) {
+  const auto found = std::ranges::find(advice.curves, curve_setting(run.setting), &AcceptanceCurve::setting);
+  return static_cast<std::size_t>(found - advice.curves.begin());
+}
+
+LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, const std::string& models,
                    const Advice& advice) {
-  const Run& main = *runs.front();
-  LoadAdvice load{.load = main.load,
-                  .name = load_text(main),
-                  .requests = main.requests,
-                  .context_tokens = main.context_tokens,
-                  .gamma = main.gamma,
-                  .gammas = {},
-                  .tokens = main.tokens,
-                  .iteration_ms = main.iteration_ms,
-                  .prompt_share = main.prompt_share,
-                  .prefill = main.prefill};
-  for (const Run* run : runs) {
-    if (run->gamma && run->iteration_ms) load.gammas.push_back(*run->gamma);
+  LoadAdvice load;
+  load.load = of;
+  load.name = load_text(advice.runs[runs.front()].run);
+  load.share = generated(runs, advice);
+  const RunEstimates& first = advice.runs[runs.front()];
+  for (const std::size_t i : runs) {
+    const RunEstimates& run = advice.runs[i];
+    LoggedRun& logged = load.logged.emplace_back(LoggedRun{.run = i, .curve = curve_of(run.run, advice)});
+    const PlainRun plain = plain_run_for(run.run, advice.runs);
+    if (plain.run && models.empty()) {
+      if (const auto paces = paces_of(advice.runs[*plain.run], run)) {
+        logged.speedup = speedup_of(*paces);
+        load.by_capacity = load.by_capacity || paces->by_capacity;
+        load.plain = plain.run;
+      }
+    } else if (load.arms_differ.empty()) {
+      load.arms_differ = plain.run ? models : plain.differs;
+    }
+    const auto paces = i == runs.front() ? std::nullopt : paces_of(first, run);
+    if (paces) logged.relative = speedup_of(*paces);
   }
-  std::ranges::sort(load.gammas);
-  load.share = generated(runs);
-  const PlainRun plain = plain_run_for(main, advice.runs);
-  load.arms_differ = plain.run != nullptr ? models : plain.differs;
-  if (plain.run == nullptr || !load.arms_differ.empty() || !main.iteration_ms) return load;
-  load.plain_ms = plain.run->iteration_ms;
-  analytic::ChainTimes times = chain_times(main, *plain.run);
-  if (question.predicted && main.gamma && main.requests) {
-    split_by(*question.predicted, std::round(*main.requests), *main.gamma, times);
-  }
-  load.chain = analytic::speedup_chain(times);
+  if (load.plain) load.arms_differ.clear();
   return load;
 }
 
 /// W16: a longer draft whose iteration takes less time, beyond noise: stairs of kernels or of graph sizes.
-void warn_of_stairs(const RunsOfLoad& runs, Advice& advice) {
-  for (const Run* shorter : runs) {
-    for (const Run* longer : runs) {
-      if (!shorter->gamma || !longer->gamma || *shorter->gamma >= *longer->gamma) continue;
-      if (!shorter->iteration_ms || !longer->iteration_ms) continue;
-      const double noise = std::hypot(shorter->iteration_ms->standard_error, longer->iteration_ms->standard_error);
-      if (shorter->iteration_ms->mean - longer->iteration_ms->mean <= normal_quantile(0.95) * noise) continue;
+void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
+  for (const LoggedRun& shorter : load.logged) {
+    for (const LoggedRun& longer : load.logged) {
+      const RunEstimates& one = advice.runs[shorter.run];
+      const RunEstimates& other = advice.runs[longer.run];
+      if (shorter.curve != longer.curve || one.run.setting.gamma >= other.run.setting.gamma) continue;
+      const auto* fast = one.estimate("iteration_ms");
+      const auto* slow = other.estimate("iteration_ms");
+      if (fast == nullptr || slow == nullptr) continue;
+      const auto difference = difference_of(*fast, *slow);
+      if (is_assumed(difference) || analytic::interval_of(difference).low <= 0.0) continue;
       advice.warnings.push_back(
           {"W16", 0,
            fmt::format("{}: an iteration takes longer at K = {} than at K = {}: stairs of kernels or graph sizes",
-                       load_text(*shorter), *shorter->gamma, *longer->gamma)});
+                       load.name, one.run.setting.gamma.value_or(0), other.run.setting.gamma.value_or(0))});
       return;
     }
   }
 }
 
+/// The logged run of the recommended setting, else the fastest, else that of the most steps.
+std::size_t main_of(const LoadAdvice& load, const Advice& advice) {
+  const auto is_recommended = [&](const LoggedRun& one) {
+    const auto& use = advice.recommendation;
+    if (!use || one.curve != advice.main_curve) return false;
+    const RunSetting& setting = advice.runs[one.run].run.setting;
+    return use->adaptive ? setting.adaptive : use->gamma > 0 && setting.gamma == use->gamma;
+  };
+  const auto rank = [&](const LoggedRun& one) {
+    const analytic::ClusteredEstimate* tpot = advice.runs[one.run].estimate("tpot_ms");
+    const double speed = one.speedup ? one.speedup->value : tpot != nullptr ? 1.0 / tpot->value : 0.0;
+    return std::tuple(is_recommended(one), one.speedup.has_value(), speed, advice.runs[one.run].run.steps);
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < load.logged.size(); ++i) {
+    if (rank(load.logged[i]) > rank(load.logged[best])) best = i;
+  }
+  return best;
+}
+
 }  // namespace
+
+const analytic::FitProblem* Advice::problem() const {
+  return curves.empty() ? nullptr : std::get_if<analytic::FitProblem>(&curve()->acceptance);
+}
+
+bool Advice::concludes() const {
+  if (fit() != nullptr || (problem() == nullptr && tokens_observed)) return true;
+  return std::ranges::any_of(loads, [](const LoadAdvice& load) {
+    return std::ranges::any_of(load.logged, [](const LoggedRun& one) { return one.speedup || one.relative; });
+  });
+}
 
 std::vector<const LoadAdvice*> Advice::compared() const {
   std::vector<const LoadAdvice*> found;
   for (const LoadAdvice& load : loads) {
-    if (load.chain) found.push_back(&load);
+    if (load.speedup()) found.push_back(&load);
   }
   return found;
 }
@@ -285,7 +431,7 @@ PredictedTimes predicted_times(const ProfilePrediction& prediction) {
 std::vector<std::int64_t> advised_batches(const AdviceQuestion& question, std::int64_t largest) {
   std::vector<std::int64_t> batches;
   for (const Run& run : runs_of(question.logs, question.plain).all) {
-    if (run.decoding != Decoding::speculative || !run.requests) continue;
+    if (run.is_plain() || !run.requests) continue;
     batches.push_back(std::clamp<std::int64_t>(std::llround(*run.requests), 1, largest));
   }
   std::ranges::sort(batches);
@@ -297,17 +443,20 @@ Advice advise(const AdviceQuestion& question) {
   Advice advice;
   add_sources(question, advice);
   RunList runs = runs_of(question.logs, question.plain);
-  advice.runs = std::move(runs.all);
   advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());
-  estimate_acceptance(question, advice);
+  name_drafters(runs.all);
+  ClusterRegistry registry;
+  for (const Run& run : runs.all) advice.runs.push_back(estimates_of(run, "", registry));
+  add_curves(runs.all, advice);
+  if (!advice.curves.empty()) add_observed(advice);
   add_acceptance_warnings(advice);
+  add_time_warnings(advice);
+  add_loads(question, advice);
+  add_choice(question, advice);
+  if (!advice.curves.empty()) add_observed(advice);  // of the drafter that was chosen
   advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
   advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
-  add_loads(question, advice);
-  if (advice.fit() != nullptr) add_choice(question, advice);
-  if (std::holds_alternative<analytic::FitProblem>(advice.acceptance)) {
-    for (LoadAdvice& load : advice.loads) load.chain.reset();  // its acceptance length cannot be trusted
-  }
+  add_main_runs(question, advice);
   add_words(question, advice);
   return advice;
 }
@@ -318,18 +467,43 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
     advice.warnings.push_back({"W03", 0, models + ": counts of one are not put beside times of the other"});
   }
   double all = 0.0;
-  for (const RunsOfLoad& runs : runs_by_load(advice.runs, advice.gamma_observed)) {
-    advice.loads.push_back(load_of(runs, question, models, advice));
-    all += advice.loads.back().share;
-    warn_of_stairs(runs, advice);
+  for (const auto& [of, runs] : runs_by_load(advice.runs)) {
+    advice.loads.push_back(load_of(of, runs, models, advice));
     const LoadAdvice& load = advice.loads.back();
+    all += load.share;
+    warn_of_stairs(load, advice);
+    const bool measured =
+        std::ranges::any_of(load.logged, [](const LoggedRun& one) { return one.speedup.has_value(); });
     if (!load.arms_differ.empty()) {
       advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
-    } else if (load.chain && load.load == RunLoad{}) {
+    } else if (measured && load.load == RunLoad{}) {
       advice.warnings.push_back({"W09", 0, "requests at once were not logged: both runs are taken for the same load"});
     }
   }
   for (LoadAdvice& load : advice.loads) load.share = all > 0.0 ? load.share / all : 0.0;
+}
+
+void add_main_runs(const AdviceQuestion& question, Advice& advice) {
+  for (LoadAdvice& load : advice.loads) {
+    load.main = main_of(load, advice);
+    const RunEstimates& run = advice.runs[load.logged[load.main].run];
+    load.requests = run.run.requests;
+    load.context_tokens = run.run.context_tokens;
+    load.name = load_text(run.run);
+    load.gamma = run.run.setting.adaptive ? std::nullopt : run.run.setting.gamma;
+    load.tokens = run.run.tokens;
+    load.prompt_share = run.run.prompt_share;
+    load.prefill = run.run.prefill;
+    load.iteration_ms = estimate_of(run, "iteration_ms");
+    if (load.plain) load.plain_ms = estimate_of(advice.runs[*load.plain], "tpot_ms");
+    const bool trusted = load.tokens && load.iteration_ms && load.plain_ms && !load.by_capacity;
+    if (!trusted || advice.problem() != nullptr) continue;
+    analytic::ChainTimes times = chain_times(load, run.run);
+    if (question.predicted && load.gamma && load.requests) {
+      split_by(*question.predicted, std::round(*load.requests), *load.gamma, times);
+    }
+    load.chain = analytic::speedup_chain(times);
+  }
 }
 
 }  // namespace foredraft::answers

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "analytic/observed/acceptance_fit.hpp"
-#include "analytic/observed/gamma_choice.hpp"
+#include "analytic/observed/clustered_estimate.hpp"
 #include "analytic/observed/iteration_times.hpp"
 #include "answers/profile_prediction.hpp"
+#include "answers/run_cost.hpp"
+#include "answers/run_estimates.hpp"
 #include "answers/runs.hpp"
 #include "core/intervals.hpp"
 #include "logs/observations_file.hpp"
@@ -43,25 +45,52 @@ struct AdviceQuestion {
   std::vector<logs::ObservedLog> logs;
   std::vector<logs::ObservedLog> plain = {};
   std::optional<PredictedTimes> predicted = {};
+  std::optional<GpuPrice> gpu_price = {};  ///< to state what tokens cost
+};
+
+/// What is known of the speedup of one setting at one load.
+struct SpeedupRow {
+  enum class Time { logged, interpolated, predicted, bounded };
+  std::size_t curve;           ///< index in Advice::curves
+  std::int64_t gamma;          ///< 0 for an engine that varies it itself
+  Time time;                   ///< how the time of an iteration is known
+  double value;                ///< NaN: bounded, only `high` is known
+  double low, high;            ///< 95 %; NaN: the error is not known
+  double p_best = 0.0;         ///< probability to be the best of the candidates of this load, K = 0 among them
+  double expected_loss = 0.0;  ///< expected share of the best speedup that is lost; NaN: no candidate
+};
+
+/// One logged setting at a load.
+struct LoggedRun {
+  std::size_t run;    ///< index in Advice::runs
+  std::size_t curve;  ///< index in Advice::curves
+  /// Over the run without speculation: ratio of times per token, of output tokens/s if a stated rate is not kept up
+  /// with. Empty: not known.
+  std::optional<analytic::ClusteredEstimate> speedup = {};
+  std::optional<analytic::ClusteredEstimate> relative = {};  ///< the same over the first logged run of the load
 };
 
 /// One load: its measurements, and the speedups at other draft lengths that follow.
 struct LoadAdvice {
-  RunLoad load;
-  std::string name;  ///< from load_text
-  std::optional<double> requests, context_tokens;
-  std::optional<std::int64_t> gamma;                         ///< gamma_observed if it was logged here
-  std::vector<std::int64_t> gammas;                          ///< with logged times, ascending
-  std::optional<Estimate> tokens;                            ///< per iteration at `gamma`
-  std::optional<Estimate> iteration_ms = {}, plain_ms = {};  ///< plain: TPOT
-  std::optional<analytic::SpeedupChain> chain = {};          ///< empty: no run without speculation at this load
-  std::string arms_differ = {};                              ///< why the run without speculation is not comparable
+  RunLoad load = {};
+  std::string name = {};  ///< from load_text
+  std::optional<double> requests = {}, context_tokens = {};
+  std::vector<LoggedRun> logged = {};     ///< by setting
+  std::optional<std::size_t> plain = {};  ///< index in Advice::runs
+  std::string arms_differ = {};           ///< why the run without speculation is not comparable
+  bool by_capacity = false;               ///< a stated rate is not kept up with: speedups are those of output tokens/s
+  std::vector<SpeedupRow> by_gamma = {};  ///< by curve and gamma
+  double share = 0.0;                     ///< of all generated tokens
+  std::size_t main = 0;  ///< in `logged`: the setting to choose if it was logged here, else the fastest
+  std::optional<std::int64_t> gamma = {};                    ///< of `main`
+  std::optional<Estimate> tokens = {};                       ///< per iteration of `main`
+  std::optional<Estimate> iteration_ms = {}, plain_ms = {};  ///< of `main`; plain: TPOT. Errors may be assumed
+  std::optional<analytic::SpeedupChain> chain = {};          ///< of `main`; empty: without times of both arms
   std::optional<double> prompt_share = {};
   std::optional<analytic::PrefillTime> prefill = {};  ///< if windows determine the cost of prompt tokens
-  std::vector<analytic::SpeedupAt> by_gamma = {};
-  std::optional<analytic::BestAt> best = {};  ///< over the draft lengths with known times, at least two
-  double at_most = 0.0;                       ///< upper bound of the speedup of any draft length; NaN: not known
-  double share = 0.0;                         ///< of all generated tokens
+  double at_most = 0.0;  ///< upper bound of the speedup of any draft length; NaN: not known
+
+  [[nodiscard]] const std::optional<analytic::ClusteredEstimate>& speedup() const { return logged[main].speedup; }
 };
 
 // ---- Variation of acceptance between requests and kinds of prompts, which the pooled mean hides.
@@ -84,25 +113,39 @@ struct RequestSpread {
 // ---- The answer
 
 struct Recommendation {
-  std::int64_t gamma;                        ///< 0: no speculation, measured on a server without it
+  std::int64_t gamma;  ///< 0: no speculation, or an engine that varies the draft length (adaptive)
+  bool adaptive = false;
+  std::string drafter = {};                  ///< if several were logged
   std::vector<ScheduleRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
-  double value, low, high;                   ///< speedup over all loads
-  std::vector<std::int64_t> ties;
+  double value, low, high;                   ///< speedup over all loads; NaN: not known
+  double p_best, expected_loss;
+  std::vector<std::int64_t> ties;  ///< draft lengths of nearly the same expected loss, including gamma
+  bool over_plain = true;          ///< false: no run without speculation, the best of the logged ones
 };
 
 /// Why no acceptance could be estimated.
 struct NoAcceptance {};
 
+/// Acceptance of one drafter as far as it was logged: one curve through all of its draft lengths.
+struct AcceptanceCurve {
+  std::string name = {};    ///< drafter, with what tells it from the others; empty: not logged
+  RunSetting setting = {};  ///< of its runs; gamma empty
+  std::variant<NoAcceptance, analytic::FitProblem, analytic::AcceptanceFit> acceptance = NoAcceptance{};
+  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< at least gamma 1 to 12, if they are identified
+
+  [[nodiscard]] const analytic::AcceptanceFit* fit() const { return std::get_if<analytic::AcceptanceFit>(&acceptance); }
+};
+
 struct Advice {
   std::string format, engine, version;
   logs::EngineSettings settings;
-  std::vector<Run> runs;
-  std::optional<std::int64_t> gamma_observed = {};  ///< of the first log
+  std::vector<RunEstimates> runs;
+  std::vector<AcceptanceCurve> curves;
+  std::size_t main_curve = 0;                       ///< of the recommendation, else of the most steps
+  std::optional<std::int64_t> gamma_observed = {};  ///< of the most verification steps, then the smallest
   std::optional<double> verification_steps = {};    ///< counted; empty: lengths as printed
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed
-  std::variant<NoAcceptance, analytic::FitProblem, analytic::AcceptanceFit> acceptance = NoAcceptance{};
-  std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< at least gamma 1 to 12, if they are identified
-  std::optional<RequestSpread> spread = {};            ///< at gamma_observed, as are the strata
+  std::optional<RequestSpread> spread = {};         ///< at gamma_observed, as are the strata
   std::vector<StratumTokens> strata = {};
   std::vector<LoadAdvice> loads = {};
   std::vector<std::string> causes = {};  ///< words of the JSON schema, the main cause first
@@ -110,15 +153,18 @@ struct Advice {
   std::string action;    ///< the first sentence: what to do
   std::string cause;     ///< one sentence; empty: none was found
   std::string why_not;   ///< if there is no recommendation: why, and the cheapest measurement that would give one
+  std::string next;      ///< what to do next; why_not if there is no recommendation; empty: nothing
   std::string evidence;  ///< the class of evidence and its known error
   bool sign_certain = false;
   std::vector<logs::LogWarning> warnings = {};
 
-  [[nodiscard]] const analytic::AcceptanceFit* fit() const { return std::get_if<analytic::AcceptanceFit>(&acceptance); }
-  /// Whether acceptance could be estimated: a printed length with an unknown draft length counts.
-  [[nodiscard]] bool concludes() const {
-    return fit() != nullptr || (std::holds_alternative<NoAcceptance>(acceptance) && tokens_observed.has_value());
-  }
+  /// The curve of the recommendation, else of the most steps; nullptr: no speculative run.
+  [[nodiscard]] const AcceptanceCurve* curve() const { return curves.empty() ? nullptr : &curves[main_curve]; }
+  [[nodiscard]] const analytic::AcceptanceFit* fit() const { return curves.empty() ? nullptr : curve()->fit(); }
+  /// Why the acceptance of the main curve could not be estimated; nullptr: it could, or was not logged.
+  [[nodiscard]] const analytic::FitProblem* problem() const;
+  /// Whether the data carry any conclusion: acceptance, or speeds of two settings.
+  [[nodiscard]] bool concludes() const;
   /// The loads with a measured speedup.
   [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
   [[nodiscard]] bool warns(std::string_view code) const;
@@ -151,8 +197,11 @@ inline constexpr std::int64_t longest_advised = 12;
 /// Loads of the speculative runs, each with its comparable run without speculation. Adds warnings (W03, W09, W16).
 void add_loads(const AdviceQuestion& question, Advice& advice);
 
-/// Speedups at other draft lengths, and the draft length to use if it is identified.
+/// Speedups at other draft lengths, and the setting of least expected loss.
 void add_choice(const AdviceQuestion& question, Advice& advice);
+
+/// Takes the measurements of each load from the chosen setting if it was logged there, else from the fastest one.
+void add_main_runs(const AdviceQuestion& question, Advice& advice);
 
 /// Causes, action, cause, why_not and evidence, as text.
 void add_words(const AdviceQuestion& question, Advice& advice);
@@ -166,7 +215,8 @@ struct FactorNames {
 };
 [[nodiscard]] FactorNames names_of(analytic::ChainFactor factor);
 
-/// "1.23x +- 0.04", 95 %, the half width rounded up.
+/// "1.23x +- 0.04", 95 %, the half width rounded up; without it where the error is not known.
 [[nodiscard]] std::string with_half_width(const Estimate& estimate, std::string_view unit = "");
+[[nodiscard]] std::string with_half_width(const analytic::ClusteredEstimate& estimate, std::string_view unit = "");
 
 }  // namespace foredraft::answers

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "analytic/observed/expected_loss.hpp"
 #include "answers/advice.hpp"
 #include "answers/engine_settings.hpp"
 #include "core/digest.hpp"
@@ -19,8 +20,24 @@ ordered_json mean_json(const std::optional<Estimate>& estimate) {
   return estimate ? finite_json(estimate->mean) : ordered_json(nullptr);
 }
 
+/// Null where the error is not known.
 ordered_json ci95_json(const std::optional<Estimate>& estimate) {
-  return estimate ? interval_json(normal_interval(*estimate)) : ordered_json(nullptr);
+  const bool known = estimate && std::isfinite(estimate->standard_error);
+  return known ? interval_json(normal_interval(*estimate)) : ordered_json(nullptr);
+}
+
+ordered_json ci95_json(const analytic::ClusteredEstimate& estimate) {
+  return is_assumed(estimate) ? ordered_json(nullptr) : interval_json(analytic::interval_of(estimate));
+}
+
+ordered_json measured_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
+  if (!speedup) return nullptr;
+  return {{"measured", speedup->value}, {"ci95", ci95_json(*speedup)}};
+}
+
+ordered_json value_json(const RunEstimates& run, std::string_view metric) {
+  const analytic::ClusteredEstimate* found = run.estimate(metric);
+  return found == nullptr ? ordered_json(nullptr) : ordered_json(found->value);
 }
 
 ordered_json marginal_json(const Advice& advice) {
@@ -66,7 +83,8 @@ std::string_view source_word(analytic::TokensAtGamma::Source source) {
 
 ordered_json by_gamma_json(const Advice& advice) {
   ordered_json rows = ordered_json::array();
-  for (const analytic::TokensAtGamma& at : advice.by_gamma) {
+  if (advice.curve() == nullptr) return rows;
+  for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) {
     rows.push_back({{"gamma", at.gamma},
                     {"value", finite_json(at.value)},
                     {"low", finite_json(at.low)},
@@ -75,11 +93,6 @@ ordered_json by_gamma_json(const Advice& advice) {
                     {"source", source_word(at.source)}});
   }
   return rows;
-}
-
-ordered_json speedup_json(const LoadAdvice& load) {
-  if (!load.chain) return nullptr;
-  return {{"measured", load.chain->speedup.mean}, {"ci95", ci95_json(load.chain->speedup)}};
 }
 
 ordered_json explanation_json(const LoadAdvice& load) {
@@ -94,23 +107,79 @@ ordered_json explanation_json(const LoadAdvice& load) {
   return factors;
 }
 
-std::string_view knowledge_word(const LoadAdvice& load, const analytic::SpeedupAt& at) {
-  using Knowledge = analytic::TimeAt::Knowledge;
-  if (at.knowledge == Knowledge::bounded) return "bounded";
-  if (at.knowledge == Knowledge::interpolated) return "interpolated";
-  return std::ranges::binary_search(load.gammas, at.gamma) ? "logged" : "predicted";
+std::string_view time_word(SpeedupRow::Time time) {
+  using Time = SpeedupRow::Time;
+  switch (time) {
+    case Time::logged:
+      return "logged";
+    case Time::interpolated:
+      return "interpolated";
+    case Time::predicted:
+      return "predicted";
+    case Time::bounded:
+      break;
+  }
+  return "bounded";
 }
 
-ordered_json speedups_json(const LoadAdvice& load) {
+ordered_json drafter_json(std::size_t curve, const Advice& advice) { return word_or_null(advice.curves[curve].name); }
+
+ordered_json speedups_json(const LoadAdvice& load, const Advice& advice) {
   ordered_json rows = ordered_json::array();
-  for (const analytic::SpeedupAt& at : load.by_gamma) {
+  for (const SpeedupRow& at : load.by_gamma) {
     rows.push_back({{"gamma", at.gamma},
+                    {"drafter", drafter_json(at.curve, advice)},
                     {"value", finite_json(at.value)},
                     {"low", finite_json(at.low)},
                     {"high", finite_json(at.high)},
-                    {"iteration_time", knowledge_word(load, at)}});
+                    {"iteration_time", time_word(at.time)},
+                    {"p_best", finite_json(at.p_best)},
+                    {"expected_loss", finite_json(at.expected_loss)}});
   }
   return rows;
+}
+
+ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
+  ordered_json rows = ordered_json::array();
+  for (const LoggedRun& logged : load.logged) {
+    const RunEstimates& run = advice.runs[logged.run];
+    ordered_json relative = nullptr;
+    if (logged.relative) {
+      relative = {{"to", advice.runs[load.logged.front().run].name},
+                  {"value", logged.relative->value},
+                  {"ci95", ci95_json(*logged.relative)}};
+    }
+    rows.push_back({{"name", run.name},
+                    {"gamma", value_or_null(run.run.setting.gamma)},
+                    {"drafter", word_or_null(run.run.setting.drafter)},
+                    {"adaptive", run.run.setting.adaptive},
+                    {"verification_steps", run.run.steps > 0.0 ? ordered_json(std::llround(run.run.steps)) : nullptr},
+                    {"tokens_per_iteration", mean_json(run.run.tokens)},
+                    {"tokens_per_iteration_ci95", ci95_json(run.run.tokens)},
+                    {"tpot_ms", value_json(run, "tpot_ms")},
+                    {"iteration_ms", value_json(run, "iteration_ms")},
+                    {"output_tokens_per_s", run.throughput ? ordered_json(run.throughput->value) : nullptr},
+                    {"speedup", measured_json(logged.speedup)},
+                    {"relative", relative}});
+  }
+  return rows;
+}
+
+/// The draft length of most expected speedup at this load.
+ordered_json best_json(const LoadAdvice& load) {
+  const SpeedupRow* best = nullptr;
+  for (const SpeedupRow& row : load.by_gamma) {
+    const bool counts =
+        std::isfinite(row.expected_loss) && (best == nullptr || row.expected_loss < best->expected_loss);
+    if (counts) best = &row;
+  }
+  if (best == nullptr) return nullptr;
+  std::vector<std::int64_t> ties;
+  for (const SpeedupRow& row : load.by_gamma) {
+    const bool tie = row.curve == best->curve && row.expected_loss <= best->expected_loss + analytic::equal_loss;
+    if (tie) ties.push_back(row.gamma);
+  }
+  return {{"gamma", best->gamma}, {"ties", ties}};
 }
 
 ordered_json prefill_json(const std::optional<analytic::PrefillTime>& prefill) {
@@ -139,20 +208,22 @@ ordered_json strata_json(const std::vector<StratumTokens>& strata) {
   return rows;
 }
 
-ordered_json load_json(const LoadAdvice& load) {
+ordered_json load_json(const LoadAdvice& load, const Advice& advice) {
   return {{"batch", value_or_null(load.requests)},
           {"context", value_or_null(load.context_tokens)},
           {"category", value_or_null(load.load.category)},
           {"request_rate_per_s", value_or_null(load.load.request_rate_per_s)},
+          {"offered_requests", value_or_null(load.load.offered_requests)},
           {"gamma", value_or_null(load.gamma)},
           {"tokens_per_iteration", mean_json(load.tokens)},
           {"iteration_ms", mean_json(load.iteration_ms)},
           {"plain_ms", mean_json(load.plain_ms)},
-          {"speedup", speedup_json(load)},
+          {"runs", runs_json(load, advice)},
+          {"speedup", measured_json(load.speedup())},
+          {"speedup_of", load.by_capacity ? "output_tokens_per_s" : "tpot_ms"},
           {"explanation", explanation_json(load)},
-          {"speedup_by_gamma", speedups_json(load)},
-          {"best_gamma", load.best ? ordered_json{{"gamma", load.best->best.gamma}, {"ties", load.best->ties}}
-                                   : ordered_json(nullptr)},
+          {"speedup_by_gamma", speedups_json(load, advice)},
+          {"best_gamma", best_json(load)},
           {"arms_differ", word_or_null(load.arms_differ)},
           {"prompt_share", value_or_null(load.prompt_share)},
           {"prefill", prefill_json(load.prefill)}};
@@ -164,8 +235,16 @@ ordered_json recommendation_json(const std::optional<Recommendation>& use) {
   for (const ScheduleRange& range : use->schedule) {
     schedule.push_back({{"first_batch", range.first}, {"last_batch", range.last}, {"gamma", range.gamma}});
   }
-  return {{"gamma", use->gamma},          {"schedule", schedule},           {"speedup", finite_json(use->value)},
-          {"low", finite_json(use->low)}, {"high", finite_json(use->high)}, {"ties", use->ties}};
+  return {{"gamma", use->gamma},
+          {"adaptive", use->adaptive},
+          {"drafter", word_or_null(use->drafter)},
+          {"schedule", schedule},
+          {"speedup", finite_json(use->value)},
+          {"low", finite_json(use->low)},
+          {"high", finite_json(use->high)},
+          {"p_best", finite_json(use->p_best)},
+          {"expected_loss", finite_json(use->expected_loss)},
+          {"ties", use->ties}};
 }
 
 ordered_json export_json(const Advice& advice, std::string_view engine_version) {
@@ -181,7 +260,7 @@ ordered_json export_json(const Advice& advice, std::string_view engine_version) 
 
 ordered_json to_json(const Advice& advice, std::string_view engine_version) {
   ordered_json loads = ordered_json::array();
-  for (const LoadAdvice& load : advice.loads) loads.push_back(load_json(load));
+  for (const LoadAdvice& load : advice.loads) loads.push_back(load_json(load, advice));
   return {{"schema", "foredraft.advise/1"},
           {"format", advice.format},
           {"engine", word_or_null(advice.engine)},
@@ -198,13 +277,14 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"model", model_json(advice.fit())},
           {"tokens_per_iteration_by_gamma", by_gamma_json(advice)},
           {"loads", loads},
-          {"speedup", advice.loads.size() == 1 ? speedup_json(advice.loads.front()) : ordered_json(nullptr)},
+          {"speedup", advice.loads.size() == 1 ? measured_json(advice.loads.front().speedup()) : ordered_json(nullptr)},
           {"sign_certain", advice.sign_certain},
           {"causes", advice.causes},
           {"cause", word_or_null(advice.cause)},
           {"action", advice.action},
           {"recommendation", recommendation_json(advice.recommendation)},
           {"why_not", word_or_null(advice.why_not)},
+          {"next", word_or_null(advice.next)},
           {"evidence", advice.evidence},
           {"warnings", warnings_json(advice.warnings)},
           {"export", export_json(advice, engine_version)}};

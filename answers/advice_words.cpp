@@ -3,8 +3,11 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "answers/advice.hpp"
+#include "answers/logging_plan.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -12,26 +15,49 @@ namespace {
 using analytic::ChainFactor;
 using Reason = analytic::FitProblem::Reason;
 
-std::string measured_speedup_text(const LoadAdvice& load) { return with_half_width(load.chain->speedup, "x"); }
-
-std::string logged_k(const LoadAdvice& load) {
-  return load.gamma ? fmt::format("K = {}", *load.gamma) : std::string("the logged setting");
+const Run& main_run(const LoadAdvice& load, const Advice& advice) {
+  return advice.runs[load.logged[load.main].run].run;
 }
 
+std::string speedup_text(const LoadAdvice& load) { return with_half_width(*load.speedup(), "x"); }
+
+/// "eagle3 at K = 3" where several drafters were logged.
+std::string setting_name(const LoggedRun& logged, const Advice& advice) {
+  const RunSetting& setting = advice.runs[logged.run].run.setting;
+  const std::string length = setting.adaptive ? fmt::format("adaptive drafts up to K = {}", setting.gamma.value_or(0))
+                             : setting.gamma  ? fmt::format("K = {}", *setting.gamma)
+                                              : std::string("the logged setting");
+  const std::string& drafter = advice.curves[logged.curve].name;
+  return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;
+}
+
+std::string main_name(const LoadAdvice& load, const Advice& advice) {
+  return setting_name(load.logged[load.main], advice);
+}
+
+/// Decode steps that an iteration takes.
 double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean / load.plain_ms->mean; }
 
-// ---- causes
+// ---- verdicts
 
-void add(std::vector<std::string>& causes, std::string_view cause) {
-  if (std::ranges::find(causes, cause) == causes.end()) causes.emplace_back(cause);
+/// 95 % of one speedup; certain: so sure that one in a thousand such verdicts is wrong.
+enum class Verdict { pays, loses, open };
+
+Verdict verdict_of(const analytic::ClusteredEstimate& speedup, double level) {
+  if (is_assumed(speedup)) return Verdict::open;
+  const Interval interval = analytic::interval_of(speedup, level);
+  return interval.low > 1.0 ? Verdict::pays : interval.high < 1.0 ? Verdict::loses : Verdict::open;
 }
 
-/// Whether the steps would be enough, and it is windows or runs that differ by more than their steps explain.
-bool runs_scatter(const Advice& advice) {
-  constexpr double clearly = 4.0;
-  return too_uncertain(advice) &&
-         (advice.fit() == nullptr || advice.fit()->variance_factor > clearly || advice.fit()->cluster_degrees == 1.0);
+bool is_sign_certain(const Advice& advice) {
+  constexpr double level = 0.999;
+  const auto loads = advice.compared();
+  return !loads.empty() && !advice.warns("W18") && std::ranges::none_of(loads, [](const LoadAdvice* load) {
+    return verdict_of(*load->speedup(), level) == Verdict::open;
+  });
 }
+
+// ---- faults
 
 /// An iteration that takes longer than decoding all of its tokens one by one, with acceptance as it should be.
 bool is_engine_fault(const LoadAdvice& load) {
@@ -41,21 +67,66 @@ bool is_engine_fault(const LoadAdvice& load) {
   return iteration_cost(load) > static_cast<double>(*load.gamma) + 1.0 && load.tokens->mean >= good_acceptance;
 }
 
+/// An iteration that takes clearly less than the decode step that is a part of it.
+bool is_cheaper_than_a_step(const LoadAdvice& load) {
+  constexpr double clearly = 0.95;
+  return load.chain && iteration_cost(load) < clearly;
+}
+
+/// Share of steps that accept the first draft, if the drafter hardly ever gets it right.
+std::optional<double> dead_first_position(const Advice& advice) {
+  constexpr double hardly = 0.05;
+  if (advice.fit() == nullptr) return std::nullopt;
+  for (const analytic::PooledCounts& counts : advice.fit()->counts) {
+    const double first = counts.marginal.empty() ? counts.accepted : counts.marginal.front();
+    if (first < hardly) return first;
+  }
+  return std::nullopt;
+}
+
+/// The first position where drafts fail; nullopt: none.
+std::optional<std::size_t> failing_position(const Advice& advice) {
+  if (dead_first_position(advice)) return 1;
+  return advice.fit() != nullptr ? advice.fit()->collapsed_position : std::nullopt;
+}
+
+/// More tokens are verified at once than CUDA graphs were captured for.
+bool lacks_graphs(const Advice& advice) {
+  for (const RunEstimates& one : advice.runs) {
+    const Run& run = one.run;
+    if (run.is_plain()) continue;
+    if (run.without_graphs) return true;
+    const auto& sizes = advice.settings.graph_sizes;
+    if (sizes.empty() || !run.setting.gamma || !run.requests) continue;
+    const double tokens = *run.requests * static_cast<double>(*run.setting.gamma + 1);
+    if (tokens > static_cast<double>(std::ranges::max(sizes))) return true;
+  }
+  return false;
+}
+
+std::string_view graph_setting(std::string_view engine) {
+  if (engine == "vllm") return "raise --max-cudagraph-capture-size above requests times K + 1";
+  if (engine == "sglang") return "raise --cuda-graph-max-bs";
+  return "capture graphs for requests times K + 1 tokens";
+}
+
+bool is_prefill(const Advice& advice) {
+  constexpr double maximum = 0.5;
+  return std::ranges::any_of(advice.loads,
+                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > maximum; });
+}
+
+/// Whether the steps would be enough, and it is windows or runs that differ by more than their steps explain.
+bool runs_scatter(const Advice& advice) {
+  constexpr double clearly = 4.0;
+  return too_uncertain(advice) &&
+         (advice.fit() == nullptr || advice.fit()->variance_factor > clearly || advice.fit()->cluster_degrees == 1.0);
+}
+
 /// Verification grows with the load: an iteration costs clearly more decode steps at the largest load.
 bool grows_with_load(const std::vector<const LoadAdvice*>& loads) {
   constexpr double clearly = 1.25;
   return loads.size() > 1 && iteration_cost(*loads.back()) > clearly * iteration_cost(*loads.front());
-}
-
-void add_chain_causes(const Advice& advice, std::vector<std::string>& causes) {
-  const auto loads = advice.compared();
-  if (loads.empty()) return;
-  if (grows_with_load(loads)) add(causes, "verification");
-  for (const ChainFactor factor : loads.back()->chain->causes) {
-    if (factor == ChainFactor::verification) add(causes, "verification");
-    if (factor == ChainFactor::drafting) add(causes, "drafting");
-    if (factor == ChainFactor::engine_overhead) add(causes, "overhead");
-  }
 }
 
 /// Less than a third of a draft length that does not pay is accepted.
@@ -65,34 +136,42 @@ bool accepts_little(const LoadAdvice& load) {
          load.tokens->mean - 1.0 < little * static_cast<double>(*load.gamma);
 }
 
-bool lacks_graphs(const Advice& advice) {
-  for (const Run& run : advice.runs) {
-    if (run.decoding != logs::Decoding::speculative) continue;
-    if (run.without_graphs) return true;
-    const auto& sizes = advice.settings.graph_sizes;
-    if (sizes.empty() || !run.gamma || !run.requests) continue;
-    const double tokens = *run.requests * static_cast<double>(*run.gamma + 1);
-    if (tokens > static_cast<double>(std::ranges::max(sizes))) return true;
+std::vector<const LoadAdvice*> explained(const Advice& advice) {
+  std::vector<const LoadAdvice*> loads;
+  for (const LoadAdvice& load : advice.loads) {
+    if (load.chain) loads.push_back(&load);
   }
-  return false;
+  return loads;
 }
 
-bool is_prefill(const Advice& advice) {
-  constexpr double maximum = 0.5;
-  return std::ranges::any_of(advice.loads,
-                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > maximum; });
+// ---- causes
+
+void add(std::vector<std::string>& causes, std::string_view cause) {
+  if (std::ranges::find(causes, cause) == causes.end()) causes.emplace_back(cause);
+}
+
+void add_chain_causes(const Advice& advice, std::vector<std::string>& causes) {
+  const auto loads = explained(advice);
+  if (loads.empty()) return;
+  if (grows_with_load(loads)) add(causes, "verification");
+  for (const ChainFactor factor : loads.back()->chain->causes) {
+    if (factor == ChainFactor::verification) add(causes, "verification");
+    if (factor == ChainFactor::drafting) add(causes, "drafting");
+    if (factor == ChainFactor::engine_overhead) add(causes, "overhead");
+  }
 }
 
 std::vector<std::string> causes_of(const Advice& advice) {
   std::vector<std::string> causes;
-  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
+  const analytic::FitProblem* problem = advice.problem();
   if (problem != nullptr && problem->reason == Reason::too_few_steps) add(causes, "too_few");
   if ((problem != nullptr && problem->reason == Reason::all_accepted) || advice.warns("W13")) {
     add(causes, "counter_artefact");
   }
   if (too_uncertain(advice)) add(causes, "too_few");
-  if (advice.fit() != nullptr && advice.fit()->collapsed_position) add(causes, "drafter_fault");
+  if (failing_position(advice)) add(causes, "drafter_fault");
   if (std::ranges::any_of(advice.loads, is_engine_fault)) add(causes, "engine_fault");
+  if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) add(causes, "arms_differ");
   if (lacks_graphs(advice)) add(causes, "cuda_graphs");
   add_chain_causes(advice, causes);
   if (std::ranges::any_of(advice.loads, accepts_little)) add(causes, "acceptance");
@@ -101,8 +180,7 @@ std::vector<std::string> causes_of(const Advice& advice) {
   const bool differs =
       std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return !load.arms_differ.empty(); });
   if (differs) add(causes, "arms_differ");
-  const bool plain =
-      std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return load.plain_ms.has_value(); });
+  const bool plain = std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return load.plain.has_value(); });
   if (!plain && !differs && !advice.loads.empty()) add(causes, "no_plain_arm");
   if (!advice.recommendation && advice.concludes()) add(causes, "not_identified");
   return causes;
@@ -129,49 +207,71 @@ std::string factor_text(const Advice& advice, const LoadAdvice& load) {
   const auto named = [&](std::string_view cause) {
     return std::ranges::find(advice.causes, cause) != advice.causes.end();
   };
+  const auto& draft_ms = main_run(load, advice).draft_ms;
+  if (draft_ms && *draft_ms < load.iteration_ms->mean) {
+    const double rest_ms = load.iteration_ms->mean - *draft_ms;
+    const double step_ms = load.plain_ms->mean;
+    return fmt::format("{}: drafting {:.3g} ms ({:.2f} steps), verification and engine {:.3g} ms ({:.2f} steps)",
+                       cost_text(load), *draft_ms, *draft_ms / step_ms, rest_ms, rest_ms / step_ms);
+  }
   if (named("verification")) return cost_text(load) + ", most of it verification";
-  if (named("drafting")) return cost_text(load) + ", much of it drafting";
   if (named("overhead")) return cost_text(load) + ", much of it outside drafting and verification";
   return cost_text(load) + "; this log does not split them into drafting, verification and engine";
 }
 
-std::string cause_of(const Advice& advice) {
-  const auto loads = advice.compared();
-  if (advice.fit() != nullptr && advice.fit()->collapsed_position) {
+std::string drafter_fault_text(const Advice& advice) {
+  if (const auto first = dead_first_position(advice)) {
     return fmt::format(
-        "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up",
-        *advice.fit()->collapsed_position, conditionals(*advice.fit()));
+        "the drafter fails at position 1 ({:.1f} % accepted): a wrong draft model, wrong weights or wrong wiring",
+        100.0 * *first);
   }
+  return fmt::format(
+      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up",
+      *advice.fit()->collapsed_position, conditionals(*advice.fit()));
+}
+
+std::string cause_of(const Advice& advice) {
+  if (failing_position(advice)) return drafter_fault_text(advice);
+  const auto loads = explained(advice);
   if (loads.empty()) return "";
+  const LoadAdvice& last = *loads.back();
+  const auto cheap = std::ranges::find_if(loads, [](const LoadAdvice* load) { return is_cheaper_than_a_step(*load); });
+  if (cheap != loads.end()) {
+    return fmt::format("an iteration would take {:.2f} decode steps at {}, less than the one that is part of it",
+                       iteration_cost(**cheap), (*cheap)->name);
+  }
   if (is_engine_fault(*loads.front())) {
     return cost_text(*loads.front()) + ", more than its tokens one by one: look at the engine, not at the drafter";
   }
-  if (lacks_graphs(advice)) return cost_text(*loads.back()) + "; steps run outside the captured CUDA graphs";
+  if (lacks_graphs(advice)) {
+    return fmt::format("{}; steps run outside the captured CUDA graphs: {}", cost_text(last),
+                       graph_setting(advice.engine));
+  }
   if (grows_with_load(loads)) {
     return fmt::format("at {} verification is compute bound: an iteration costs {:.2f} decode steps ({:.2f} at {})",
-                       loads.back()->name, iteration_cost(*loads.back()), iteration_cost(*loads.front()),
-                       loads.front()->name);
+                       last.name, iteration_cost(last), iteration_cost(*loads.front()), loads.front()->name);
   }
-  if (accepts_little(*loads.back())) {
-    return fmt::format("{:.2f} of {} drafts are accepted, and {}", loads.back()->tokens->mean - 1.0,
-                       *loads.back()->gamma, cost_text(*loads.back()));
+  if (accepts_little(last)) {
+    return fmt::format("{:.2f} of {} drafts are accepted, and {}", last.tokens->mean - 1.0, *last.gamma,
+                       cost_text(last));
   }
-  return factor_text(advice, *loads.back());
+  return factor_text(advice, last);
 }
 
 // ---- what to do
 
 std::string problem_action(const analytic::FitProblem& problem) {
   if (problem.reason == Reason::all_accepted) {
-    return "Nothing can be told: every draft was accepted, as if only full drafts were counted. Log drafted tokens.";
+    return "Acceptance is not known: every draft was accepted, as if only full drafts were counted. Log drafted "
+           "tokens.";
   }
   if (problem.reason == Reason::rising) {
-    return fmt::format("Nothing can be told: position {} is accepted more often than the one before it.",
+    return fmt::format("Acceptance is not known: position {} is accepted more often than the one before it.",
                        problem.position);
   }
   const std::string more =
       problem.more_steps_needed > 0.0 ? fmt::format("; about {:.0f} more give +-2 %", problem.more_steps_needed) : "";
-  return fmt::format("Nothing can be told: {:.0f} verification steps are too few{}.", problem.steps, more);
+  return fmt::format("Acceptance is not known: {:.0f} verification steps are too few{}.", problem.steps, more);
 }
 
 std::string yield_text(const Advice& advice) {
@@ -181,7 +281,6 @@ std::string yield_text(const Advice& advice) {
 }
 
 std::string without_speedup(const Advice& advice) {
-  const double tokens = advice.tokens_observed->mean;
   if (too_uncertain(advice)) {
     return fmt::format("{}, +- {:.2f}: {}.", yield_text(advice),
                        normal_quantile(0.95) * advice.tokens_observed->standard_error,
@@ -189,85 +288,184 @@ std::string without_speedup(const Advice& advice) {
   }
   return fmt::format(
       "{}: it pays where an iteration takes less than {:.2f} decode steps, which this log does not tell.",
-      yield_text(advice), tokens);
+      yield_text(advice), advice.tokens_observed->mean);
 }
 
+/// "0.82x at 4 requests", the first few of many.
 std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
+  constexpr std::size_t shown = 3;
   std::vector<std::string> texts;
-  for (const LoadAdvice* load : loads) texts.push_back(measured_speedup_text(*load) + " at " + load->name);
+  for (const LoadAdvice* load : loads) {
+    if (texts.size() == shown) break;
+    texts.push_back(fmt::format("{} at {}", speedup_text(*load), load->name));
+  }
+  if (loads.size() > shown) texts.push_back(fmt::format("{} more", loads.size() - shown));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-constexpr std::string_view no_verdict = "neither gains nor loses for certain";
-
-std::string_view verdict(const LoadAdvice& load) {
-  const Interval speedup = normal_interval(load.chain->speedup);
-  return speedup.low > 1.0 ? "pays" : speedup.high < 1.0 ? "loses" : no_verdict;
+/// What no draft length exceeds, where that is worth a sentence.
+std::string limit_text(const std::vector<const LoadAdvice*>& loads) {
+  constexpr double little = 1.2;
+  double maximum = 0.0;
+  for (const LoadAdvice* load : loads)
+    maximum = std::isnan(load->at_most) ? load->at_most : std::max(maximum, load->at_most);
+  if (!(maximum < little)) return "";
+  if (maximum < 1.0) return "; no K pays";
+  return fmt::format("; no K can gain more than {:.1f} %", 100.0 * (maximum - 1.0));
 }
 
-/// The loads that say most: the smallest and the largest.
-std::vector<const LoadAdvice*> extremes(std::vector<const LoadAdvice*> loads) {
-  if (loads.size() > 2) loads = {loads.front(), loads.back()};
-  return loads;
+std::string off_text(const Advice& advice) {
+  const auto loads = advice.compared();
+  const LoadAdvice& first = *loads.front();
+  if (first.by_capacity) {
+    return fmt::format(
+        "Turn speculation off: {} loses capacity, {} the output tokens/s at {}, which is not kept up with.",
+        main_name(first, advice), speedup_text(first), first.name);
+  }
+  return fmt::format("Turn speculation off: {} gives {}{}.", main_name(first, advice), speedups_text(loads),
+                     limit_text(loads));
 }
 
-std::string off_text(const std::vector<const LoadAdvice*>& loads) {
-  const double maximum = (*std::ranges::max_element(loads, {}, &LoadAdvice::at_most))->at_most;
-  const std::string limit =
-      maximum < 1.0 ? "no K pays" : fmt::format("no K gains more than {:.0f} %", 100.0 * (maximum - 1.0));
-  return fmt::format("Turn speculation off for this traffic: {}; {}.", speedups_text(extremes(loads)), limit);
+/// The speedup of a draft length at a load, if it is known; empty: it is not, or it is off.
+std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
+  for (const SpeedupRow& row : load.by_gamma) {
+    const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.value);
+    if (is_it) return fmt::format("{:.2f}x at {}", row.value, load.name);
+  }
+  return "";
+}
+
+std::string schedule_text(const Advice& advice) {
+  const auto& schedule = advice.recommendation->schedule;
+  std::vector<std::string> texts;
+  for (const ScheduleRange& range : schedule) {
+    std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
+    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.first)
+                                       : fmt::format(" up to {}", range.last);
+    for (const LoadAdvice& load : advice.loads) {
+      const double requests = load.requests.value_or(0.0);
+      const bool inside =
+          requests >= static_cast<double>(range.first) && requests < static_cast<double>(range.last) + 1.0;
+      const std::string speedup = inside ? speedup_at(load, range.gamma, advice) : "";
+      if (!speedup.empty()) {
+        text += fmt::format(" ({})", speedup);
+        break;
+      }
+    }
+    texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string interval_text(const Recommendation& use) {
+  return std::isfinite(use.low) ? fmt::format(" ({:.2f} to {:.2f})", use.low, use.high) : "";
+}
+
+/// The loads where the recommended setting loses.
+std::string losing_text(const Advice& advice) {
+  std::vector<std::string> texts;
+  for (const LoadAdvice& load : advice.loads) {
+    for (const SpeedupRow& row : load.by_gamma) {
+      const bool chosen = row.curve == advice.main_curve && row.gamma == advice.recommendation->gamma;
+      if (chosen && row.value < 1.0) texts.push_back(fmt::format("{:.2f}x at {}", row.value, load.name));
+    }
+  }
+  return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
+}
+
+/// Draft lengths or settings that were logged, all loads together.
+std::size_t logged_settings(const Advice& advice) {
+  std::set<std::pair<std::size_t, std::optional<std::int64_t>>> settings;
+  for (const LoadAdvice& load : advice.loads) {
+    for (const LoggedRun& one : load.logged) settings.emplace(one.curve, advice.runs[one.run].run.setting.gamma);
+  }
+  return settings.size();
 }
 
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
-  const bool keeps = advice.gamma_observed == use.gamma;
-  std::vector<std::int64_t> ties = use.ties;
-  std::erase(ties, use.gamma);
-  std::string text =
-      fmt::format("{} K = {}: {:.2f}x ({:.2f} to {:.2f}){}{}.", keeps ? "Keep" : "Use", use.gamma, use.value, use.low,
-                  use.high, ties.empty() ? "" : "; noise does not tell it from ", fmt::join(ties, ", "));
-  for (const LoadAdvice& load : advice.loads) {
-    if (!load.best || std::ranges::binary_search(load.best->ties, use.gamma)) continue;
-    const auto fixed = std::ranges::find(load.by_gamma, use.gamma, &analytic::SpeedupAt::gamma);
-    if (fixed == load.by_gamma.end()) continue;
-    text += fmt::format(" At {} K = {} gains {:.2f}x instead of {:.2f}x.", load.name, load.best->best.gamma,
-                        load.best->best.value, fixed->value);
-    break;
+  const std::string length =
+      use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
+  const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
+  if (!use.schedule.empty()) {
+    const std::string fixed = use.gamma == 0
+                                  ? std::string("always on or off gains nothing")
+                                  : fmt::format("fixed, {} gives {:.2f}x{}", named, use.value, interval_text(use));
+    return fmt::format("Use {}; {}.{}", schedule_text(advice), fixed, losing_text(advice));
   }
-  return text;
+  const bool one_load = advice.loads.size() == 1;
+  const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
+  const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
+  const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
+  return fmt::format("{} {}: {:.2f}x{}{}{}.{}", verb, named, use.value, interval_text(use), of, at,
+                     losing_text(advice));
 }
 
-std::string measured_text(const std::vector<const LoadAdvice*>& loads) {
-  const LoadAdvice& first = *loads.front();
-  const LoadAdvice& last = *loads.back();
-  std::string text = logged_k(first);
-  text[0] = text[0] == 't' ? 'T' : text[0];
-  if (verdict(first) == verdict(last)) {
-    const bool lost = verdict(first) == "loses";
-    const std::string_view smaller = first.gamma.value_or(1) > 1 ? ", or try a smaller K" : "";
-    return fmt::format("{} {}: {}{}{}.", text, verdict(first), speedups_text(loads),
-                       lost ? ": turn speculation off" : "", lost ? smaller : "");
+/// Without a plain run: the fastest of what was logged, and over which.
+std::string relative_text(const Advice& advice) {
+  const LoadAdvice& load =
+      *std::ranges::max_element(advice.loads, {}, [](const LoadAdvice& one) { return one.logged.size(); });
+  const LoggedRun* slowest = nullptr;
+  const LoggedRun& fastest = load.logged[load.main];
+  const auto pace = [&](const LoggedRun& one) { return advice.runs[one.run].estimate("tpot_ms"); };
+  for (const LoggedRun& one : load.logged) {
+    if (&one == &fastest || pace(one) == nullptr) continue;
+    if (slowest == nullptr || pace(one)->value < pace(*slowest)->value) slowest = &one;
   }
-  return fmt::format("{} {} at {} ({}) and {} at {} ({}).", text, verdict(first), first.name,
-                     measured_speedup_text(first), verdict(last), last.name, measured_speedup_text(last));
+  const std::string name = setting_name(fastest, advice);
+  constexpr std::string_view open = "whether any beats no speculation is not known";
+  if (slowest == nullptr || pace(fastest) == nullptr) return fmt::format("Use {}; {}.", name, open);
+  return fmt::format("Use {}: {} as fast as {} at {}; {}.", name,
+                     with_half_width(speedup_of({*pace(*slowest), *pace(fastest), false}), "x"),
+                     setting_name(*slowest, advice), load.name, open);
+}
+
+/// Of a setting without a draft length to set, or of measurements that contradict each other.
+std::string measured_text(const Advice& advice) {
+  const auto loads = advice.compared();
+  const LoadAdvice& first = *loads.front();
+  std::string name = main_name(first, advice);
+  name[0] = name[0] == 't' ? 'T' : name[0];
+  const double value = first.speedup()->value;
+  return fmt::format("{} {}: {}.", name, value > 1.0 ? "pays" : "loses", speedups_text(loads));
 }
 
 std::string action_of(const Advice& advice) {
-  if (const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance)) return problem_action(*problem);
-  if (!advice.tokens_observed) return "Nothing can be told: no acceptance of drafts was logged.";
   const auto loads = advice.compared();
-  if (loads.empty() && !advice.recommendation) return without_speedup(advice);
-  if (advice.recommendation) {
-    return advice.recommendation->gamma == 0 && !loads.empty() ? off_text(loads) : recommended_text(advice);
+  if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) {
+    return fmt::format("{} was measured at {}, but its counts and times do not belong together: check both runs first.",
+                       main_name(*loads.front(), advice), speedups_text(loads));
   }
-  const std::string measured = measured_text(extremes(loads));
-  return is_engine_fault(*loads.front()) ? "Look at the engine first, not at the drafter. " + measured : measured;
+  if (advice.recommendation) {
+    const Recommendation& use = *advice.recommendation;
+    const bool fault = std::ranges::any_of(advice.loads, is_engine_fault);
+    const std::string first = fault ? "Look at the engine first, not at the drafter. " : "";
+    if (!use.over_plain) return relative_text(advice);
+    if (use.gamma == 0 && !use.adaptive && use.schedule.empty()) return first + off_text(advice);
+    return first + recommended_text(advice);
+  }
+  if (!loads.empty()) return measured_text(advice);
+  if (advice.problem() != nullptr) return problem_action(*advice.problem());
+  if (!advice.tokens_observed) return "Nothing can be told: neither acceptance of drafts nor two speeds were logged.";
+  return without_speedup(advice);
+}
+
+// ---- what to do next
+
+/// The command that plans the runs which would tell.
+std::string plan_text(const Advice& advice) {
+  std::optional<double> concurrency;
+  for (const LoadAdvice& load : advice.loads) concurrency = std::max(concurrency, load.requests);
+  return next_runs(advice.engine, advice.gamma_observed, concurrency);
 }
 
 std::string why_not_of(const Advice& advice) {
-  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
-  if (problem != nullptr) return "acceptance could not be estimated: log more, or another counter";
+  if (advice.problem() != nullptr) return "acceptance could not be estimated: log more, or another counter";
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
+  for (const LoadAdvice& load : advice.loads) {
+    if (load.arms_differ.empty()) continue;
+    return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
+  }
   if (runs_scatter(advice)) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
   }
@@ -276,35 +474,47 @@ std::string why_not_of(const Advice& advice) {
     const double needed = advice.verification_steps.value_or(analytic::min_steps) * half * half / (0.01 * 0.01);
     return fmt::format("too few verification steps: about {:.0f} give +-1 % of the acceptance length", needed);
   }
-  if (is_prefill(advice) && !advice.recommendation) return "the windows hold mostly prefill: log a load that decodes";
-  for (const LoadAdvice& load : advice.loads) {
-    if (!load.arms_differ.empty()) {
-      return fmt::format("the plain run differs ({}): log ten minutes without speculation under equal conditions",
-                         load.arms_differ);
-    }
-  }
   if (advice.compared().empty()) {
-    return "no plain run: log ten minutes without speculation at the same load, and give it by --plain";
+    return "no plain run: log the same load without speculation, and give it by --plain";
   }
-  if (is_engine_fault(*advice.compared().front())) {
+  return "the draft length is not logged: another one cannot be compared with it";
+}
+
+std::string next_of(const Advice& advice) {
+  if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) {
+    return "log both arms again on one server, in turn, with the same prompts and settings: " + plan_text(advice);
+  }
+  if (std::ranges::any_of(advice.loads, is_engine_fault)) {
     return "iterations this long are a fault: find it (--enforce-eager, graphs, a wrong kernel), then log again";
   }
-  if (!advice.gamma_observed) return "the draft length is not logged: another one cannot be compared with it";
-  return fmt::format(
-      "whether another K is better cannot be told from one K: log ten minutes at K = {} at the same load",
-      *advice.gamma_observed > 1 ? 1 : 3);
+  if (failing_position(advice)) return "check the drafter: its checkpoint, its tokenizer and how it is attached";
+  if (!advice.recommendation) return fmt::format("{}: {}", advice.why_not, plan_text(advice));
+  if (!advice.recommendation->over_plain) return "log the same load without speculation: " + plan_text(advice);
+  const auto assumed = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
+  if (std::ranges::any_of(advice.compared(), assumed)) {
+    return "one more round of each arm, in turn, gives the error: " + plan_text(advice);
+  }
+  if (logged_settings(advice) == 1 && advice.gamma_observed && advice.recommendation->gamma > 0) {
+    return fmt::format("log K = {} too, at the same load: {}", *advice.gamma_observed > 1 ? 1 : 3, plan_text(advice));
+  }
+  return "";
 }
 
 std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
-  if (advice.compared().empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
-  if (advice.compared().empty()) {
+  const auto compared = advice.compared();
+  if (compared.empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
+  if (compared.empty() && advice.recommendation->over_plain) {
     return fmt::format("no plain run: autoregressive decoding and other K are predicted from {}",
                        question.predicted->evidence);
   }
-  std::string text = "your engine's steps; 95 % intervals from the scatter of windows";
-  const bool single =
-      std::ranges::any_of(advice.runs, [](const Run& run) { return run.iteration_ms && run.observations < 4; });
-  if (single) text = "your engine's steps; +- 4 % is assumed for the time of a single run";
+  const auto assumed = [](const RunEstimates& run) {
+    const auto* tpot = run.estimate("tpot_ms");
+    return tpot != nullptr && is_assumed(*tpot);
+  };
+  std::string text = "your engine's times; 95 % intervals from the scatter of windows or requests";
+  if (std::ranges::any_of(advice.runs, assumed)) {
+    text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
+  }
   if (question.predicted) {
     text += fmt::format("; other K: {}, +- {:.0f} % a doubling of tokens", question.predicted->evidence,
                         100.0 * normal_quantile(0.95) * question.predicted->error);
@@ -312,40 +522,42 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
   return text;
 }
 
-bool is_sign_certain(const Advice& advice) {
-  const auto loads = advice.compared();
-  return !loads.empty() &&
-         std::ranges::none_of(loads, [](const LoadAdvice* load) { return verdict(*load) == no_verdict; });
+void add_word_warnings(Advice& advice) {
+  const auto warn = [&](std::string_view code, std::string message) {
+    if (!advice.warns(code)) advice.warnings.push_back({std::string(code), 0, std::move(message)});
+  };
+  for (const LoadAdvice& load : advice.loads) {
+    if (is_engine_fault(load)) warn("W15", "iterations take longer than their tokens one by one: " + cost_text(load));
+    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together: " + cost_text(load));
+  }
+  if (const auto position = failing_position(advice)) {
+    warn("W14", *position == 1 ? std::string("hardly any draft is accepted at position 1")
+                               : fmt::format("conditional acceptance collapses at position {}", *position));
+  }
+  if (advice.problem() != nullptr && advice.problem()->reason == Reason::all_accepted) {
+    warn("W13", "every draft of this log was accepted: a counter of full drafts only");
+  }
+  if (is_prefill(advice)) warn("W12", "more prompt than output tokens: iterations hold prefill");
+  const auto is_plain = [](const RunEstimates& one) { return one.run.is_plain(); };
+  if (std::ranges::none_of(advice.runs, is_plain) && !advice.curves.empty()) {
+    warn("W09", "no plain run: no measured speedup");
+  }
 }
 
 }  // namespace
 
 void add_words(const AdviceQuestion& question, Advice& advice) {
-  const auto fault = std::ranges::find_if(advice.loads, is_engine_fault);
-  if (fault != advice.loads.end()) {
-    advice.warnings.push_back({"W15", 0, "iterations take longer than their tokens one by one: " + cost_text(*fault)});
-  }
-  if (advice.fit() != nullptr && advice.fit()->collapsed_position) {
-    advice.warnings.push_back(
-        {"W14", 0, fmt::format("conditional acceptance collapses at position {}", *advice.fit()->collapsed_position)});
-  }
-  const auto* problem = std::get_if<analytic::FitProblem>(&advice.acceptance);
-  if (problem != nullptr && problem->reason == Reason::all_accepted && !advice.warns("W13")) {
-    advice.warnings.push_back({"W13", 0, "every draft of this log was accepted: a counter of full drafts only"});
-  }
-  if (is_prefill(advice) && !advice.warns("W12")) {
-    advice.warnings.push_back({"W12", 0, "more prompt than output tokens: iterations hold prefill"});
-  }
-  const bool plain = std::ranges::find(advice.runs, logs::Decoding::plain, &Run::decoding) != advice.runs.end();
-  if (!plain && advice.tokens_observed && !advice.warns("W09")) {
-    advice.warnings.push_back({"W09", 0, "no plain run: no measured speedup"});
-  }
+  add_word_warnings(advice);
   advice.causes = causes_of(advice);
   advice.cause = cause_of(advice);
   advice.sign_certain = is_sign_certain(advice);
   advice.action = action_of(advice);
   if (!advice.recommendation) advice.why_not = why_not_of(advice);
+  advice.next = next_of(advice);
   advice.evidence = evidence_of(question, advice);
+  for (LoadAdvice& load : advice.loads) {
+    if (is_cheaper_than_a_step(load)) load.chain.reset();  // it would explain what cannot be
+  }
 }
 
 FactorNames names_of(analytic::ChainFactor factor) {
@@ -365,8 +577,16 @@ FactorNames names_of(analytic::ChainFactor factor) {
 }
 
 std::string with_half_width(const Estimate& estimate, std::string_view unit) {
+  if (!std::isfinite(estimate.standard_error)) return fmt::format("{:.2f}{}", estimate.mean, unit);
   const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
   return fmt::format("{:.2f}{} +- {:.2f}", estimate.mean, unit, half);
+}
+
+std::string with_half_width(const analytic::ClusteredEstimate& estimate, std::string_view unit) {
+  if (is_assumed(estimate)) return fmt::format("{:.2f}{}", estimate.value, unit);
+  const Interval interval = analytic::interval_of(estimate);
+  return fmt::format("{:.2f}{} +- {:.2f}", estimate.value, unit,
+                     std::ceil(50.0 * (interval.high - interval.low)) / 100.0);  // rounded up
 }
 
 }  // namespace foredraft::answers

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "core/json_values.hpp"
 #include "core/problems.hpp"
@@ -14,14 +15,13 @@
 namespace foredraft::answers {
 namespace {
 
-using logs::Decoding;
-
-/// What is compared: one log and the numbers of its runs in Comparison::runs.
+/// What is compared: one log or baseline and the numbers of its runs in Comparison::runs.
 struct Side {
-  const logs::ObservedLog* log;
+  const logs::ObservedLog* log;  ///< of a baseline: without observations
   std::string name;
   std::vector<RunEstimates> plain = {};
   std::vector<std::size_t> runs = {};
+  bool is_baseline = false;
 };
 
 void add_warnings(const std::vector<logs::LogWarning>& from, std::vector<logs::LogWarning>& to) {
@@ -42,11 +42,21 @@ void check_speculative(const Side& side) {
   problems.raise();
 }
 
+ComparedLog compared_log(const Side& side) {
+  const logs::LogContents& contents = side.log->contents;
+  return {.name = side.name,
+          .file = side.log->file,
+          .format = contents.format,
+          .engine = contents.engine,
+          .version = contents.version,
+          .is_baseline = side.is_baseline};
+}
+
 Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& registry, Comparison& comparison) {
   Side side{.log = &log, .name = std::move(name)};
   const RunList runs = runs_of(std::span(&log, 1), {});
   for (const Run& run : runs.all) {
-    if (run.decoding == Decoding::plain) {
+    if (run.is_plain()) {
       side.plain.push_back(estimates_of(run, side.name, registry));
       continue;
     }
@@ -54,14 +64,23 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
     comparison.runs.push_back(estimates_of(run, side.name, registry));
   }
   check_speculative(side);
-  const logs::LogContents& contents = log.contents;
-  comparison.logs.push_back({.name = side.name,
-                             .file = log.file,
-                             .format = contents.format,
-                             .engine = contents.engine,
-                             .version = contents.version});
-  add_warnings(contents.warnings, comparison.warnings);
+  comparison.logs.push_back(compared_log(side));
+  add_warnings(log.contents.warnings, comparison.warnings);
   add_warnings(runs.warnings, comparison.warnings);
+  return side;
+}
+
+/// Its runs are paired with no others: their clusters are not stored.
+Side side_of(const Baseline& baseline, std::string name, ClusterRegistry& registry, Comparison& comparison) {
+  Side side{.log = &baseline.source, .name = std::move(name), .is_baseline = true};
+  for (const RunEstimates& run : baseline.runs) {
+    side.runs.push_back(comparison.runs.size());
+    comparison.runs.push_back(run);
+    for (MeasuredMetric& measured : comparison.runs.back().measured) {
+      for (analytic::ErrorSource& source : measured.estimate.sources) source.id = 2 * registry.number_of({});
+    }
+  }
+  comparison.logs.push_back(compared_log(side));
   return side;
 }
 
@@ -73,17 +92,28 @@ struct PlainRuns {
   std::string differ;
 };
 
-/// The first plain run of the same load; without one, `run` keeps why the first that there is differs.
-void add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
+/// Adds the speedup over the first plain run of the same load and returns that one; nullptr: there is none, and `run`
+/// keeps why the first that there is differs.
+const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, RunEstimates& run) {
   std::string why;
   for (const PlainRuns& candidate : candidates) {
     for (const RunEstimates& plain : *candidate.runs) {
       const std::string differs = candidate.differ.empty() ? difference_of(run.run, plain.run) : candidate.differ;
-      if (differs.empty()) return add_speedup(plain, run);
+      if (differs.empty()) {
+        add_speedup(plain, run);
+        return &plain;
+      }
       if (why.empty()) why = "the plain run differs: " + differs;
     }
   }
   run.unknown.emplace("speedup", why.empty() ? "no plain run: give one by --plain" : why);
+  return nullptr;
+}
+
+std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run) {
+  const MeasuredMetric* throughput = run == nullptr ? nullptr : run->find("output_tokens_per_s");
+  if (throughput == nullptr || !(throughput->estimate.value > 0.0)) return std::nullopt;
+  return cost_per_million_tokens(price, throughput->estimate.value);
 }
 
 std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, ClusterRegistry& registry,
@@ -93,7 +123,7 @@ std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, Cl
   add_warnings(runs.warnings, comparison.warnings);
   std::vector<RunEstimates> plain;
   for (const Run& run : runs.all) {
-    if (run.decoding == Decoding::plain) plain.push_back(estimates_of(run, "plain", registry));
+    if (run.is_plain()) plain.push_back(estimates_of(run, "plain", registry));
   }
   return plain;
 }
@@ -107,7 +137,13 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
     for (const Side& other : sides) {
       if (&other != &side) candidates.push_back({&other.plain, targets_differ(own, std::span(other.log, 1))});
     }
-    for (const std::size_t run : side.runs) add_speedup_over(candidates, comparison.runs[run]);
+    for (const std::size_t run : side.runs) {
+      const RunEstimates* compared = side.is_baseline ? nullptr : add_speedup_over(candidates, comparison.runs[run]);
+      if (!question.gpu_price) continue;
+      comparison.costs.resize(comparison.runs.size());
+      comparison.costs[run] = {.own = cost_of(*question.gpu_price, &comparison.runs[run]),
+                               .plain = cost_of(*question.gpu_price, compared)};
+    }
   }
 }
 
@@ -115,7 +151,7 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
 
 MetricDifference metric_difference(const MeasuredMetric& reference, const MeasuredMetric& candidate) {
   const analytic::ClusteredEstimate difference = difference_of(candidate.estimate, reference.estimate);
-  const Interval interval = analytic::interval_of(difference);
+  const Interval interval = known_interval(difference);
   constexpr double unknown_ratio = std::numeric_limits<double>::quiet_NaN();
   MetricDifference all{.metric = candidate.metric,
                        .reference = reference.estimate.value,
@@ -124,14 +160,16 @@ MetricDifference metric_difference(const MeasuredMetric& reference, const Measur
                        .difference_ci95 = interval,
                        .ratio = unknown_ratio,
                        .ratio_ci95 = {unknown_ratio, unknown_ratio},
-                       .smallest_detectable = analytic::smallest_detectable(analytic::uncertainty_of(difference)),
+                       .smallest_detectable = is_assumed(difference)
+                                                  ? unknown_ratio
+                                                  : analytic::smallest_detectable(analytic::uncertainty_of(difference)),
                        .shown = interval.low > 0.0 || interval.high < 0.0,
                        .paired = false};
   const analytic::ErrorSource& one = reference.estimate.sources.front();
   const analytic::ErrorSource& other = candidate.estimate.sources.front();
-  all.paired = !one.assumed && one.id == other.id;
+  all.paired = one.origin == analytic::ErrorOrigin::scatter && one.id == other.id;
   if (reference.estimate.value > 0.0 && candidate.estimate.value > 0.0) {
-    const Interval of_log = analytic::interval_of(log_ratio_of(candidate.estimate, reference.estimate));
+    const Interval of_log = known_interval(log_ratio_of(candidate.estimate, reference.estimate));
     all.ratio = candidate.estimate.value / reference.estimate.value;
     all.ratio_ci95 = {std::exp(of_log.low), std::exp(of_log.high)};
     all.shown = all.shown && (of_log.low > 0.0 || of_log.high < 0.0);
@@ -157,7 +195,7 @@ void compare_run(std::size_t candidate, const std::vector<std::size_t>& referenc
   for (const bool same_gamma : {true, false}) {
     for (const std::size_t reference : references) {
       const Run& other = comparison.runs[reference].run;
-      if ((other.gamma == run.gamma) != same_gamma) continue;
+      if ((other.setting.gamma == run.setting.gamma) != same_gamma) continue;
       const std::string differs = targets.empty() ? difference_of(other, run) : targets;
       if (differs.empty()) {
         RunComparison compared = run_comparison(reference, candidate, comparison);
@@ -278,9 +316,11 @@ bool Comparison::concludes() const {
 
 Comparison compare(const ComparisonQuestion& question) {
   Comparison comparison;
+  comparison.gpu_price = question.gpu_price;
   ClusterRegistry registry;
   std::vector<Side> sides;
-  sides.push_back(side_of(question.reference, "A", registry, comparison));
+  sides.push_back(std::visit([&](const auto& reference) { return side_of(reference, "A", registry, comparison); },
+                             question.reference));
   if (question.candidate) sides.push_back(side_of(*question.candidate, "B", registry, comparison));
   const std::vector<RunEstimates> plain = plain_estimates(question, registry, comparison);
   add_speedups(question, sides, plain, comparison);

@@ -12,64 +12,14 @@
 #include <vector>
 
 #include "analytic/observed/clustered_estimate.hpp"
+#include "answers/run_cost.hpp"
+#include "answers/run_estimates.hpp"
 #include "answers/runs.hpp"
 #include "core/problems.hpp"
 
 /// Comparison of two logs, or of the runs of one: which accepts more and is faster, by how much, and the minimum
 /// detectable difference.
 namespace foredraft::answers {
-
-// ---- Measurements of one run, with errors from the scatter of its requests or windows.
-
-/// The metrics that a run may have; in addition acceptance by position as "marginal[1]", "marginal[2]", ...
-struct MetricEntry {
-  std::string_view name;   ///< in --require and JSON
-  std::string_view title;  ///< in tables
-  bool more_is_better;
-};
-[[nodiscard]] std::span<const MetricEntry> metric_entries();
-
-/// The entry of a metric, also of a marginal. Precondition: the metric exists.
-[[nodiscard]] MetricEntry metric_entry(std::string_view name);
-
-/// "marginal[3]": fraction of verification steps whose first 3 drafts were all accepted.
-[[nodiscard]] std::string marginal_name(std::size_t position);
-
-struct MeasuredMetric {
-  std::string metric;
-  analytic::ClusteredEstimate estimate;
-  logs::Span span;       ///< kind of the clusters
-  std::size_t clusters;  ///< with the metric
-};
-
-struct RunEstimates {
-  std::string log;   ///< "A" or "B"
-  std::string name;  ///< "A, K = 3, 64 requests"
-  Run run;
-  std::vector<MeasuredMetric> measured;        ///< in the order of metric_entries(), then marginals
-  std::map<std::string, std::string> unknown;  ///< metric and why it is not known
-
-  [[nodiscard]] const MeasuredMetric* find(std::string_view metric) const;
-};
-
-/// Identifies sets of clusters: runs with the same requests, by name, get the same number.
-class ClusterRegistry {
- public:
-  /// `names`: of requests, in order, each once. Empty: clusters without names, of one run only.
-  [[nodiscard]] std::size_t number_of(const std::vector<std::string>& names);
-
- private:
-  std::map<std::vector<std::string>, std::size_t> known_ = {};
-  std::size_t next_ = 0;
-};
-
-/// All metrics except the speedup. The clusters are the finest of requests, windows and whole runs with a metric. A
-/// counter by which every draft was accepted gives no acceptance. TPOT and iteration time are those of decoding one
-/// request.
-[[nodiscard]] RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry);
-
-/// Speedup: TPOT without speculation divided by TPOT of `run`.
-void add_speedup(const RunEstimates& plain, RunEstimates& run);
 
 // ---- Numbers with as many digits as their intervals justify.
 
@@ -128,14 +78,21 @@ struct RequirementVerdict {
 
 // ---- The comparison
 
-struct ComparisonQuestion {
-  logs::ObservedLog reference;                      ///< A
-  std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
-  std::vector<logs::ObservedLog> plain = {};
-  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
+/// What an earlier log measured, stored (answers/baseline.hpp).
+struct Baseline {
+  logs::ObservedLog source;        ///< without its observations
+  std::vector<RunEstimates> runs;  ///< speculative ones, without their parts
 };
 
-/// One metric of two runs, 95 % intervals.
+struct ComparisonQuestion {
+  std::variant<logs::ObservedLog, Baseline> reference;  ///< A; a baseline needs B
+  std::optional<logs::ObservedLog> candidate = {};      ///< B; without it the runs of A are compared with its first one
+  std::vector<logs::ObservedLog> plain = {};
+  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A; relative ones need B
+  std::optional<GpuPrice> gpu_price = {};      ///< to state what tokens cost
+};
+
+/// One metric of two runs, 95 % intervals; NaN where the error of a single run is not known.
 struct MetricDifference {
   std::string metric;  ///< as MeasuredMetric::metric
   double reference, candidate;
@@ -143,8 +100,8 @@ struct MetricDifference {
   Interval difference_ci95;
   double ratio;  ///< candidate / reference; NaN unless both are > 0
   Interval ratio_ci95;
-  double smallest_detectable;  ///< minimum detectable difference: seen in 4 of 5 such comparisons
-  bool shown;                  ///< both intervals exclude no difference
+  double smallest_detectable;  ///< minimum detectable difference: seen in 4 of 5 such comparisons; NaN: not known
+  bool shown;                  ///< both intervals are known and exclude no difference
   bool paired;                 ///< both have the same requests, compared one by one
 };
 
@@ -169,9 +126,16 @@ struct Ranked {
   bool tied;           ///< noise does not distinguish it from the first of its group
 };
 
+/// Cost of a million output tokens at the logged throughput, in the currency of the price.
+struct ComparedCost {
+  std::optional<double> own;    ///< empty: the throughput was not logged, or is the arrival rate
+  std::optional<double> plain;  ///< of the run without speculation that the speedup refers to
+};
+
 struct ComparedLog {
   std::string name;  ///< "A", "B"
   std::string file, format, engine, version;
+  bool is_baseline;  ///< stored measurements of this file
 };
 
 struct Comparison {
@@ -180,6 +144,8 @@ struct Comparison {
   std::vector<RunComparison> compared;
   std::vector<NotCompared> not_compared;
   std::vector<Ranked> ranking;  ///< by group and place
+  std::optional<GpuPrice> gpu_price;
+  std::vector<ComparedCost> costs;  ///< [i]: of runs[i]; empty: no price was given
   std::vector<RequirementVerdict> verdicts;
   std::string answer;  ///< the first sentences
   std::vector<logs::LogWarning> warnings;

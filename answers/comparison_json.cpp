@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "answers/comparison.hpp"
@@ -21,28 +22,31 @@ Document log_json(const ComparedLog& log) {
           {"file", log.file},
           {"format", log.format},
           {"engine", word_or_null(log.engine)},
-          {"engine_version", word_or_null(log.version)}};
+          {"engine_version", word_or_null(log.version)},
+          {"baseline", log.is_baseline}};
 }
 
 Document measured_json(const MeasuredMetric& measured) {
   const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
   return {{"metric", measured.metric},
           {"value", measured.estimate.value},
-          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
+          {"ci95", interval_json(known_interval(measured.estimate))},
           {"clusters", measured.clusters},
           {"cluster", word.second},
           {"assumed", is_assumed(measured.estimate)}};
 }
 
-Document run_json(const RunEstimates& run) {
+Document run_json(const RunEstimates& run, const ComparedCost& cost) {
   return {{"name", run.name},
           {"log", run.log},
-          {"gamma", value_or_null(run.run.gamma)},
+          {"gamma", value_or_null(run.run.setting.gamma)},
           {"batch", value_or_null(run.run.requests)},
           {"context", value_or_null(run.run.context_tokens)},
           {"category", value_or_null(run.run.load.category)},
           {"request_rate_per_s", value_or_null(run.run.load.request_rate_per_s)},
           {"verification_steps", run.run.steps},
+          {"cost_per_million_output_tokens", value_or_null(cost.own)},
+          {"plain_cost_per_million_output_tokens", value_or_null(cost.plain)},
           {"metrics", list_json(run.measured, measured_json)},
           {"unknown", list_json(run.unknown, [](const auto& one) -> Document {
              return {{"metric", one.first}, {"why", one.second}};
@@ -95,12 +99,19 @@ Document verdict_json(const RequirementVerdict& verdict) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {
+  Document runs = Document::array();
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    runs.push_back(run_json(comparison.runs[i], comparison.costs.empty() ? ComparedCost{} : comparison.costs[i]));
+  }
+  const auto& price = comparison.gpu_price;
   const auto with = [&](const auto& one_json) { return [&](const auto& one) { return one_json(one, comparison); }; };
   return {
       {"schema", "foredraft.compare/1"},
       {"answer", comparison.answer},
       {"logs", list_json(comparison.logs, log_json)},
-      {"runs", list_json(comparison.runs, run_json)},
+      {"gpu_hour_price", price ? Document(price->per_hour) : Document(nullptr)},
+      {"gpus", price ? Document(price->gpus) : Document(nullptr)},
+      {"runs", runs},
       {"comparisons", list_json(comparison.compared, with(compared_json))},
       {"not_compared", list_json(comparison.not_compared, with(not_compared_json))},
       {"ranking", list_json(comparison.ranking, with(ranked_json))},

@@ -37,6 +37,10 @@ std::string acceptance_sentence(const MetricDifference& length, const std::strin
                                 const std::string& reference) {
   const double half = (length.difference_ci95.high - length.difference_ci95.low) / 2.0;
   const int digits = digits_for(half);
+  if (std::isnan(half)) {
+    return fmt::format("{} accepts {} tokens per iteration, {} {}; these are single runs, whose error is not known.",
+                       candidate, rounded(length.candidate, digits), reference, rounded(length.reference, digits));
+  }
   if (!length.shown) {
     return fmt::format(
         "No difference in acceptance length between {} and {} is shown: {} +- {}; a change of {} or more would have "
@@ -55,6 +59,10 @@ std::string tpot_sentence(const MetricDifference& tpot) {
   const Interval change{percent * (tpot.ratio_ci95.low - 1.0), percent * (tpot.ratio_ci95.high - 1.0)};
   const double difference = percent * (tpot.ratio - 1.0);
   const int digits = digits_for((change.high - change.low) / 2.0);
+  if (std::isnan(change.low)) {
+    return fmt::format(" Its TPOT is {:.1f} % {} in single runs, whose error is not known.", std::abs(difference),
+                       difference > 0.0 ? "higher" : "lower");
+  }
   if (!tpot.shown) {
     return fmt::format(" No difference in TPOT is shown: {} % ({} to {} %).", signed_rounded(difference, digits),
                        rounded(change.low, digits), rounded(change.high, digits));

@@ -186,15 +186,18 @@ SettingsQuestion settings_question(const Advice& advice, std::string_view versio
   SettingsQuestion question{.method = advice.settings.method.value_or(""),
                             .draft = advice.settings.draft.value_or(""),
                             .version = version.empty() ? advice.version : std::string(version)};
+  if (advice.curve() != nullptr && !advice.curve()->setting.drafter.empty()) {
+    question.method = advice.curve()->setting.drafter;
+  }
   question.replayed_gamma = advice.gamma_observed;
   if (advice.recommendation) {
-    question.gamma = advice.recommendation->gamma;
+    if (!advice.recommendation->adaptive) question.gamma = advice.recommendation->gamma;
     question.schedule = advice.recommendation->schedule;
-    if (*question.gamma > 0) question.replayed_gamma = question.gamma;
+    if (question.gamma.value_or(0) > 0) question.replayed_gamma = question.gamma;
   }
   if (advice.tokens_observed) question.tokens = advice.tokens_observed->mean;
   if (advice.fit() != nullptr && question.replayed_gamma) {
-    const double tokens = advice.by_gamma[static_cast<std::size_t>(*question.replayed_gamma - 1)].value;
+    const double tokens = advice.curve()->by_gamma[static_cast<std::size_t>(*question.replayed_gamma - 1)].value;
     if (std::isfinite(tokens)) question.tokens = tokens;
     question.marginal = marginal_at(*advice.fit(), *question.replayed_gamma);
   }

@@ -47,11 +47,6 @@ std::string metric_suggestion(const std::string& metric) {
   return suggestion_for(metric, names);
 }
 
-bool is_known(const std::string& metric) {
-  const auto entries = metric_entries();
-  return is_marginal(metric) || std::ranges::find(entries, metric, &MetricEntry::name) != entries.end();
-}
-
 bool meets(double value, const Requirement& requirement) {
   switch (requirement.relation) {
     case Relation::at_least:
@@ -78,7 +73,7 @@ void add_value(const RunEstimates& run, RequirementVerdict& verdict) {
     return;
   }
   verdict.value = measured->estimate.value;
-  verdict.ci95 = analytic::interval_of(measured->estimate);
+  verdict.ci95 = known_interval(measured->estimate);
 }
 
 void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict& verdict) {
@@ -106,6 +101,11 @@ void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict
 
 }  // namespace
 
+bool is_metric(std::string_view name) {
+  const auto entries = metric_entries();
+  return is_marginal(name) || std::ranges::find(entries, name, &MetricEntry::name) != entries.end();
+}
+
 int digits_for(double half_width) {
   constexpr int of_nothing = 3;
   constexpr int max_digits = 6;
@@ -129,17 +129,19 @@ std::string rounded_up(double value, int digits) {
 }
 
 std::string with_interval(double value, const Interval& interval) {
+  if (std::isnan(interval.low)) return rounded(value, digits_for(0.0));
   const int digits = digits_for((interval.high - interval.low) / 2.0);
   return fmt::format("{} ({} to {})", rounded(value, digits), rounded(interval.low, digits),
                      rounded(interval.high, digits));
 }
 
 std::string with_interval(const analytic::ClusteredEstimate& estimate) {
-  return with_interval(estimate.value, analytic::interval_of(estimate));
+  return with_interval(estimate.value, known_interval(estimate));
 }
 
 std::string with_half_interval(const analytic::ClusteredEstimate& estimate) {
-  const Interval interval = analytic::interval_of(estimate);
+  const Interval interval = known_interval(estimate);
+  if (std::isnan(interval.low)) return rounded(estimate.value, digits_for(0.0));
   const double half = (interval.high - interval.low) / 2.0;
   const int digits = digits_for(half);
   return fmt::format("{} +- {}", rounded(estimate.value, digits), rounded_up(half, digits));
@@ -160,7 +162,7 @@ std::variant<Requirement, Problem> parse_requirement(std::string_view text, std:
   const std::string metric = full_name(all.substr(0, at));
   const std::string number = all.substr(at + (or_equal ? 2 : 1));
   const bool relative = number.size() > 1 && number.ends_with('x');
-  if (!is_known(metric)) {
+  if (!is_metric(metric)) {
     return problem(fmt::format("unknown metric \"{}\" in \"{}\"", metric, text), "", metric_suggestion(metric));
   }
   const auto threshold = parse_quantity(number.substr(0, number.size() - (relative ? 1 : 0)));
@@ -188,6 +190,11 @@ RequirementVerdict verdict_of(const Requirement& requirement, std::size_t run, c
     add_value(estimates, verdict);
   }
   if (!verdict.value) return verdict;
+  if (std::isnan(verdict.ci95->low)) {
+    verdict.ci95 = std::nullopt;
+    verdict.why = "a single run: its error is not known";
+    return verdict;
+  }
   const bool low = meets(verdict.ci95->low, requirement);
   const bool high = meets(verdict.ci95->high, requirement);
   if (low && high) verdict.outcome = RequirementVerdict::Outcome::met;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "answers/comparison.hpp"
+#include "answers/run_estimates.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "core/readable.hpp"
 
@@ -36,20 +37,14 @@ std::optional<Totals> acceptance_totals(const RunPart& part) {
   return tokens && *tokens >= 1.0 ? std::optional(Totals{part.weight * *tokens, part.weight}) : std::nullopt;
 }
 
-std::optional<Totals> iteration_totals(const RunPart& part) {
-  const auto time = usable(part.iteration_ms);
-  return time && *time > 0.0 ? std::optional(Totals{part.weight * *time, part.weight}) : std::nullopt;
-}
-
 std::optional<Totals> tpot_totals(const RunPart& part) {
-  const auto tokens = acceptance_totals(part);
-  const auto time = iteration_totals(part);
-  return tokens && time ? std::optional(Totals{time->top, tokens->top}) : std::nullopt;
+  const bool timed = part.request_ms && part.timed_tokens && *part.timed_tokens > 0.0;
+  return timed ? std::optional(Totals{*part.request_ms, *part.timed_tokens}) : std::nullopt;
 }
 
 std::optional<Totals> throughput_totals(const RunPart& part) {
   const auto rate = usable(part.output_tokens_per_s);
-  return rate && *rate > 0.0 ? std::optional(Totals{*rate, 1.0}) : std::nullopt;
+  return rate && *rate > 0.0 ? std::optional(Totals{*rate * part.seconds, part.seconds}) : std::nullopt;
 }
 
 /// Requests by name, those of one name together; where one has none, each part by itself.
@@ -118,10 +113,25 @@ bool is_full_by_construction(const Run& run) {
 std::string run_name(const Run& run, std::string_view log) {
   constexpr std::size_t longest_drafter = 24;
   std::string name(log);
-  if (run.drafter) name += ", " + readable(*run.drafter, longest_drafter);
-  if (run.gamma) name += fmt::format(", K = {}", *run.gamma);
-  if (run.load != RunLoad{}) name += ", " + load_text(run);
+  const auto add = [&](const std::string& words) { name += (name.empty() ? "" : ", ") + words; };
+  if (!run.setting.drafter.empty()) add(readable(run.setting.drafter, longest_drafter));
+  if (run.setting.adaptive) add("adaptive");
+  if (run.setting.gamma && !run.setting.adaptive) add(fmt::format("K = {}", *run.setting.gamma));
+  if (run.load != RunLoad{}) add(load_text(run));
   return name;
+}
+
+/// Time of an iteration: time per token times tokens per iteration.
+analytic::ClusteredEstimate product_of(const analytic::ClusteredEstimate& one,
+                                       const analytic::ClusteredEstimate& other) {
+  const analytic::Term terms[] = {{one, other.value}, {other, one.value}};
+  return analytic::combined(one.value * other.value, terms);
+}
+
+/// 1 / throughput.
+analytic::ClusteredEstimate inverse_of(const analytic::ClusteredEstimate& estimate) {
+  const analytic::Term terms[] = {{estimate, -1.0 / (estimate.value * estimate.value)}};
+  return analytic::combined(1.0 / estimate.value, terms);
 }
 
 std::size_t position_count(const Run& run) {
@@ -137,6 +147,11 @@ TotalsOf marginal_totals(std::size_t index) {
     const double accepted = index < part.accepted_at.size() ? static_cast<double>(part.accepted_at[index]) : 0.0;
     return Totals{accepted, part.weight};
   };
+}
+
+MeasuredMetric* find_metric(RunEstimates& run, std::string_view metric) {
+  const auto found = std::ranges::find(run.measured, metric, &MeasuredMetric::metric);
+  return found == run.measured.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -155,11 +170,21 @@ const MeasuredMetric* RunEstimates::find(std::string_view metric) const {
   return found == measured.end() ? nullptr : &*found;
 }
 
+Interval known_interval(const analytic::ClusteredEstimate& estimate) {
+  constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+  return is_assumed(estimate) ? Interval{not_known, not_known} : analytic::interval_of(estimate);
+}
+
 std::size_t ClusterRegistry::number_of(const std::vector<std::string>& names) {
   if (names.empty()) return next_++;
   const auto [found, added] = known_.try_emplace(names, next_);
   if (added) ++next_;
   return found->second;
+}
+
+const analytic::ClusteredEstimate* RunEstimates::estimate(std::string_view metric) const {
+  const MeasuredMetric* found = find(metric);
+  return found == nullptr ? nullptr : &found->estimate;
 }
 
 RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry) {
@@ -178,32 +203,67 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   };
   const std::string all = "every draft was accepted: a counter that is full by construction (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
-  add("iteration_ms", full ? all : "no times were logged", !full, iteration_totals);
-  add("tpot_ms", full ? all : "no times were logged", !full, tpot_totals);
-  const bool paced = run.load.request_rate_per_s.has_value();
+  // Counts of one run know their own error.
+  if (MeasuredMetric* length = find_metric(estimates, "acceptance_length");
+      length != nullptr && is_assumed(length->estimate) && run.tokens && run.steps > 0.0 &&
+      std::isfinite(run.tokens->standard_error)) {
+    length->estimate = analytic::stated_estimate(length->estimate.value, run.tokens->standard_error, number);
+  }
+  if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
+    estimates.run.tokens->mean = length->value;  // one number, however it was counted
+  }
+  std::optional<MeasuredMetric> tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);
+  const analytic::ClusteredEstimate* length = estimates.estimate("acceptance_length");
+  if (tpot && length != nullptr) {
+    estimates.measured.push_back({.metric = "iteration_ms",
+                                  .estimate = product_of(tpot->estimate, *length),
+                                  .span = tpot->span,
+                                  .clusters = tpot->clusters});
+  } else {
+    estimates.unknown.emplace("iteration_ms", full ? all : "times or accepted drafts were not logged");
+  }
+  add("tpot_ms", "no times were logged", true, tpot_totals);
+  const bool paced = run.load.request_rate_per_s && !run.overloaded;
   add("output_tokens_per_s",
       paced ? "at a stated request rate it is the arrival rate (W01)" : "no throughput was logged", !paced,
       throughput_totals);
+  const auto throughput = measured_of(run, "output_tokens_per_s", number, registry, throughput_totals);
+  if (throughput) estimates.throughput = throughput->estimate;
   const std::size_t positions = full || run.drafts_differ ? 0 : position_count(run);
   for (std::size_t i = 0; i < positions; ++i) add(marginal_name(i + 1), "", true, marginal_totals(i));
   return estimates;
 }
 
+std::optional<Paces> paces_of(const RunEstimates& reference, const RunEstimates& run) {
+  if ((reference.run.overloaded || run.run.overloaded) && reference.throughput && run.throughput) {
+    return Paces{
+        .reference = inverse_of(*reference.throughput), .run = inverse_of(*run.throughput), .by_capacity = true};
+  }
+  const auto* one = reference.estimate("tpot_ms");
+  const auto* other = run.estimate("tpot_ms");
+  if (one == nullptr || other == nullptr) return std::nullopt;
+  return Paces{.reference = *one, .run = *other, .by_capacity = false};
+}
+
+analytic::ClusteredEstimate speedup_of(const Paces& paces) {
+  const double speedup = paces.reference.value / paces.run.value;
+  // Its own error first: MetricDifference::paired looks at that one.
+  const analytic::Term terms[] = {{paces.run, -speedup / paces.run.value}, {paces.reference, 1.0 / paces.run.value}};
+  return analytic::combined(speedup, terms);
+}
+
 void add_speedup(const RunEstimates& plain, RunEstimates& run) {
-  const MeasuredMetric* of_plain = plain.find("tpot_ms");
-  const MeasuredMetric* own = run.find("tpot_ms");
-  if (of_plain == nullptr || own == nullptr) {
-    run.unknown.emplace("speedup", own == nullptr ? run.unknown["tpot_ms"] : "the plain run logged no times");
+  const auto paces = paces_of(plain, run);
+  if (!paces) {
+    const bool own = run.estimate("tpot_ms") == nullptr;
+    run.unknown.emplace("speedup", own ? run.unknown["tpot_ms"] : "the plain run logged no times");
     return;
   }
-  const double speedup = of_plain->estimate.value / own->estimate.value;
-  // Its own error first: MetricDifference::paired looks at that one.
-  const analytic::Term terms[] = {{own->estimate, -speedup / own->estimate.value},
-                                  {of_plain->estimate, 1.0 / own->estimate.value}};
+  const MeasuredMetric* own = run.find(paces->by_capacity ? "output_tokens_per_s" : "tpot_ms");
   MeasuredMetric measured{.metric = "speedup",
-                          .estimate = analytic::combined(speedup, terms),
-                          .span = own->span,
-                          .clusters = own->clusters};
+                          .estimate = speedup_of(*paces),
+                          .span = own == nullptr ? Span::run : own->span,
+                          .clusters = own == nullptr ? 1 : own->clusters};
   const auto after_tpot = std::ranges::find_if(run.measured, [](const MeasuredMetric& one) {
     return one.metric == "output_tokens_per_s" || one.metric.starts_with(marginal_prefix);
   });

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
 
+#include "analytic/observed/acceptance_fit.hpp"
 #include "answers/observed.hpp"
+#include "answers/run_parts.hpp"
 #include "core/readable.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/observation.hpp"
@@ -20,12 +24,15 @@ namespace {
 
 using logs::Decoding;
 using logs::Observation;
+using logs::Span;
 
 /// Lengths and loads that differ by less are taken as equal.
 constexpr double alike = 1.25;
+constexpr double short_context = 256.0;  ///< tokens; differences below cost no time
 constexpr std::int64_t longest_replay = 12;
 constexpr double few_steps = 20.0;
 constexpr std::size_t longest_category = 16;
+constexpr std::size_t longest_drafter = 24;
 
 bool counts_steps(const Observation& observation) {
   return observation.acceptance && observation.acceptance->steps > 0;
@@ -33,15 +40,67 @@ bool counts_steps(const Observation& observation) {
 
 bool are_alike(double first, double second) { return std::max(first, second) <= alike * std::min(first, second); }
 
+/// "llama-3.1-8b" of a path or a repository.
+std::string short_name(std::string_view model) {
+  while (model.ends_with('/')) model.remove_suffix(1);
+  std::string name(model.substr(model.find_last_of('/') + 1));
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+// ---- what tells runs apart
+
+/// A limit that the requests in flight do not reach does not bind.
+bool binds(double limit, const std::optional<double>& requests) {
+  constexpr double nearly = 0.8;
+  return !requests || *requests >= nearly * limit;
+}
+
 RunLoad run_load(const Observation& observation) {
   RunLoad load;
-  if (observation.span == logs::Span::run) load.category = observation.stratum.category;
+  if (observation.span == Span::run) load.category = observation.stratum.category;
   load.request_rate_per_s = observation.times.request_rate_per_s;
+  if (load.request_rate_per_s) return load;
+  const auto is_number = [](double value) { return value >= 0.5 && std::isfinite(value); };
+  if (observation.concurrency && is_number(*observation.concurrency) &&
+      binds(*observation.concurrency, observation.requests)) {
+    load.requests = *observation.concurrency;
+    return load;
+  }
+  if (observation.offered_requests && !observation.concurrency) {
+    load.offered_requests = observation.offered_requests;
+    return load;
+  }
   const double requests = observation.requests.value_or(0.0);
-  if (load.request_rate_per_s || !(requests >= 0.5) || !std::isfinite(requests)) return load;
-  const bool window = observation.span == logs::Span::window;
+  if (!is_number(requests)) return load;
+  const bool window = observation.span == Span::window;
   load.requests = window ? std::exp2(std::round(std::log2(requests))) : std::max(1.0, std::round(requests));
   return load;
+}
+
+std::string sampling_text(const logs::Stratum& stratum) {
+  std::string text;
+  const auto add = [&](std::string_view name, const auto& value) {
+    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, *value);
+  };
+  add("temperature", stratum.temperature);
+  add("top_p", stratum.top_p);
+  if (stratum.draft_sampling) text += fmt::format("{}{} drafts", text.empty() ? "" : ", ", *stratum.draft_sampling);
+  return readable(text);
+}
+
+RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
+  RunSetting setting{.decoding = observation.decoding,
+                     .engine = log.engine,
+                     .version = log.version,
+                     .target = short_name(log.settings.target.value_or("")),
+                     .sampling = sampling_text(observation.stratum)};
+  if (observation.decoding != Decoding::speculative) return setting;
+  setting.gamma = observation.gamma;
+  setting.adaptive = observation.adaptive.value_or(false);
+  setting.drafter = observation.drafter.value_or(log.settings.method.value_or(""));
+  setting.draft_model = short_name(log.settings.draft.value_or(""));
+  return setting;
 }
 
 // ---- acceptance
@@ -80,129 +139,64 @@ Estimate counted_tokens(std::span<const analytic::AcceptanceCounts> clusters) {
   return {1.0 + pooled.accepted, std::sqrt(variance / pooled.steps)};
 }
 
-/// The mean of printed lengths; one alone is as good as a single run.
-std::optional<Estimate> printed_tokens(std::span<const Observation> observations) {
+/// The mean of printed lengths. The error between runs is not known.
+std::optional<Estimate> printed_tokens(const Run& run) {
   double sum = 0.0;
-  for (const Observation& one : observations) {
-    if (!one.acceptance_length || !(*one.acceptance_length >= 1.0)) return std::nullopt;
-    sum += *one.acceptance_length;
+  double number = 0.0;
+  for (const RunPart& part : run.parts) {
+    if (!part.tokens || !(*part.tokens >= 1.0)) continue;
+    sum += *part.tokens;
+    number += 1.0;
   }
-  const double mean = sum / static_cast<double>(observations.size());
-  return Estimate{mean, single_run_error * mean};
+  if (number == 0.0) return std::nullopt;
+  return Estimate{sum / number, std::numeric_limits<double>::quiet_NaN()};
+}
+
+/// 1 + accepted / steps, where drafts have several lengths or positions were not logged: as many accepted drafts as a
+/// geometric distribution of this mean scatters by.
+std::optional<Estimate> totaled_tokens(const Run& run) {
+  double steps = 0.0;
+  double tokens = 0.0;
+  for (const RunPart& part : run.parts) {
+    if (!part.tokens || part.weight <= 1.0) continue;
+    steps += part.weight;
+    tokens += part.weight * *part.tokens;
+  }
+  if (steps == 0.0) return std::nullopt;
+  const double mean = tokens / steps;
+  return Estimate{mean, std::sqrt(mean * std::max(0.0, mean - 1.0) / steps)};
 }
 
 std::optional<Estimate> run_tokens(const Run& run, std::span<const Observation> observations) {
-  if (run.decoding == Decoding::plain) return Estimate{1.0, 0.0};
+  if (run.is_plain()) return Estimate{1.0, 0.0};
   if (!run.clusters.empty()) return counted_tokens(run.clusters);
-  auto length = logs::acceptance_length(observations);
-  if (!length) return printed_tokens(observations);
-  // Without positions: as many accepted drafts as a geometric distribution of this mean scatters by.
-  if (std::isnan(length->standard_error)) {
-    length->standard_error = std::sqrt(length->mean * std::max(0.0, length->mean - 1.0) / std::max(1.0, run.steps));
+  const auto undrafted = [](const Observation& one) { return one.acceptance && one.acceptance->generated_tokens; };
+  if (std::ranges::none_of(observations, undrafted)) {
+    const auto length = logs::acceptance_length(observations);
+    if (length && !std::isnan(length->standard_error)) return length;
   }
-  return length;
-}
-
-// ---- times
-
-std::optional<double> length_of(const Observation& observation) {
-  if (counts_steps(observation) && observation.acceptance->accepted_tokens) {
-    return 1.0 + static_cast<double>(*observation.acceptance->accepted_tokens) /
-                     static_cast<double>(observation.acceptance->steps);
-  }
-  return observation.acceptance_length;
-}
-
-/// The time per token of one request, from what there is: throughput says it only where requests wait for the server.
-std::optional<double> token_ms(const Observation& observation) {
-  const logs::ObservedTimes& times = observation.times;
-  if (times.tpot_ms) return times.tpot_ms;
-  const bool of_server = times.output_tokens_per_s && observation.requests && !times.request_rate_per_s;
-  if (of_server && *times.output_tokens_per_s > 0.0) return 1000.0 * *observation.requests / *times.output_tokens_per_s;
-  return std::nullopt;
-}
-
-std::optional<double> iteration_ms(const Observation& observation) {
-  if (observation.decoding == Decoding::speculative) {
-    const auto length = length_of(observation);
-    // Both sides as a client sees them: its chunks may hold several tokens.
-    if (observation.times.tpot_ms && length) return *length * *observation.times.tpot_ms;
-    if (observation.times.iteration_ms) return observation.times.iteration_ms;
-    const auto token = token_ms(observation);
-    return length && token ? std::optional(*length * *token) : std::nullopt;
-  }
-  if (observation.times.tpot_ms) return observation.times.tpot_ms;
-  return observation.times.iteration_ms ? observation.times.iteration_ms : token_ms(observation);
-}
-
-/// The mean over those that have a value, weighted by steps, with the standard error that their scatter says.
-std::optional<Estimate> observed_mean(std::span<const Observation> observations, const auto& value) {
-  constexpr double few = 4.0;
-  double weights = 0.0;
-  double sum = 0.0;
-  double number = 0.0;
-  std::vector<std::pair<double, double>> values;
-  for (const Observation& one : observations) {
-    const std::optional<double> found = value(one);
-    if (!found || !std::isfinite(*found) || *found < 0.0) continue;
-    const double weight = one.acceptance ? std::max(1.0, static_cast<double>(one.acceptance->steps)) : 1.0;
-    values.emplace_back(*found, weight);
-    weights += weight;
-    sum += weight * *found;
-    number += 1.0;
-  }
-  if (values.empty()) return std::nullopt;
-  const double mean = sum / weights;
-  double squares = 0.0;
-  for (const auto& [one, weight] : values) squares += weight * weight * (one - mean) * (one - mean);
-  const double scatter = number > 1.0 ? std::sqrt(squares * number / (number - 1.0)) / weights : 0.0;
-  return Estimate{mean, number < few ? std::max(scatter, single_run_error * mean) : scatter};
-}
-
-std::optional<Estimate> positive(std::optional<Estimate> time) {
-  return time && time->mean > 0.0 ? time : std::nullopt;
-}
-
-std::optional<double> mean_value(std::span<const Observation> observations, const auto& value) {
-  const auto mean = observed_mean(observations, value);
-  return mean ? std::optional(mean->mean) : std::nullopt;
-}
-
-std::optional<analytic::PrefillTime> prefill_of(std::span<const Observation> observations) {
-  std::vector<analytic::MixedWindow> windows;
-  for (const Observation& one : observations) {
-    const auto iteration = iteration_ms(one);
-    const double prompts = one.times.prompt_tokens_per_s.value_or(-1.0);
-    const bool known = iteration && *iteration > 0.0 && std::isfinite(*iteration) && std::isfinite(prompts);
-    if (one.span == logs::Span::window && known && prompts >= 0.0) windows.push_back({*iteration, prompts});
-  }
-  return analytic::prefill_time(windows);
+  const auto total = totaled_tokens(run);
+  return total ? total : printed_tokens(run);
 }
 
 // ---- runs
 
-bool all_accepted(const logs::AcceptanceCounts& counts, const std::optional<std::int64_t>& gamma) {
-  if (!counts.accepted_tokens || counts.steps <= 0) return false;
-  if (counts.drafted_tokens) return *counts.drafted_tokens > 0 && *counts.accepted_tokens >= *counts.drafted_tokens;
-  return gamma && *counts.accepted_tokens >= *gamma * counts.steps;
-}
-
-RunPart run_part(const Observation& observation) {
-  const bool plain = observation.decoding == Decoding::plain;
-  RunPart part{.span = observation.span,
-               .request = observation.stratum.request,
-               .tokens = plain ? std::optional(1.0) : length_of(observation),
-               .iteration_ms = iteration_ms(observation),
-               .output_tokens_per_s = observation.times.output_tokens_per_s};
-  if (!counts_steps(observation)) return part;
-  part.weight = static_cast<double>(observation.acceptance->steps);
-  if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;
-  part.all_accepted = all_accepted(*observation.acceptance, observation.gamma);
-  return part;
+/// The mean over those that have a value, weighted by steps.
+std::optional<double> mean_value(std::span<const Observation> observations, const auto& value) {
+  double weights = 0.0;
+  double sum = 0.0;
+  for (const Observation& one : observations) {
+    const std::optional<double> found = value(one);
+    if (!found || !std::isfinite(*found) || *found < 0.0) continue;
+    const double weight = one.acceptance ? std::max(1.0, static_cast<double>(one.acceptance->steps)) : 1.0;
+    weights += weight;
+    sum += weight * *found;
+  }
+  return weights > 0.0 ? std::optional(sum / weights) : std::nullopt;
 }
 
 /// Of a request that is replayed.
-RunPart run_part(const Observation& trace, const analytic::AcceptanceCounts& replay) {
+RunPart replayed_part(const Observation& trace, const analytic::AcceptanceCounts& replay) {
   RunPart part{.span = trace.span, .request = trace.stratum.request, .weight = replay.steps};
   double accepted = 0.0;
   for (const double at : replay.accepted_at) {
@@ -221,21 +215,21 @@ void add_circumstances(const logs::Stratum& stratum, Run& run) {
 }
 
 /// The finest span that counted steps: windows and a whole run of one load hold the same ones.
-logs::Span counted_span(std::span<const Observation> observations) {
-  for (const logs::Span span : {logs::Span::request, logs::Span::window}) {
+Span counted_span(std::span<const Observation> observations) {
+  for (const Span span : {Span::request, Span::window}) {
     const auto counted = [&](const Observation& one) { return one.span == span && counts_steps(one); };
     if (std::ranges::any_of(observations, counted)) return span;
   }
-  return logs::Span::run;
+  return Span::run;
 }
 
 void add_counts(std::span<const Observation> observations, Run& run) {
-  const logs::Span finest = counted_span(observations);
+  const Span finest = counted_span(observations);
   for (const Observation& one : observations) {
     if (!counts_steps(one) || one.span != finest) continue;
     run.steps += static_cast<double>(one.acceptance->steps);
     if (static_cast<double>(one.acceptance->steps) < few_steps) ++run.tiny_observations;
-    if (!run.gamma) continue;
+    if (!run.setting.gamma || run.setting.adaptive) continue;
     if (auto cluster = counts_for_fit(one)) add_cluster(std::move(*cluster), run.clusters);
     run.drafts_differ = run.drafts_differ || !drafts_are_whole(one);
   }
@@ -243,52 +237,60 @@ void add_counts(std::span<const Observation> observations, Run& run) {
 }
 
 /// The part of an iteration, where every observation has it.
-std::optional<Estimate> part_of(std::span<const Observation> observations,
-                                std::optional<double> logs::ObservedTimes::*part) {
-  const auto time = [&](const Observation& one) { return one.times.*part; };
-  const bool all =
-      std::ranges::none_of(observations, [&](const Observation& one) { return time(one) == std::nullopt; });
-  return all ? observed_mean(observations, time) : std::nullopt;
+std::optional<double> part_of(std::span<const Observation> observations,
+                              std::optional<double> logs::ObservedTimes::*part) {
+  const auto lacks = [&](const Observation& one) { return !(one.times.*part); };
+  if (std::ranges::any_of(observations, lacks)) return std::nullopt;
+  return mean_value(observations, [&](const Observation& one) { return one.times.*part; });
 }
 
-Run run_of(std::span<const Observation> observations) {
-  const Observation& first = observations.front();
-  Run run{.decoding = first.decoding,
-          .gamma = first.decoding == Decoding::speculative ? first.gamma : std::nullopt,
-          .load = run_load(first),
+/// Clearly fewer requests were served per second than were sent.
+bool is_overloaded(const Observation& observation) {
+  constexpr double keeps_up = 0.9;
+  const logs::ObservedTimes& times = observation.times;
+  return times.request_rate_per_s && times.served_requests_per_s &&
+         *times.served_requests_per_s < keeps_up * *times.request_rate_per_s;
+}
+
+Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Placed> members) {
+  std::vector<Observation> observations;
+  for (const Placed& one : members) observations.push_back(one.observation);
+  RunParts timed = parts_of(members);
+  Run run{.setting = setting,
+          .load = load,
           .requests = mean_value(observations, [](const Observation& one) { return one.requests; }),
-          .observations = observations.size()};
+          .observations = observations.size(),
+          .left_out = timed.left_out,
+          .parts = std::move(timed.parts)};
+  if (load.requests && !run.requests) run.requests = load.requests;
   add_counts(observations, run);
   run.tokens = run_tokens(run, observations);
-  run.iteration_ms = positive(observed_mean(observations, iteration_ms));
   run.draft_ms = part_of(observations, &logs::ObservedTimes::draft_ms);
-  run.verification_ms = positive(part_of(observations, &logs::ObservedTimes::verification_ms));
-  run.output_tokens_per_s =
-      observed_mean(observations, [](const Observation& one) { return one.times.output_tokens_per_s; });
+  run.verification_ms = part_of(observations, &logs::ObservedTimes::verification_ms);
+  run.ttft_ms = mean_value(observations, [](const Observation& one) { return one.times.ttft_ms; });
   const auto prompt = mean_value(observations, [](const Observation& one) { return one.times.prompt_tokens_per_s; });
-  if (prompt && run.output_tokens_per_s && *prompt + run.output_tokens_per_s->mean > 0.0) {
-    run.prompt_share = *prompt / (*prompt + run.output_tokens_per_s->mean);
-  }
-  run.prefill = prefill_of(observations);
+  const auto output = mean_value(observations, [](const Observation& one) { return one.times.output_tokens_per_s; });
+  if (prompt && output && *prompt + *output > 0.0) run.prompt_share = *prompt / (*prompt + *output);
+  run.prefill = prefill_of(run.parts);
   run.context_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.context_tokens; });
   run.output_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.output_tokens; });
   for (const Observation& one : observations) {
     add_circumstances(one.stratum, run);
     run.without_graphs = run.without_graphs || one.cuda_graphs == false;
-    run.parts.push_back(run_part(one));
+    run.overloaded = run.overloaded || is_overloaded(one);
   }
   return run;
 }
 
 Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
-  Run run{.decoding = Decoding::speculative,
-          .gamma = gamma,
-          .drafter = traces.front().stratum.category,
+  Run run{.setting = {.decoding = Decoding::speculative,
+                      .gamma = gamma,
+                      .drafter = traces.front().stratum.category.value_or("")},
           .observations = traces.size()};
   for (const Observation& trace : traces) {
     run.clusters.push_back(replayed(trace.trace.by_position, gamma));
     run.steps += run.clusters.back().steps;
-    run.parts.push_back(run_part(trace, run.clusters.back()));
+    run.parts.push_back(replayed_part(trace, run.clusters.back()));
     add_circumstances(trace.stratum, run);
   }
   run.circumstances.erase("category");  // it names the drafter
@@ -296,12 +298,120 @@ Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
   return run;
 }
 
-/// Decoding, gamma (-1: unknown) and load: what one run holds.
-using RunKey = std::tuple<Decoding, std::int64_t, RunLoad>;
+// ---- which observations make one run
 
+/// An observation with what identifies it in its file.
+struct Member {
+  Placed placed;
+  std::string unit;  ///< its file; of a whole run its file and line
+};
+using Members = std::vector<Member>;
+using RunKey = std::pair<RunSetting, RunLoad>;
+using Groups = std::map<RunKey, Members>;
+
+std::vector<Placed> placed_of(const Members& members) {
+  std::vector<Placed> all;
+  for (const Member& member : members) all.push_back(member.placed);
+  return all;
+}
+
+/// IterationTotals of iterations of some members.
+struct IterationTotals {
+  double steps = 0.0, tokens = 0.0, request_ms = 0.0, timed_tokens = 0.0;
+  [[nodiscard]] double length() const { return steps > 0.0 ? tokens / steps : 1.0; }
+  [[nodiscard]] double iteration_ms() const { return timed_tokens > 0.0 ? length() * request_ms / timed_tokens : 0.0; }
+};
+
+IterationTotals iteration_totals(const Members& members) {
+  IterationTotals totals;
+  for (const RunPart& part : parts_of(placed_of(members)).parts) {
+    totals.steps += part.weight;
+    totals.tokens += part.weight * part.tokens.value_or(1.0);
+    totals.request_ms += part.request_ms.value_or(0.0);
+    totals.timed_tokens += part.timed_tokens.value_or(0.0);
+  }
+  return totals;
+}
+
+/// Whether units of one setting accept so differently that they cannot be one drafter on one kind of text.
+bool contradict(const std::map<std::string, Members>& units) {
+  constexpr double clearly = 4.0;      // standard errors
+  constexpr double noticeable = 0.05;  // of the acceptance length
+  constexpr double dependence = 4.0;   // of steps: their variance is larger by it
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0.0;
+  double variance = 0.0;
+  for (const auto& [unit, members] : units) {
+    const IterationTotals totals = iteration_totals(members);
+    if (totals.steps < analytic::min_steps) continue;
+    low = std::min(low, totals.length());
+    high = std::max(high, totals.length());
+    variance = std::max(variance, dependence * totals.length() * (totals.length() - 1.0) / totals.steps);
+  }
+  return high - low > std::max(noticeable * high, clearly * std::sqrt(2.0 * variance));
+}
+
+/// Gives units that contradict each other runs of their own.
+Groups without_contradictions(Groups groups) {
+  Groups all;
+  for (auto& [key, members] : groups) {
+    std::map<std::string, Members> units;
+    for (Member& member : members) units[member.unit].push_back(std::move(member));
+    const bool apart = key.first.decoding == Decoding::speculative && units.size() > 1 && contradict(units);
+    for (auto& [unit, of_unit] : units) {
+      RunKey own = key;
+      if (apart) own.first.file = unit;
+      Members& to = all[own];
+      to.insert(to.end(), std::make_move_iterator(of_unit.begin()), std::make_move_iterator(of_unit.end()));
+    }
+  }
+  return all;
+}
+
+/// The power of two of a context, of windows and runs: requests of one batch share its iterations.
+std::optional<double> context_bin(const Member& member) {
+  const Observation& one = member.placed.observation;
+  const double context = one.stratum.context_tokens.value_or(0.0);
+  if (one.span == Span::request || !(context >= 1.0) || !std::isfinite(context)) return std::nullopt;
+  return std::exp2(std::floor(std::log2(std::max(context, 2.0 * short_context))));
+}
+
+/// Whether the iterations of one run differ between its contexts.
+bool depends_on_context(const Members& members) {
+  std::map<double, Members> bins;
+  for (const Member& member : members) {
+    const auto bin = context_bin(member);
+    if (!bin) return false;
+    bins[*bin].push_back(member);
+  }
+  if (bins.size() < 2) return false;
+  const IterationTotals shortest = iteration_totals(bins.begin()->second);
+  const IterationTotals longest = iteration_totals(bins.rbegin()->second);
+  const auto differs = [](double one, double other) { return one > 0.0 && other > 0.0 && !are_alike(one, other); };
+  return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
+}
+
+/// Contexts at one load are different loads once iterations differ between them, in both arms alike.
+Groups by_context(Groups groups) {
+  std::set<RunLoad> split;
+  for (const auto& [key, members] : groups) {
+    if (depends_on_context(members)) split.insert(key.second);
+  }
+  Groups all;
+  for (auto& [key, members] : groups) {
+    for (Member& member : members) {
+      RunKey own = key;
+      if (split.contains(key.second)) own.second.context = context_bin(member);
+      all[own].push_back(std::move(member));
+    }
+  }
+  return all;
+}
+
+/// Observations of all logs by what tells runs apart.
 struct Sorted {
-  std::map<RunKey, std::vector<Observation>> groups;
-  std::map<std::optional<std::string>, std::vector<Observation>> traces;  ///< by drafter
+  Groups groups;
+  std::map<std::string, std::vector<Observation>> traces;  ///< by drafter
   std::vector<logs::LogWarning> warnings;
 
   void warn(std::string_view code, std::int64_t line, std::string message) {
@@ -309,9 +419,19 @@ struct Sorted {
     if (!said) warnings.push_back({std::string(code), line, std::move(message)});
   }
 
-  void add(Observation observation, bool plain_log) {
+  void add(const logs::ObservedLog& log, bool plain_log) {
+    // Requests of a file whose load is that of its run.
+    std::optional<RunLoad> of_run;
+    for (const Observation& one : log.contents.observations) {
+      if (one.span == Span::run && !of_run) of_run = run_load(one);
+    }
+    for (const Placed& one : placed(log.contents.observations)) add(one, log, of_run, plain_log);
+  }
+
+  void add(Placed one, const logs::ObservedLog& log, const std::optional<RunLoad>& of_run, bool plain_log) {
+    Observation& observation = one.observation;
     if (!observation.acceptance && !observation.trace.by_position.empty()) {
-      return traces[observation.stratum.category].push_back(std::move(observation));
+      return traces[observation.stratum.category.value_or("")].push_back(std::move(observation));
     }
     if (plain_log) {
       if (observation.decoding == Decoding::speculative) {
@@ -326,8 +446,14 @@ struct Sorted {
       return warn("W09", observation.line,
                   "iterations of a speculative server that drafted nothing are not autoregressive decoding: left out");
     }
-    const std::int64_t gamma = observation.decoding == Decoding::plain ? -1 : observation.gamma.value_or(-1);
-    groups[{observation.decoding, gamma, run_load(observation)}].push_back(std::move(observation));
+    if (observation.completed_requests == 0) {
+      return warn("W11", observation.line, "a run of which no request completed is left out");
+    }
+    RunLoad load = run_load(observation);
+    if (load == RunLoad{} && observation.span == Span::request && of_run) load = *of_run;
+    const std::string unit =
+        observation.span == Span::run ? fmt::format("{}:{}", log.file, observation.line) : log.file;
+    groups[{setting_of(observation, log.contents), load}].push_back({.placed = std::move(one), .unit = unit});
   }
 };
 
@@ -338,24 +464,32 @@ std::string values_text(const std::set<std::string>& values) {
 
 std::string lengths_differ(std::string_view name, const std::optional<double>& one,
                            const std::optional<double>& other) {
-  if (!one || !other || are_alike(*one, *other)) return "";
+  if (!one || !other || are_alike(*one, *other) || std::abs(*one - *other) < short_context) return "";
   return fmt::format("{} {:.0f} against {:.0f} tokens", name, *one, *other);
 }
 
 std::string loads_differ(const Run& one, const Run& other) {
-  if (one.load.request_rate_per_s && one.load == other.load) return "";
-  const bool rates = one.load.request_rate_per_s != other.load.request_rate_per_s;
+  if (one.load == other.load && (one.load.request_rate_per_s || one.load.offered_requests)) return "";
+  const bool stated = one.load.request_rate_per_s != other.load.request_rate_per_s ||
+                      one.load.offered_requests != other.load.offered_requests;
   const bool known = one.requests && other.requests;
-  if (!rates && (known ? are_alike(*one.requests, *other.requests) : one.load == other.load)) return "";
+  if (!stated && (known ? are_alike(*one.requests, *other.requests) : one.load == other.load)) return "";
   return fmt::format("{} against {}", load_text(one), load_text(other));
 }
 
-/// "llama-3.1-8b" of a path or a repository.
-std::string short_name(std::string_view model) {
-  while (model.ends_with('/')) model.remove_suffix(1);
-  std::string name(model.substr(model.find_last_of('/') + 1));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+/// "512 tokens", "40k tokens".
+std::string token_count_text(double tokens) {
+  return tokens < 1000.0 ? fmt::format("{:.0f} tokens", tokens) : fmt::format("{:.3g}k tokens", tokens / 1000.0);
+}
+
+/// Names that both runs have and that differ.
+std::string names_differ(const RunSetting& one, const RunSetting& other) {
+  const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
+    if (first.empty() || second.empty() || first == second) return std::string();
+    return fmt::format("{} {} against {}", what, readable(first), readable(second));
+  };
+  const std::string engines = differ("engine", one.engine, other.engine);
+  return engines.empty() ? differ("target", one.target, other.target) : engines;
 }
 
 std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
@@ -371,12 +505,15 @@ std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
 RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
   Sorted sorted;
   for (const bool plain_log : {false, true}) {
-    for (const logs::ObservedLog& log : plain_log ? plain : logs) {
-      for (const Observation& one : log.contents.observations) sorted.add(one, plain_log);
-    }
+    std::vector<const logs::ObservedLog*> files;
+    for (const logs::ObservedLog& log : plain_log ? plain : logs) files.push_back(&log);
+    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);  // their order changes nothing
+    for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
-  for (const auto& [key, observations] : sorted.groups) runs.all.push_back(run_of(observations));
+  for (const auto& [key, members] : by_context(without_contradictions(std::move(sorted.groups)))) {
+    runs.all.push_back(run_of(key.first, key.second, placed_of(members)));
+  }
   for (const auto& [drafter, traces] : sorted.traces) {
     for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) runs.all.push_back(replayed_run(traces, gamma));
   }
@@ -384,6 +521,7 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
 }
 
 std::string difference_of(const Run& one, const Run& other) {
+  if (std::string names = names_differ(one.setting, other.setting); !names.empty()) return names;
   for (const auto& [name, values] : one.circumstances) {
     const auto found = other.circumstances.find(name);
     if (found == other.circumstances.end() || found->second == values) continue;
@@ -395,10 +533,40 @@ std::string difference_of(const Run& one, const Run& other) {
 }
 
 std::string load_text(const Run& run) {
-  const std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
+  std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
+  if (run.load.context) of += fmt::format(" at {}", token_count_text(run.context_tokens.value_or(*run.load.context)));
   if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
+  if (run.load.offered_requests) return fmt::format("{:.0f} requests at once{}", *run.load.offered_requests, of);
   if (!run.requests || !run.load.requests) return "unknown load" + of;
   return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
+}
+
+std::string setting_text(const Run& run, std::span<const Run> runs) {
+  if (run.is_plain()) return "plain";
+  std::set<std::string> drafters;
+  std::set<std::string> models;
+  std::set<std::string> samplings;
+  std::set<std::string> versions;
+  for (const Run& one : runs) {
+    if (one.is_plain()) continue;
+    drafters.insert(one.setting.drafter);
+    models.insert(one.setting.draft_model);
+    samplings.insert(one.setting.sampling);
+    versions.insert(one.setting.engine + " " + one.setting.version);
+  }
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& word, std::size_t kinds) {
+    if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
+  };
+  add(run.setting.drafter, drafters.size());
+  add(run.setting.draft_model, models.size());
+  words.push_back(run.setting.adaptive ? "adaptive"
+                  : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
+                                       : std::string("K unknown"));
+  add(run.setting.sampling, samplings.size());
+  add(run.setting.engine + " " + run.setting.version, versions.size());
+  if (!run.setting.file.empty()) words.push_back(readable(short_name(run.setting.file), longest_drafter));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {

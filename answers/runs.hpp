@@ -17,17 +17,32 @@
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 
-/// Runs of logs: the observations of one draft length, or without speculation, at one load.
+/// Runs of logs: the observations of one setting at one load, or without speculation at it.
 namespace foredraft::answers {
 
-/// The load of a run. Runs at one stated request rate have the same load: faster decoding has fewer concurrent
-/// requests.
+/// The load of a run. Runs at one stated request rate, or of as many requests sent at once, have the same load: faster
+/// decoding has fewer concurrent requests.
 struct RunLoad {
-  /// Of a load generator: its concurrency. For windows of a server: the power of two nearest to the requests in flight.
+  /// The limit of a load generator that binds; else the requests in flight, of windows as the nearest power of two.
   std::optional<double> requests = {};
   std::optional<double> request_rate_per_s = {};  ///< as stated; `requests` is then empty
+  std::optional<double> offered_requests = {};    ///< sent at once, without limit or rate; `requests` is then empty
   std::optional<std::string> category = {};       ///< of prompts, if whole runs name it
+  /// Tokens, a power of two: only if iterations differ between the contexts of one load.
+  std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
+};
+
+/// What tells runs apart, besides the load. Empty: not logged.
+struct RunSetting {
+  logs::Decoding decoding = logs::Decoding::plain;  ///< without or with speculation
+  std::optional<std::int64_t> gamma = {};           ///< >= 1; empty: without speculation, a tree, or not known
+  bool adaptive = false;                            ///< the engine varies what it drafts or verifies
+  std::string drafter = {}, draft_model = {};       ///< method or drafter, as the engine calls it; the model it loads
+  std::string engine = {}, version = {}, target = {};
+  std::string sampling = {};  ///< "temperature 0.7, top_p 0.9"
+  std::string file = {};      ///< only if runs of equal settings contradict each other
+  auto operator<=>(const RunSetting&) const = default;
 };
 
 /// Contribution of one window, request or whole run to a Run.
@@ -38,55 +53,73 @@ struct RunPart {
   std::optional<double> tokens = {};           ///< per iteration; 1 without speculation
   std::vector<std::int64_t> accepted_at = {};  ///< as logs::AcceptanceCounts, if all drafts have one length
   bool all_accepted = false;                   ///< as many drafts accepted as drafted
-  std::optional<double> iteration_ms = {};     ///< without speculation: TPOT
+  /// Milliseconds of decoding, summed over the requests in flight, and the tokens that they generated. Empty: not
+  /// logged, or left out (RunTimesLeftOut).
+  std::optional<double> request_ms = {}, timed_tokens = {};
   std::optional<double> output_tokens_per_s = {};
+  std::optional<double> prompt_tokens_per_s = {};
+  double seconds = 1.0;  ///< its length; 1 if it was not logged, as of all parts of a run
 };
 
-/// One decoding mode at one load. Values that were not logged are empty.
+/// Windows whose times do not say how long an iteration takes.
+struct RunTimesLeftOut {
+  std::size_t beside_idle = 0;  ///< before or after one that ended with no request running
+  std::size_t partial = 0;      ///< far fewer iterations than the others of its run: idle for a part
+  std::size_t prefill = 0;      ///< mostly prompts, while others of its run only decode
+  [[nodiscard]] std::size_t sum() const { return beside_idle + partial + prefill; }
+};
+
+/// One setting at one load. Values that were not logged are empty.
 struct Run {
-  logs::Decoding decoding = logs::Decoding::plain;  ///< without or with speculation
-  std::optional<std::int64_t> gamma = {};           ///< >= 1; empty: without speculation, a tree, or not known
-  std::optional<std::string> drafter = {};          ///< if one log recorded several
+  RunSetting setting = {};
   RunLoad load = {};
   std::optional<double> requests = {};  ///< mean concurrency
   std::size_t observations = 0;
   std::size_t tiny_observations = 0;  ///< of fewer than 20 steps
   /// Windows or requests in order, for a fit. Empty if gamma is unknown or draft lengths vary.
   std::vector<analytic::AcceptanceCounts> clusters = {};
-  bool drafts_differ = false;                 ///< draft lengths vary: not every step drafted gamma tokens
-  double steps = 0.0;                         ///< counted verification steps
-  std::optional<Estimate> tokens = {};        ///< per iteration; 1 without speculation
-  std::optional<Estimate> iteration_ms = {};  ///< without speculation: TPOT
-  std::optional<Estimate> draft_ms = {}, verification_ms = {};
-  std::optional<Estimate> output_tokens_per_s = {};
+  bool drafts_differ = false;           ///< draft lengths vary: not every step drafted gamma tokens
+  double steps = 0.0;                   ///< counted verification steps
+  std::optional<Estimate> tokens = {};  ///< per iteration; 1 without speculation
+  std::optional<double> draft_ms = {}, verification_ms = {};
+  std::optional<double> ttft_ms = {};
+  bool overloaded = false;                  ///< served clearly fewer requests/s than the stated rate
   std::optional<double> prompt_share = {};  ///< prompt tokens divided by all tokens
   std::optional<analytic::PrefillTime> prefill = {};
   std::optional<double> context_tokens = {}, output_tokens = {};
   bool without_graphs = false;  ///< some steps ran without CUDA graphs
+  RunTimesLeftOut left_out = {};
   /// Logged temperature, sampling, category and so on, with all values of each.
   std::map<std::string, std::set<std::string>> circumstances = {};
   std::vector<RunPart> parts = {};  ///< one per observation, in order
+
+  [[nodiscard]] bool is_plain() const { return setting.decoding == logs::Decoding::plain; }
 };
 
-/// Assumed relative standard deviation between two runs of one observation each, for logs without windows.
-inline constexpr double single_run_error = 0.02;
+/// Relative standard deviation between two runs of one observation each, assumed where a choice needs one: it is in no
+/// interval that is reported.
+inline constexpr double single_run_error = 0.05;
 
 struct RunList {
-  std::vector<Run> all;  ///< those without speculation first, then by gamma and load
+  std::vector<Run> all;  ///< those without speculation first, then by setting and load
   std::vector<logs::LogWarning> warnings;
 };
 
 /// `plain`: logs whose observations are without speculation, unless they say that they are speculative (W09).
 /// Observations of a speculative server that drafted nothing (gamma 0) are ignored with W09: they are not
-/// autoregressive decoding.
+/// autoregressive decoding. The order of the logs changes nothing.
 [[nodiscard]] RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain);
 
 /// Why two runs are not comparable, as text; empty: no logged difference. Compares conditions, lengths of contexts and
 /// outputs (by more than a quarter), and the load.
 [[nodiscard]] std::string difference_of(const Run& one, const Run& other);
 
-/// "64 requests", "0.3 requests/s", "8 requests of gsm8k", "unknown load".
+/// "64 requests", "0.3 requests/s", "500 requests at once", "8 requests of gsm8k", "1 request at 32k tokens", "unknown
+/// load".
 [[nodiscard]] std::string load_text(const Run& run);
+
+/// "eagle3, K = 3", with what tells it apart from others of `runs` only.
+[[nodiscard]] std::string setting_text(const Run& run, std::span<const Run> runs);
 
 /// Why no runs of the two are comparable: the target models that they name, "target a against b"; empty: no known
 /// difference. Logs of one side that name two targets differ too.

@@ -19,15 +19,15 @@ constexpr double shortest_context = 512.0;
 
 using ObservationList = std::vector<logs::Observation>;
 
-/// Single requests, and runs of one category each; windows mix whatever runs at once.
-ObservationList counted_observations(std::span<const logs::ObservedLog> logs,
-                                     const std::optional<std::int64_t>& gamma) {
+/// Single requests, and runs of one category each; windows mix whatever runs at once, but know its mean context.
+ObservationList counted_observations(std::span<const logs::ObservedLog> logs, const std::optional<std::int64_t>& gamma,
+                                     bool windows) {
   ObservationList counted;
   for (const logs::ObservedLog& log : logs) {
     for (const logs::Observation& one : log.contents.observations) {
       const bool steps = one.acceptance && one.acceptance->steps > 0 && one.acceptance->accepted_tokens;
       const bool wanted = one.decoding == logs::Decoding::speculative && (!gamma || one.gamma == gamma);
-      if (steps && wanted && one.span != logs::Span::window) counted.push_back(one);
+      if (steps && wanted && (windows || one.span != logs::Span::window)) counted.push_back(one);
     }
   }
   return counted;
@@ -91,18 +91,18 @@ double value_at(const std::vector<double>& sorted, double share) {
 
 std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
                                              const std::optional<std::int64_t>& gamma) {
-  const ObservationList counted = counted_observations(logs, gamma);
+  const ObservationList counted = counted_observations(logs, gamma, false);
   std::vector<StratumTokens> strata;
   add_dimension("category", counted, category_of, strata);
   add_dimension("reasoning", counted, reasoning_of, strata);
-  add_dimension("context", counted, context_of, strata);
+  add_dimension("context", counted.empty() ? counted_observations(logs, gamma, true) : counted, context_of, strata);
   return strata;
 }
 
 std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
                                                 const std::optional<std::int64_t>& gamma) {
   std::vector<double> lengths;
-  for (const logs::Observation& one : counted_observations(logs, gamma)) {
+  for (const logs::Observation& one : counted_observations(logs, gamma, false)) {
     if (one.span != logs::Span::request || one.acceptance->steps < min_request_steps) continue;
     lengths.push_back(1.0 + static_cast<double>(*one.acceptance->accepted_tokens) /
                                 static_cast<double>(one.acceptance->steps));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -95,15 +96,32 @@ std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_jso
   return data.csv();
 }
 
+/// A row for each logged setting of each load. Standard errors that are not known are empty.
 std::string loads_csv(const answers::Advice& advice, const ordered_json& loads) {
   DataText data({"load", "batch", "request_rate_per_s", "gamma", "tokens_per_iteration",
                  "tokens_per_iteration_standard_error", "iteration_ms", "iteration_ms_standard_error", "plain_ms",
                  "plain_ms_standard_error", "speedup", "speedup_standard_error"});
+  const auto cell = [&](const analytic::ClusteredEstimate* estimate) {
+    if (estimate == nullptr) {
+      data.cell(std::optional<Estimate>{});
+    } else {
+      const bool known = !is_assumed(*estimate);
+      data.cell(std::optional(Estimate{estimate->value, known ? uncertainty_of(*estimate).standard_error
+                                                              : std::numeric_limits<double>::quiet_NaN()}));
+    }
+  };
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
     const answers::LoadAdvice& load = advice.loads[i];
-    add_cells(data.row().cell(load.name), loads.at(i), {"/batch", "/request_rate_per_s", "/gamma"});
-    data.cell(load.tokens).cell(load.iteration_ms).cell(load.plain_ms);
-    data.cell(load.chain ? std::optional(load.chain->speedup) : std::nullopt);
+    for (std::size_t k = 0; k < load.logged.size(); ++k) {
+      const answers::LoggedRun& logged = load.logged[k];
+      const answers::RunEstimates& run = advice.runs[logged.run];
+      add_cells(data.row().cell(load.name), loads.at(i), {"/batch", "/request_rate_per_s"});
+      add_cells(data, loads.at(i).at("runs").at(k), {"/gamma"});
+      data.cell(run.run.tokens);
+      cell(run.estimate("iteration_ms"));
+      cell(load.plain ? advice.runs[*load.plain].estimate("tpot_ms") : nullptr);
+      cell(logged.speedup ? &*logged.speedup : nullptr);
+    }
   }
   return data.csv();
 }
@@ -126,10 +144,13 @@ void write_advice(experiments::ResultFolder& folder, const answers::Advice& advi
   folder.write("loads.csv", loads_csv(advice, loads));
   const bool by_gamma =
       std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) { return !load.by_gamma.empty(); });
+  const bool explained =
+      std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) { return load.chain.has_value(); });
   if (!advice.strata.empty()) folder.write("strata.csv", strata_csv(advice));
   if (!json.at("marginal").empty()) folder.write("marginal.csv", marginal_csv(json));
-  if (!advice.by_gamma.empty()) folder.write("acceptance-length.csv", acceptance_length_csv(json));
-  if (!advice.compared().empty()) folder.write("speedup-chain.csv", speedup_chain_csv(advice, loads));
+  if (!json.at("tokens_per_iteration_by_gamma").empty())
+    folder.write("acceptance-length.csv", acceptance_length_csv(json));
+  if (explained) folder.write("speedup-chain.csv", speedup_chain_csv(advice, loads));
   if (by_gamma) folder.write("speedup-by-load.csv", speedup_by_load_csv(advice, loads));
 }
 

@@ -33,6 +33,9 @@ inline constexpr OptionSpec target_option{
 inline constexpr OptionSpec draft_option{"draft", "D", "the draft model likewise", false, model_names};
 inline constexpr OptionSpec log_format_option{
     "format", "F", "the format of the logs (foredraft list formats); default: by content", false, log_format_names};
+inline constexpr OptionSpec gpu_hour_price_option{"gpu-hour-price", "P",
+                                                  "price of a GPU hour, for the cost of a million output tokens"};
+inline constexpr OptionSpec gpus_option{"gpus", "N", "GPUs of the server, with --gpu-hour-price (default 1)"};
 inline constexpr OptionSpec convention_option{
     "convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma", false, convention_names};
 

@@ -8,6 +8,7 @@
 
 #include "answers/engine_settings.hpp"
 #include "answers/profile_prediction.hpp"
+#include "answers/run_cost.hpp"
 #include "core/table.hpp"
 #include "foredraft/acceptance.hpp"
 #include "foredraft/errors.hpp"
@@ -24,10 +25,12 @@ constexpr std::int64_t default_context = 512;
 using Request = AdviceRequest;
 
 /// Those that ask for the times of a device last.
-constexpr std::array<RequestField<Request>, 9> fields_of_advice{
+constexpr std::array<RequestField<Request>, 11> fields_of_advice{
     {{"format", &Request::format},
      {"for", &Request::engine},
      {"engine-version", &Request::engine_version},
+     {"gpu-hour-price", RealNumber<Request>{&Request::gpu_hour_price, 0.0, answers::max_gpu_hour_price}},
+     {"gpus", WholeNumber<Request>{&Request::gpus, 1, answers::max_priced_gpus}},
      {"device", &Request::device},
      {"profile", &Request::profile},
      {"batch", WholeNumber<Request>{&Request::batch, 1, largest_advised_batch}},
@@ -107,6 +110,12 @@ void check(const AdviceRequest& request, ProblemList& problems) {
     require("draft", request.draft, "draft", "llama-3.2-1b", problems);
   }
   check_engine(request, problems);
+  if (request.gpus && !request.gpu_hour_price) {
+    problems.add({.key = "--gpus",
+                  .text = "given without --gpu-hour-price",
+                  .why = "it asks for the cost of tokens",
+                  .suggestion = "e.g. --gpu-hour-price 2.5"});
+  }
 }
 
 ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
@@ -119,6 +128,9 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
         if (request.batch && !one.requests) one.requests = static_cast<double>(*request.batch);
       }
     }
+  }
+  if (request.gpu_hour_price) {
+    answer.question.gpu_price = {.per_hour = *request.gpu_hour_price, .gpus = request.gpus.value_or(1)};
   }
   if (!named_device(request).empty()) add_prediction(request, answer);
   return answer;

@@ -27,8 +27,10 @@ struct AdviceRequest {
   /// at most one of them; empty: logged times alone.
   std::string device = {}, profile = {};
   std::string target = {}, draft = {};
-  std::optional<std::int64_t> batch = {};    ///< requests in flight, where the logs do not say it
-  std::optional<std::int64_t> context = {};  ///< tokens; default 512
+  std::optional<std::int64_t> batch = {};     ///< requests in flight, where the logs do not say it
+  std::optional<std::int64_t> context = {};   ///< tokens; default 512
+  std::optional<double> gpu_hour_price = {};  ///< of one GPU, in any currency
+  std::optional<std::int64_t> gpus = {};      ///< of the server that was logged; default 1
   AskedDeployment deployment = {};
 };
 

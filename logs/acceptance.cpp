@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -280,6 +285,31 @@ AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::sp
   return counts;
 }
 
+namespace {
+
+/// Positions from rounded rates add up to the accepted tokens if the rest, which is within their rounding, is spread
+/// over them; else they stay.
+void fit_to_total(AcceptanceCounts& counts) {
+  const auto positions = static_cast<std::int64_t>(counts.accepted_at.size());
+  if (!counts.accepted_tokens || positions == 0) return;
+  const auto sum = std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), std::int64_t{0});
+  const std::int64_t rest = *counts.accepted_tokens - sum;
+  if (std::abs(static_cast<double>(rest)) > counts.accepted_at_rounding * static_cast<double>(positions)) return;
+  std::vector<std::int64_t> fitted = counts.accepted_at;
+  const std::int64_t sign = rest < 0 ? -1 : 1;
+  for (std::int64_t i = 0; i < positions; ++i) {
+    // The first ones take what does not divide, the last ones give it.
+    const std::int64_t at = sign > 0 ? i : positions - 1 - i;
+    fitted[static_cast<std::size_t>(at)] +=
+        sign * (std::abs(rest) / positions + (i < std::abs(rest) % positions ? 1 : 0));
+  }
+  const bool possible =
+      fitted.back() >= 0 && fitted.front() <= counts.steps && std::ranges::is_sorted(fitted, std::ranges::greater{});
+  if (possible) counts.accepted_at = std::move(fitted);
+}
+
+}  // namespace
+
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line) {
   if (gamma && std::cmp_less(*gamma, rates.size())) rates = rates.first(static_cast<std::size_t>(*gamma));
@@ -298,6 +328,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
   // Both are integers.
   counts.accepted_at_rounding = std::floor(rounding.value_or(rounding_of(rates, steps)) * steps + 0.5);
   if (counts.steps_estimated) counts.accepted_at_rounding = std::max(counts.accepted_at_rounding, 1.0);
+  fit_to_total(counts);
 }
 
 std::optional<double> tokens_per_step(const AcceptanceCounts& counts) {
@@ -309,6 +340,13 @@ std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts) {
   if (counts.steps <= 0 || counts.steps_estimated || !counts.drafted_tokens) return std::nullopt;
   if (*counts.drafted_tokens == 0 || *counts.drafted_tokens % counts.steps != 0) return std::nullopt;
   return *counts.drafted_tokens / counts.steps;
+}
+
+bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma) {
+  constexpr double cut_short = 0.02;  // by the ends of texts
+  if (!gamma || !counts.drafted_tokens || counts.steps <= 0) return false;
+  const double whole = static_cast<double>(counts.steps) * static_cast<double>(*gamma);
+  return static_cast<double>(*counts.drafted_tokens) < (1.0 - cut_short) * whole;
 }
 
 void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,

@@ -63,6 +63,9 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
 /// drafted / steps if that is an integer and not estimated; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts);
 
+/// Whether iterations drafted clearly less than `gamma` tokens on average: the number varies, or is another one.
+[[nodiscard]] bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma);
+
 /// Throws RejectedRecord if more is accepted than drafted, if more steps reach a position than the one before it, or if
 /// more is drafted than steps of at most `gamma` drafts can. Warns (W18) if positions do not add up to the accepted
 /// tokens.

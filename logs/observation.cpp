@@ -59,12 +59,14 @@ struct Weights {
 Weights weights_of(const Observation& observation) {
   const double seconds = observation.times.duration_s.value_or(0.0);
   if (!observation.acceptance) {
-    return {.seconds = seconds, .steps = 0.0, .tokens = seconds * observation.times.output_tokens_per_s.value_or(0.0)};
+    // Without drafts every token is a step.
+    const double tokens = seconds * observation.times.output_tokens_per_s.value_or(0.0);
+    return {.seconds = seconds, .steps = tokens, .tokens = tokens};
   }
-  const auto steps = static_cast<double>(observation.acceptance->steps);
-  return {.seconds = seconds,
-          .steps = steps,
-          .tokens = steps + static_cast<double>(observation.acceptance->accepted_tokens.value_or(0))};
+  const AcceptanceCounts& counts = *observation.acceptance;
+  const auto accepted = static_cast<double>(counts.accepted_tokens.value_or(0));
+  const double steps = all_steps(counts);
+  return {.seconds = seconds, .steps = steps, .tokens = steps + accepted};
 }
 
 ObservedTimes mean(const ObservedTimes& first, const Weights& a, const ObservedTimes& second, const Weights& b) {
@@ -94,18 +96,18 @@ Stratum without_lengths(Stratum stratum) {
   return stratum;
 }
 
-std::optional<std::int64_t> minus(const std::optional<std::int64_t>& later,
-                                  const std::optional<std::int64_t>& earlier) {
-  if (!later || !earlier) return std::nullopt;
-  return *later - *earlier;
-}
-
-bool fell(const std::optional<std::int64_t>& difference) { return difference && *difference < 0; }
-
 }  // namespace
+
+double all_steps(const AcceptanceCounts& counts) {
+  const auto drafting = static_cast<double>(counts.steps);
+  if (!counts.generated_tokens || !counts.accepted_tokens) return drafting;
+  return std::max(drafting, static_cast<double>(*counts.generated_tokens - *counts.accepted_tokens));
+}
 
 bool may_be_pooled(const Observation& first, const Observation& second) {
   return first.span == second.span && first.decoding == second.decoding && first.gamma == second.gamma &&
+         first.adaptive == second.adaptive && first.drafter == second.drafter && first.partial == second.partial &&
+         first.concurrency == second.concurrency && first.offered_requests == second.offered_requests &&
          without_lengths(first.stratum) == without_lengths(second.stratum) &&
          power_of_two(first.stratum.context_tokens) == power_of_two(second.stratum.context_tokens) &&
          first.cuda_graphs == second.cuda_graphs && first.times.request_rate_per_s == second.times.request_rate_per_s &&
@@ -121,6 +123,8 @@ Observation pooled(const Observation& first, const Observation& second) {
   both.acceptance = sum(first.acceptance, second.acceptance);
   both.acceptance_length = mean(first.acceptance_length, a.steps, second.acceptance_length, b.steps);
   both.requests = mean(first.requests, a.seconds, second.requests, b.seconds);
+  both.completed_requests = sum(first.completed_requests, second.completed_requests);
+  both.failed_requests = sum(first.failed_requests, second.failed_requests);
   both.waiting = mean(first.waiting, a.seconds, second.waiting, b.seconds);
   both.times = mean(first.times, a, second.times, b);
   if (first.stratum.request != second.stratum.request) both.stratum.request = std::nullopt;
@@ -129,26 +133,6 @@ Observation pooled(const Observation& first, const Observation& second) {
   if (first.cuda_graphs != second.cuda_graphs) both.cuda_graphs = std::nullopt;
   if (first.times.request_rate_per_s != second.times.request_rate_per_s) both.times.request_rate_per_s = std::nullopt;
   return both;
-}
-
-std::optional<Observation> difference(const Observation& later, const Observation& earlier) {
-  if (!later.acceptance || !earlier.acceptance) return std::nullopt;
-  const AcceptanceCounts& all = *later.acceptance;
-  const AcceptanceCounts& before = *earlier.acceptance;
-  AcceptanceCounts counts{.steps = all.steps - before.steps,
-                          .drafted_tokens = minus(all.drafted_tokens, before.drafted_tokens),
-                          .accepted_tokens = minus(all.accepted_tokens, before.accepted_tokens),
-                          .accepted_at = all.accepted_at};
-  bool restarted = counts.steps < 0 || fell(counts.drafted_tokens) || fell(counts.accepted_tokens) ||
-                   all.accepted_at.size() < before.accepted_at.size();
-  for (std::size_t i = 0; !restarted && i < before.accepted_at.size(); ++i) {
-    counts.accepted_at[i] -= before.accepted_at[i];
-    restarted = counts.accepted_at[i] < 0;
-  }
-  if (restarted) return std::nullopt;
-  Observation between = later;
-  between.acceptance = std::move(counts);
-  return between;
 }
 
 }  // namespace foredraft::logs

@@ -4,6 +4,8 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +57,9 @@ struct AcceptanceCounts {
   std::optional<std::int64_t> generated_tokens = {};
 };
 
+/// Steps that drafted and, where the generated tokens tell how many, those that did not.
+[[nodiscard]] double all_steps(const AcceptanceCounts& counts);
+
 /// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
 struct AcceptanceTrace {
   std::vector<std::int32_t> by_step = {};  ///< of each verification step
@@ -95,6 +100,8 @@ struct Observation {
   std::optional<double> concurrency = {};       ///< limit set in the load generator
   std::optional<double> offered_requests = {};  ///< sent at once, without a limit of rate or concurrency
   std::optional<std::int64_t> completed_requests = {}, failed_requests = {};  ///< of a run
+  /// A window that begins or ends with nothing running, or holds a pause: `requests` did not run all the time.
+  std::optional<bool> partial = {};
   std::optional<bool> cuda_graphs = {};
   AcceptanceTrace trace = {};  ///< of one request; a pooled observation has none
   ObservedTimes times = {};
@@ -117,6 +124,14 @@ struct EngineSettings {
   std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens with captured graphs
 };
 
+/// What a server had counted at one moment, as /metrics says.
+struct ServerScrape {
+  std::int64_t line = 0;                                     ///< where it ends in its file
+  std::string engine = {};                                   ///< "vllm", "sglang", "llama.cpp"
+  std::map<std::string, double, std::less<>> counters = {};  ///< since the start, by name and labels
+  std::map<std::string, double, std::less<>> gauges = {};    ///< of this moment, by name
+};
+
 /// The contents of one file.
 struct LogContents {
   std::string format = {};   ///< of the registry; several separated by blanks
@@ -124,23 +139,20 @@ struct LogContents {
   std::string version = {};  ///< of the engine as logged; empty: unknown
   EngineSettings settings = {};
   std::vector<Observation> observations = {};
+  std::vector<ServerScrape> scrapes = {};  ///< each observation of /metrics ends at the line of one
   std::vector<LogWarning> warnings = {};
   std::int64_t lines = 0;
   std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
 };
 
-/// Whether two observations may be counted together: equal in span, decoding, gamma, stated load and stratum, with the
-/// same power of two of concurrent requests and of the context length.
+/// Whether two observations may be counted together: equal in span, decoding, gamma, drafter, stated load, stratum and
+/// whether partial, with the same power of two of concurrent requests and of the context length.
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
 /// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
 /// their weights (steps, tokens, seconds; equally if these were not logged); what one of them lacks is absent.
 /// Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
-
-/// Difference between two readings of counters that run since the start of a server. Nullopt if one has no counts, or
-/// if a counter decreased, which means that the server was restarted.
-[[nodiscard]] std::optional<Observation> difference(const Observation& later, const Observation& earlier);
 
 // ---- The names of all fields of an observation: an observations file is written and read by visiting them.
 
@@ -212,6 +224,7 @@ void visit_fields(Object& observation, auto&& visit) {
   visit("offered_requests", observation.offered_requests);
   visit("completed_requests", observation.completed_requests);
   visit("failed_requests", observation.failed_requests);
+  visit("partial", observation.partial);
   visit("cuda_graphs", observation.cuda_graphs);
   visit("trace", observation.trace);
   visit("times", observation.times);

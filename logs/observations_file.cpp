@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,6 +21,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view observations_schema = "foredraft.observations/1";
+
+/// Keys that were added to the schema: files written before lack them.
+constexpr std::array<std::string_view, 9> later_keys{"partial",         "adaptive",         "drafter",
+                                                     "concurrency",     "offered_requests", "completed_requests",
+                                                     "failed_requests", "generated_tokens", "served_requests_per_s"};
 
 template <typename Enum>
 constexpr const auto& words_of() {
@@ -83,7 +89,7 @@ class Decoder {
     }
   }
 
-  /// The keys of one object; every one is required, and no other is allowed.
+  /// The keys of one object; every one is required unless files were written without it, and no other is allowed.
   class Keys {
    public:
     Keys(Decoder& decoder, const Json& json, const std::string& path)
@@ -96,6 +102,7 @@ class Decoder {
       if (!json_.is_object()) return nullptr;
       const auto found = json_.find(name);
       if (found != json_.end()) return &*found;
+      if (std::ranges::find(later_keys, name) != later_keys.end()) return nullptr;
       decoder_.reject(path(name), "missing", "all keys are required; null: not logged");
       return nullptr;
     }

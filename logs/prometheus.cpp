@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/scrapes.hpp"
 
 /// Metrics of a server in Prometheus format: counters since its start, summed over engines, else gauges.
 namespace foredraft::logs {
@@ -44,140 +47,73 @@ std::optional<Sample> read_sample(std::string_view text) {
   return sample;
 }
 
+/// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
+/// which the first counts.
+constexpr std::array<std::string_view, 8> gauge_names{
+    "spec_accept_length",     "spec_num_steps",       "spec_num_draft_tokens", "num_running_reqs",
+    "spec_decode_efficiency", "num_requests_running", "requests_processing",   "gen_throughput"};
+/// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
+constexpr std::array<std::string_view, 14> counter_names{"generation_tokens",
+                                                         "prompt_tokens",
+                                                         "request_success",
+                                                         "inter_token_latency_seconds_sum",
+                                                         "inter_token_latency_seconds_count",
+                                                         "time_per_output_token_seconds_sum",
+                                                         "time_per_output_token_seconds_count",
+                                                         "time_to_first_token_seconds_sum",
+                                                         "time_to_first_token_seconds_count",
+                                                         "request_time_per_output_token_seconds_sum",
+                                                         "request_time_per_output_token_seconds_count",
+                                                         "tokens_predicted",
+                                                         "tokens_predicted_seconds",
+                                                         "generation_tokens_created"};
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 class PrometheusReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& contents) override { close(contents); }
+  void finish(LogContents& contents) override {
+    close(contents);
+    observe_scrapes(contents);
+  }
 
  private:
-  void add_counter(std::string_view name, std::string_view labels, std::int64_t count);
-  [[nodiscard]] std::optional<double> gauge(std::string_view name) const;
-  [[nodiscard]] std::optional<Observation> counted(LogContents& contents) const;
-  [[nodiscard]] std::optional<Observation> emitted(LogContents& contents) const;
-  [[nodiscard]] std::optional<Observation> last_batch(LogContents& contents) const;
-  void close(LogContents& contents);
+  void close(LogContents& contents) {
+    if (!seen_.empty()) {
+      if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
+      contents.scrapes.push_back(std::exchange(scrape_, {}));
+    }
+    seen_.clear();
+  }
 
   std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape: a repeated one begins the next
-  AcceptanceCounts counts_ = {};
-  bool has_drafts_ = false;
-  std::int64_t emitted_ = 0;  ///< tokens, as vLLM counted them before V1
-  std::map<std::string, double, std::less<>> gauges_ = {};
-  std::optional<double> running_ = {};
-  std::int64_t line_ = 0;
+  ServerScrape scrape_ = {};
 };
-
-/// Gauges of the last batch, or of the total time. SGLang repeats them for every rank; the first one counts.
-constexpr std::array<std::string_view, 5> gauge_names{"spec_accept_length", "spec_num_steps", "spec_num_draft_tokens",
-                                                      "num_running_reqs", "spec_decode_efficiency"};
 
 bool PrometheusReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
   const std::optional<Sample> sample = read_sample(text);
   if (!sample) return false;
-  constexpr std::string_view prefix = "spec_decode_num_";
-  const std::optional<std::int64_t> count = whole(sample->value);
-  const bool running = sample->name == "num_requests_running";
-  const bool counter = count && sample->name.starts_with(prefix) && !sample->name.ends_with("_created");
-  const bool gauge = std::find(gauge_names.begin(), gauge_names.end(), sample->name) != gauge_names.end();
+  const bool counter = sample->value >= 0.0 && std::isfinite(sample->value) &&
+                       (sample->name.starts_with("spec_decode_num_") || contains(counter_names, sample->name));
+  const bool gauge = contains(gauge_names, sample->name);
   const bool of_drafter = sample->labels.find("engine_type=\"draft\"") != std::string_view::npos;
-  if (of_drafter || !(running || counter || gauge)) return true;
-  if (const std::string series = fmt::format("{}{}", sample->name, sample->labels); !seen_.insert(series).second) {
+  if (of_drafter || !(counter || gauge)) return true;
+  const std::string series = fmt::format("{}{{{}}}", sample->name, sample->labels);
+  if (!seen_.insert(series).second) {
     close(contents);
     seen_.insert(series);
   }
   contents.engine = sample->engine == "llamacpp" ? "llama.cpp" : sample->engine;
-  line_ = number;
-  if (running) running_ = running_.value_or(0.0) + sample->value;
-  if (gauge) gauges_.try_emplace(std::string(sample->name), sample->value);
-  if (counter) add_counter(sample->name.substr(prefix.size()), sample->labels, *count);
+  scrape_.engine = contents.engine;
+  scrape_.line = number;
+  const std::string name(sample->name);
+  if (counter) scrape_.counters[series] = sample->value;
+  if (gauge && contents.engine == "sglang") scrape_.gauges.try_emplace(name, sample->value);
+  if (gauge && contents.engine != "sglang") scrape_.gauges[name] += sample->value;
   return true;
-}
-
-void PrometheusReader::add_counter(std::string_view name, std::string_view labels, std::int64_t count) {
-  const auto sum = [&](std::int64_t before) { return sum_of_counts(std::array{before, count}, name, line_); };
-  if (name == "drafts") {
-    counts_.steps = sum(counts_.steps);
-    has_drafts_ = true;
-  } else if (name == "draft_tokens") {
-    counts_.drafted_tokens = sum(counts_.drafted_tokens.value_or(0));
-  } else if (name == "accepted_tokens") {
-    counts_.accepted_tokens = sum(counts_.accepted_tokens.value_or(0));
-  } else if (name == "emitted_tokens") {
-    emitted_ = sum(emitted_);
-  } else if (name == "accepted_tokens_per_pos") {
-    const auto position = count_after(labels, "position=\"", "\"");
-    if (!position || *position >= max_positions) return;
-    const auto at = static_cast<std::size_t>(*position);
-    counts_.accepted_at.resize(std::max(counts_.accepted_at.size(), at + 1), 0);
-    counts_.accepted_at[at] = sum(counts_.accepted_at[at]);
-  }
-}
-
-std::optional<double> PrometheusReader::gauge(std::string_view name) const {
-  const auto found = gauges_.find(name);
-  return found == gauges_.end() || !std::isfinite(found->second) ? std::nullopt : std::optional(found->second);
-}
-
-std::optional<Observation> PrometheusReader::counted(LogContents& contents) const {
-  if (!has_drafts_) return std::nullopt;
-  check_counts(counts_, std::nullopt, line_, contents);
-  Observation run{.gamma = steady_gamma(counts_), .acceptance = counts_};
-  if (!run.gamma && !counts_.accepted_at.empty()) run.gamma = static_cast<std::int64_t>(counts_.accepted_at.size());
-  warn_once(
-      contents, "W02", line_,
-      "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a window");
-  return run;
-}
-
-/// vLLM before V1: efficiency is emitted tokens divided by the maximum that steps can emit, steps x (K + 1).
-std::optional<Observation> PrometheusReader::emitted(LogContents& contents) const {
-  const auto efficiency = gauge("spec_decode_efficiency");
-  if (!efficiency || !(*efficiency > 0.0 && *efficiency <= 1.0) || !counts_.drafted_tokens) return std::nullopt;
-  const double steps = static_cast<double>(emitted_) / *efficiency - static_cast<double>(*counts_.drafted_tokens);
-  const auto whole_steps = whole(std::round(steps));
-  if (!whole_steps || *whole_steps == 0 || *whole_steps > emitted_) return std::nullopt;
-  Observation run{.acceptance = AcceptanceCounts{.steps = *whole_steps,
-                                                 .drafted_tokens = counts_.drafted_tokens,
-                                                 .accepted_tokens = emitted_ - *whole_steps,
-                                                 .steps_estimated = true}};
-  const double drafts = std::round(static_cast<double>(*counts_.drafted_tokens) / steps);
-  run.gamma = whole(drafts);
-  check_counts(*run.acceptance, std::nullopt, line_, contents);
-  warn_once(contents, "W05", line_,
-            "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
-  warn_once(contents, "W02", line_, "counters since the start of the server, including warm-up and all loads");
-  return run;
-}
-
-/// SGLang. A tree drafts more tokens than its depth, so gamma stays unknown.
-std::optional<Observation> PrometheusReader::last_batch(LogContents& contents) const {
-  const auto length = gauge("spec_accept_length");
-  if (!length || !(*length >= 1.0)) return std::nullopt;
-  Observation run{.acceptance_length = length};
-  const auto depth = whole(gauge("spec_num_steps"));
-  if (depth && gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0) run.gamma = depth;
-  run.requests = gauge("num_running_reqs");
-  warn_once(contents, "W02", line_, "the acceptance length is that of the last batch only");
-  return run;
-}
-
-void PrometheusReader::close(LogContents& contents) {
-  std::optional<Observation> run = counted(contents);
-  if (!run) run = emitted(contents);
-  if (!run) run = last_batch(contents);
-  if (run) {
-    run->line = line_;
-    run->span = Span::run;
-    run->decoding = Decoding::speculative;
-    if (running_) run->requests = running_;
-    if (run->requests == 0.0) run->requests = std::nullopt;
-    contents.observations.push_back(std::move(*run));
-  }
-  seen_.clear();
-  counts_ = {};
-  has_drafts_ = false;
-  emitted_ = 0;
-  gauges_.clear();
-  running_ = std::nullopt;
 }
 
 }  // namespace
@@ -186,7 +122,7 @@ LogFormat prometheus_format() {
   return {.name = "prometheus",
           .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give their difference",
           .engine = "",
-          .gives = {"yes", "yes", "(yes)", "no", "(yes)"},
+          .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
           .reads = LineFormat{.anchor = R"(^(?:vllm|llamacpp|sglang):\w+[{ ])",
                               .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -32,50 +41,178 @@ std::optional<double> request_rate(const JsonFields& run) {
   return run.real("request_rate");
 }
 
+std::optional<double> product(std::optional<double> a, std::optional<double> b) {
+  return a && b ? std::optional(*a * *b) : std::nullopt;
+}
+
+/// Requests in the batch while tokens are generated: by Little's law.
+std::optional<double> decoding_requests(const ObservedTimes& times) {
+  const auto seconds = product(times.output_tokens_per_s, times.tpot_ms);
+  return seconds ? std::optional(*seconds / 1000.0) : std::nullopt;
+}
+
 /// Mean number of requests in the batch, without waiting ones: by Little's law, unless the load generator held a fixed
 /// concurrency.
-std::optional<double> requests_at_once(const JsonFields& run, bool as_fast_as_possible) {
-  const auto held = run.real("max_concurrency");
-  if (held && as_fast_as_possible) return held;
+std::optional<double> requests_at_once(const JsonFields& run, const Observation& observation) {
+  const auto held = observation.concurrency;
+  if (held && !observation.times.request_rate_per_s) return held;
   const auto latency_ms = run.has("mean_e2el_ms") ? run.real("mean_e2el_ms") : run.real("mean_e2e_latency_ms");
-  const auto ttft_ms = run.real("mean_ttft_ms");
-  const auto completed = run.count("completed");
-  const auto duration_s = run.real("duration");
+  const auto ttft_ms = observation.times.ttft_ms;
+  const auto completed = observation.completed_requests;
+  const auto duration_s = observation.times.duration_s;
   if (latency_ms && ttft_ms && completed && duration_s && *duration_s > 0.0 && *latency_ms > *ttft_ms) {
     return static_cast<double>(*completed) * (*latency_ms - *ttft_ms) / 1000.0 / *duration_s;
   }
+  if (const auto decoding = decoding_requests(observation.times)) return decoding;
   return run.has("concurrency") ? run.real("concurrency") : held;
 }
 
+/// Warns (W19) of requests that failed. Without any that was answered nothing was measured: clears what the generator
+/// printed instead.
+void check_failures(Observation& run, LogContents& contents) {
+  const std::int64_t failed = run.failed_requests.value_or(0);
+  const std::int64_t completed = run.completed_requests.value_or(1);
+  if (completed == 0) {
+    run.times = {.request_rate_per_s = run.times.request_rate_per_s};
+    run.requests = std::nullopt;
+    run.stratum.output_tokens = std::nullopt;
+    run.stratum.context_tokens = std::nullopt;
+    warn_once(contents, "W19", run.line,
+              fmt::format("all {} requests failed: nothing was measured", std::max<std::int64_t>(failed, 0)));
+  } else if (failed > 0) {
+    warn_once(
+        contents, "W19", run.line,
+        fmt::format("{} of {} requests failed ({:.1f} %): times are those of the others, at a lower load", failed,
+                    failed + completed, 100.0 * static_cast<double>(failed) / static_cast<double>(failed + completed)));
+  }
+}
+
+/// Everything is sent at once if neither a rate nor a concurrency limits it.
+void set_offer(std::optional<std::int64_t> sent, Observation& run) {
+  if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);
+  if (sent && *sent > 0 && !run.concurrency && !run.times.request_rate_per_s)
+    run.offered_requests = static_cast<double>(*sent);
+}
+
+/// Keys of a run of a load generator; any two of them identify it, if one is of its times.
+constexpr std::array<const char*, 8> time_keys{"output_throughput", "request_throughput", "mean_tpot_ms",
+                                               "median_tpot_ms",    "mean_itl_ms",        "median_itl_ms",
+                                               "mean_ttft_ms",      "median_ttft_ms"};
+constexpr std::array<const char*, 9> load_keys{"request_rate",       "max_concurrency",     "burstiness",
+                                               "tokenizer_id",       "completed",           "duration",
+                                               "total_input_tokens", "total_output_tokens", "num_prompts"};
+constexpr std::array<const char*, 6> vllm_keys{
+    "spec_decode_num_drafts",      "spec_decode_acceptance_length", "spec_decode_draft_tokens",
+    "spec_decode_accepted_tokens", "spec_decode_acceptance_rate",   "spec_decode_per_position_acceptance_rates"};
+/// A file with one of these is whole: without counts of drafts it is of a run without speculation.
+constexpr std::array<const char*, 4> server_keys{"request_rate", "tokenizer_id", "burstiness", "num_prompts"};
+constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info", "sharegpt_output_len",
+                                                 "mean_e2e_latency_ms", "total_output_tokens_retokenized"};
+constexpr std::string_view run_anchor =
+    "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_num_drafts";
+
+std::ptrdiff_t keys_of(const nlohmann::ordered_json& value, std::span<const char* const> keys) {
+  return std::ranges::count_if(keys, [&](const char* key) { return value.contains(key); });
+}
+
 bool is_serving_benchmark(const nlohmann::ordered_json& value) {
-  return has_keys(value, {"output_throughput", "request_rate", "mean_ttft_ms"});
+  if (!value.is_object()) return false;
+  const auto times = keys_of(value, time_keys);
+  const auto drafts = keys_of(value, vllm_keys);
+  const auto others = keys_of(value, load_keys);
+  return (times > 0 || drafts > 0) && times + drafts + others >= 2;
+}
+
+/// The mean of a latency; its median, with a warning (W20), if the mean is not there.
+std::optional<double> latency_ms(const JsonFields& run, const std::string& name, LogContents& contents) {
+  if (const auto mean = run.real(fmt::format("mean_{}_ms", name))) return mean;
+  const auto median = run.real(fmt::format("median_{}_ms", name));
+  if (median) {
+    warn_once(contents, "W20", run.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  }
+  return median;
 }
 
 Observation serving_run(const JsonFields& run, LogContents& contents) {
-  const auto rate = request_rate(run);
-  Observation observation{.line = run.line(), .span = Span::run, .requests = requests_at_once(run, !rate)};
+  Observation observation{.line = run.line(), .span = Span::run, .concurrency = run.real("max_concurrency")};
   ObservedTimes& times = observation.times;
   times.duration_s = run.real("duration");
   times.output_tokens_per_s = run.real("output_throughput");
-  times.tpot_ms = run.real("mean_tpot_ms");
-  times.ttft_ms = run.real("mean_ttft_ms");
-  times.request_rate_per_s = rate;
+  times.tpot_ms = latency_ms(run, "tpot", contents);
+  times.ttft_ms = latency_ms(run, "ttft", contents);
+  times.request_rate_per_s = request_rate(run);
+  times.served_requests_per_s = run.real("request_throughput");
+  observation.completed_requests = run.count("completed");
+  observation.failed_requests = run.count("failed");
+  const auto sent = run.count("num_prompts");
+  if (!observation.failed_requests && sent && observation.completed_requests && *sent > *observation.completed_requests)
+    observation.failed_requests = *sent - *observation.completed_requests;
+  set_offer(sent, observation);
+  observation.requests = requests_at_once(run, observation);
   const auto prompt_tokens = run.count("total_input_tokens");
   const auto output_tokens = run.count("total_output_tokens");
   if (prompt_tokens && times.duration_s && *times.duration_s > 0.0) {
     times.prompt_tokens_per_s = static_cast<double>(*prompt_tokens) / *times.duration_s;
   }
-  const auto completed = run.count("completed");
-  if (output_tokens && completed && *completed > 0) {
-    const auto requests = static_cast<double>(*completed);
+  if (output_tokens && observation.completed_requests.value_or(0) > 0) {
+    const auto requests = static_cast<double>(*observation.completed_requests);
     observation.stratum.output_tokens = static_cast<double>(*output_tokens) / requests;
     if (prompt_tokens) {
       observation.stratum.context_tokens =
           (static_cast<double>(*prompt_tokens) + static_cast<double>(*output_tokens) / 2.0) / requests;
     }
   }
-  warn_of_arrival_rate(rate, run.real("request_throughput"), run.line(), contents);
+  warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, run.line(), contents);
   return observation;
+}
+
+/// The numbers of a list of lists; nullopt for an entry that is not one.
+std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
+  if (!list.is_array() || list.empty()) return std::nullopt;
+  double sum = 0.0;
+  for (const auto& entry : list) {
+    if (!entry.is_number()) return std::nullopt;
+    sum += entry.get<double>();
+  }
+  return std::isfinite(sum) && sum > 0.0 ? std::optional(sum) : std::nullopt;
+}
+
+/// The single requests of --save-detailed (vLLM) and --output-details (SGLang): the gaps between the chunks of each,
+/// in seconds, add up to the time after its first token.
+void add_requests(const JsonFields& run, const Observation& whole, LogContents& contents) {
+  const auto gaps = run.json().find("itls");
+  if (gaps == run.json().end() || !gaps->is_array()) return;
+  const std::vector<std::int64_t> outputs = run.counts("output_lens");
+  const std::vector<std::int64_t> prompts = run.counts("input_lens");
+  const std::vector<double> first_s = run.reals("ttfts");
+  for (std::size_t i = 0; i < std::min(outputs.size(), gaps->size()); ++i) {
+    const auto decode_s = sum_of_list((*gaps)[i]);
+    if (!decode_s || outputs[i] < 2) continue;
+    const auto tokens = static_cast<double>(outputs[i]);
+    Observation request{.line = whole.line,
+                        .span = Span::request,
+                        .decoding = whole.decoding,
+                        .gamma = whole.gamma,
+                        .adaptive = whole.adaptive,
+                        .requests = whole.requests,
+                        .concurrency = whole.concurrency,
+                        .offered_requests = whole.offered_requests};
+    request.times = {.duration_s = decode_s,
+                     .tpot_ms = 1000.0 * *decode_s / (tokens - 1.0),
+                     .request_rate_per_s = whole.times.request_rate_per_s};
+    if (i < first_s.size()) request.times.ttft_ms = 1000.0 * first_s[i];
+    request.stratum = whole.stratum;
+    request.stratum.request = std::to_string(i);
+    set_lengths(i < prompts.size() ? std::optional(static_cast<double>(prompts[i])) : std::nullopt, tokens,
+                request.stratum);
+    contents.observations.push_back(std::move(request));
+  }
+}
+
+void add_run(const JsonFields& run, Observation observation, LogContents& contents) {
+  check_failures(observation, contents);
+  contents.observations.push_back(observation);
+  add_requests(run, observation, contents);
 }
 
 // ---- `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as fractions; absent
@@ -87,11 +224,15 @@ constexpr double plain_tokens_per_chunk = 1.25;
 constexpr double per_chunk = 0.6;
 
 bool claims_vllm_bench(const nlohmann::ordered_json& value) {
-  return is_serving_benchmark(value) &&
-         (value.contains("spec_decode_num_drafts") || value.contains("tokenizer_id") || value.contains("burstiness"));
+  return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
 
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
+  observation.decoding = Decoding::speculative;
+  if (!run.has("spec_decode_num_drafts")) {
+    observation.acceptance_length = run.real("spec_decode_acceptance_length");
+    return;
+  }
   AcceptanceCounts counts{.steps = run.required_count("spec_decode_num_drafts"),
                           .drafted_tokens = run.count("spec_decode_draft_tokens"),
                           .accepted_tokens = run.count("spec_decode_accepted_tokens")};
@@ -100,7 +241,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
   check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
-  observation.decoding = Decoding::speculative;
+  if (drafts_vary(counts, observation.gamma)) observation.adaptive = true;
   observation.acceptance = std::move(counts);
 }
 
@@ -115,11 +256,13 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
 void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   Observation observation = serving_run(run, contents);
   note(contents.settings.target, run.text("model_id"));
-  observation.times.iteration_ms = run.real("mean_itl_ms");
+  observation.times.iteration_ms = latency_ms(run, "itl", contents);
   const auto tokens = tokens_per_chunk(run);
-  if (run.has("spec_decode_num_drafts")) {
+  if (std::ranges::any_of(vllm_keys, [&](const char* key) { return run.has(key); })) {
     read_vllm_acceptance(run, observation, contents);
-    if (tokens && *tokens < per_chunk * tokens_per_step(*observation.acceptance).value_or(1.0)) {
+    const auto length =
+        observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+    if (tokens && *tokens < per_chunk * length.value_or(1.0)) {
       observation.times.iteration_ms = std::nullopt;
       warn_once(contents, "W07", run.line(),
                 "the inter-token latency is not that of iterations: chunks hold about one token");
@@ -127,10 +270,10 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   } else if (tokens && *tokens > plain_tokens_per_chunk) {
     warn_once(contents, "W09", run.line(),
               "a run without acceptance counts whose chunks hold several tokens: it may be speculative");
-  } else {
+  } else if (tokens || std::ranges::any_of(server_keys, [&](const char* key) { return run.json().contains(key); })) {
     observation.decoding = Decoding::plain;
   }
-  contents.observations.push_back(std::move(observation));
+  add_run(run, std::move(observation), contents);
 }
 
 // ---- `sglang.bench_serving`: one JSON object per run, whose `accept_length` is the server's mean since its start.
@@ -139,8 +282,7 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
 constexpr double per_token = 1.25;
 
 bool claims_sglang_bench(const nlohmann::ordered_json& value) {
-  return is_serving_benchmark(value) &&
-         (value.contains("accept_length") || value.contains("server_info") || value.contains("sharegpt_output_len"));
+  return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
 /// The server's own settings in the same file.
@@ -160,8 +302,8 @@ void read_server_info(const JsonFields& run, Observation& observation, LogConten
 
 /// The gaps between chunks are divided by their tokens, except in old versions, where they are iterations.
 void read_iteration_time(const JsonFields& run, Observation& observation, LogContents& contents) {
-  const auto itl_ms = run.real("mean_itl_ms");
-  const auto tpot_ms = run.real("mean_tpot_ms");
+  const auto itl_ms = latency_ms(run, "itl", contents);
+  const auto tpot_ms = observation.times.tpot_ms;
   if (!itl_ms || !tpot_ms || *tpot_ms <= 0.0) return;
   const double length = observation.acceptance_length.value_or(1.0);
   const double tokens = *itl_ms / *tpot_ms;
@@ -186,7 +328,7 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   }
   read_server_info(run, observation, contents);
   read_iteration_time(run, observation, contents);
-  contents.observations.push_back(std::move(observation));
+  add_run(run, std::move(observation), contents);
 }
 
 // ---- Console output of the load generators `vllm bench serve` and `sglang.bench_serving`, complete or in part.
@@ -197,10 +339,10 @@ constexpr double percent_rounding = 0.00005;
 constexpr double speculative_chunk = 1.3;
 
 constexpr std::string_view console_anchor =
-    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|Successful requests)"
+    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
     R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
     R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
-    R"(|Concurrency|Mean (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\)|Accept length|Acceptance rate \(%\))"
+    R"(|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\)|Accept length|Acceptance rate \(%\))"
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
@@ -212,17 +354,14 @@ std::optional<double> request_rate(const KeyValueBlock& block) {
   return rate ? rate : block.real("Traffic request rate");
 }
 
-std::optional<double> product(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::optional(*a * *b) : std::nullopt;
-}
-
-/// Mean number of requests in the batch: the fixed concurrency, or by Little's law.
-std::optional<double> requests_at_once(const KeyValueBlock& block) {
-  auto held = block.real("Maximum request concurrency");
-  if (!held) held = block.real("Max request concurrency");
-  if (held && !request_rate(block)) return held;
-  const auto decoding = product(block.real("Output token throughput (tok/s)"), block.real("Mean TPOT (ms)"));
-  return decoding ? std::optional(*decoding / 1000.0) : block.real("Concurrency");
+/// A latency of the console: its mean, else its median with a warning (W20).
+std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view name, LogContents& contents) {
+  if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
+  const auto median = block.real(fmt::format("Median {} (ms)", name));
+  if (median) {
+    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  }
+  return median;
 }
 
 void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
@@ -259,8 +398,8 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
 /// A run without data on speculation counts as one without, unless its chunks hold several tokens.
 Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
   if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
-  const auto itl = block.real("Mean ITL (ms)");
-  const auto tpot = block.real("Mean TPOT (ms)");
+  const auto itl = latency_ms(block, "ITL", contents);
+  const auto tpot = latency_ms(block, "TPOT", contents);
   if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
             "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
@@ -276,9 +415,9 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
               is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
                                       : "ITL of vLLM's client is per iteration, not per token");
   }
-  if (!is_sglang_client(block)) return block.real("Mean ITL (ms)");
+  if (!is_sglang_client(block)) return latency_ms(block, "ITL", contents);
   const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
-  return product(block.real("Mean TPOT (ms)"), length);
+  return product(latency_ms(block, "TPOT", contents), length);
 }
 
 class ServingConsoleReader final : public BlockReader {
@@ -306,14 +445,23 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
   run.times = {.duration_s = block.real("Benchmark duration (s)"),
                .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
                .iteration_ms = iteration_ms(block, run, contents),
-               .tpot_ms = block.real("Mean TPOT (ms)"),
-               .ttft_ms = block.real("Mean TTFT (ms)"),
-               .request_rate_per_s = request_rate(block)};
-  run.requests = requests_at_once(block);
+               .tpot_ms = latency_ms(block, "TPOT", contents),
+               .ttft_ms = latency_ms(block, "TTFT", contents),
+               .request_rate_per_s = request_rate(block),
+               .served_requests_per_s = block.real("Request throughput (req/s)")};
+  run.concurrency = block.real("Maximum request concurrency");
+  if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
+  run.completed_requests = block.count("Successful requests");
+  run.failed_requests = block.count("Failed requests");
+  // A limit would stand between these two lines.
+  if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
+  run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
+  if (!run.requests) run.requests = block.real("Concurrency");
   set_lengths(block, run.stratum);
   const ObservedTimes& times = run.times;
   if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
-  warn_of_arrival_rate(times.request_rate_per_s, block.real("Request throughput (req/s)"), block.line(), contents);
+  warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
+  check_failures(run, contents);
   if (block.has("Backend")) {
     contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
   } else if (is_sglang_client(block)) {
@@ -331,7 +479,7 @@ LogFormat vllm_bench_format() {
           .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
           .engine = "vllm",
           .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
-          .reads = JsonFormat{"output_throughput", claims_vllm_bench, of_object<read_vllm_bench>}};
+          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>}};
 }
 
 LogFormat sglang_bench_format() {
@@ -339,7 +487,7 @@ LogFormat sglang_bench_format() {
           .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
           .engine = "sglang",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{"output_throughput", claims_sglang_bench, of_object<read_sglang_bench>}};
+          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>}};
 }
 
 LogFormat serving_console_format() {

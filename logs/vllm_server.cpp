@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -23,11 +27,13 @@ namespace {
 
 struct VllmEngineLine {
   std::int64_t line = 0;
+  std::int64_t engine = 0;                 ///< of several that share the load
   std::optional<std::int64_t> clock = {};  ///< seconds since midnight
   double prompt_tokens_per_s = 0.0;
   double generation_tokens_per_s = 0.0;  ///< including accepted drafts
   double running = 0.0;                  ///< at the end of the window
   std::optional<double> waiting = {};
+  bool partial = false;  ///< begins or ends with nothing running
 };
 
 /// Windows of a server: keeps their engine lines until it is known whether the server speculates.
@@ -37,21 +43,40 @@ class VllmWindows {
   void engine(const VllmEngineLine& engine, LogContents& contents);
   /// The kept line if it is of the time `clock`.
   [[nodiscard]] std::optional<VllmEngineLine> take(std::optional<std::int64_t> clock, LogContents& contents);
-  /// A window without drafted or generated tokens.
-  void idle() { ++idle_; }
+  /// A window in which nothing was drafted; its engine line, if it has one, is that of a window without a draft.
+  void no_draft(const std::optional<VllmEngineLine>& engine, LogContents& contents);
   void speculates() { speculates_ = true; }
+  /// The engine of the server that starts next varies its drafts itself, as its settings say.
+  void adapts() { next_adapts_ = true; }
   /// A server starts at line `number`, or the log ends: windows of one that never drafted count as without speculation.
   void begin_server(std::int64_t number, LogContents& contents);
   void finish(LogContents& contents);
 
  private:
   void close(LogContents& contents);
+  void end_server(LogContents& contents);
+  [[nodiscard]] double interval() const;
+
+  struct LastLine {
+    std::optional<std::int64_t> clock;
+    bool idle;  ///< nothing ran at its moment
+  };
 
   std::optional<VllmEngineLine> open_ = {};
   std::int64_t first_line_ = 0;
   bool speculates_ = false;
+  bool adapts_ = false;
+  bool next_adapts_ = false;
   std::int64_t idle_ = 0;
+  bool begins_ = false;                             ///< the log has the start of this server, when nothing ran
+  std::map<std::int64_t, LastLine> last_;           ///< of each engine
+  std::map<std::int64_t, std::int64_t> intervals_;  ///< how often engine lines are so many seconds apart
 };
+
+/// VLLM_LOG_STATS_INTERVAL, unless the lines of the log are apart by another time.
+constexpr double default_interval_s = 10.0;
+/// Later than this many intervals after the one before it, a line follows a pause: idle servers log nothing.
+constexpr double pause_intervals = 2.5;
 
 constexpr std::int64_t seconds_a_day = 86400;
 
@@ -64,6 +89,7 @@ std::optional<VllmEngineLine> vllm_engine_line(std::string_view text, std::int64
   auto waiting = number_after(text, "Waiting: ", " reqs");
   if (!waiting) waiting = number_after(text, "Pending: ", " reqs");
   return VllmEngineLine{.line = number,
+                        .engine = count_after(text, "Engine ").value_or(0),
                         .clock = clock_in(text),
                         .prompt_tokens_per_s = *prompt,
                         .generation_tokens_per_s = *generation,
@@ -83,6 +109,7 @@ bool same_moment(const VllmEngineLine& engine, std::optional<std::int64_t> clock
 void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   observation.requests = engine.running;
   observation.waiting = engine.waiting;
+  if (engine.partial) observation.partial = true;
   observation.times.output_tokens_per_s = engine.generation_tokens_per_s;
   observation.times.prompt_tokens_per_s = engine.prompt_tokens_per_s;
   if (!observation.acceptance || !(engine.running > 0.0) || !(engine.generation_tokens_per_s > 0.0)) return;
@@ -91,9 +118,27 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   }
 }
 
+/// The time between two engine lines that is most frequent.
+double VllmWindows::interval() const {
+  const auto most = std::ranges::max_element(intervals_, {}, [](const auto& entry) { return entry.second; });
+  return most == intervals_.end() ? default_interval_s : static_cast<double>(most->first);
+}
+
 void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
   close(contents);
+  LastLine& last = last_.try_emplace(engine.engine, LastLine{.clock = {}, .idle = begins_}).first->second;
+  if (engine.clock && last.clock) {
+    const std::int64_t later = (*engine.clock - *last.clock + seconds_a_day) % seconds_a_day;
+    if (!intervals_.empty() && static_cast<double>(later) > pause_intervals * interval()) {
+      last.idle = true;
+    } else if (later > 0) {
+      ++intervals_[later];
+    }
+  }
+  last.clock = engine.clock;
   open_ = engine;
+  const bool idle = !(engine.running > 0.0);
+  open_->partial = std::exchange(last.idle, idle) || idle;
 }
 
 std::optional<VllmEngineLine> VllmWindows::take(std::optional<std::int64_t> clock, LogContents& contents) {
@@ -106,6 +151,15 @@ std::optional<VllmEngineLine> VllmWindows::take(std::optional<std::int64_t> cloc
   return engine;
 }
 
+void VllmWindows::no_draft(const std::optional<VllmEngineLine>& engine, LogContents& contents) {
+  if (!engine) {
+    ++idle_;
+    return;
+  }
+  open_ = engine;
+  close(contents);
+}
+
 void VllmWindows::close(LogContents& contents) {
   if (!open_) return;
   if (open_->generation_tokens_per_s > 0.0) {
@@ -113,27 +167,110 @@ void VllmWindows::close(LogContents& contents) {
     set_engine_line(*open_, observation);
     contents.observations.push_back(std::move(observation));
   } else {
-    idle();
+    ++idle_;
   }
   open_ = std::nullopt;
 }
 
 void VllmWindows::begin_server(std::int64_t number, LogContents& contents) {
   close(contents);
-  for (Observation& window : contents.observations) {
-    if (speculates_ || window.line < first_line_ || window.span != Span::window) continue;
-    if (window.decoding != Decoding::unknown) continue;
-    window.decoding = Decoding::plain;
-    if (window.requests.value_or(0.0) > 0.0 && window.times.output_tokens_per_s.value_or(0.0) > 0.0) {
-      window.times.iteration_ms = 1000.0 * *window.requests / *window.times.output_tokens_per_s;
-    }
-  }
+  end_server(contents);
+  begins_ = true;
+  last_.clear();
   first_line_ = number;
   speculates_ = false;
+  adapts_ = std::exchange(next_adapts_, false);
+}
+
+/// Drafters that look for text that came before draft nothing where there is none.
+bool skips_drafts(const std::optional<std::string>& method) {
+  constexpr std::array<std::string_view, 3> words{"ngram", "suffix", "lookup"};
+  return method &&
+         std::ranges::any_of(words, [&](std::string_view word) { return method->find(word) != method->npos; });
+}
+
+/// Tokens that a window generated.
+std::optional<double> generated(const Observation& window) {
+  const ObservedTimes& times = window.times;
+  return times.output_tokens_per_s && times.duration_s ? std::optional(*times.output_tokens_per_s * *times.duration_s)
+                                                       : std::nullopt;
+}
+
+/// Windows in which more than this was generated than the counted steps emit, in all, hold steps without a draft.
+constexpr double other_steps = 1.1;
+
+/// Whether the windows hold steps that are not counted because nothing was drafted.
+bool has_other_steps(std::span<const Observation* const> windows) {
+  double all = 0.0;
+  double counted = 0.0;
+  for (const Observation* window : windows) {
+    if (!window->acceptance || !window->acceptance->accepted_tokens || !generated(*window)) continue;
+    all += *generated(*window);
+    counted += static_cast<double>(window->acceptance->steps + *window->acceptance->accepted_tokens);
+  }
+  return counted > 0.0 && all > other_steps * counted;
+}
+
+/// The counts of a window in which steps without a draft are not counted: its tokens tell them.
+void count_other_steps(Observation& window, std::optional<std::int64_t> gamma) {
+  const auto tokens = whole(std::round(generated(window).value_or(0.0)));
+  if (!tokens || *tokens == 0) return;
+  if (!window.acceptance) {
+    window.decoding = Decoding::speculative;
+    window.gamma = gamma;
+    window.acceptance = AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0};
+  }
+  AcceptanceCounts& counts = *window.acceptance;
+  const std::int64_t emitted = counts.steps + counts.accepted_tokens.value_or(0);
+  counts.generated_tokens = std::max(emitted, *tokens);
+  if (window.requests.value_or(0.0) > 0.0) {
+    window.times.iteration_ms = 1000.0 * *window.requests * *window.times.duration_s / all_steps(counts);
+  }
+}
+
+void VllmWindows::end_server(LogContents& contents) {
+  std::vector<Observation*> windows;
+  for (Observation& window : contents.observations) {
+    if (window.line < first_line_ || window.span != Span::window) continue;
+    if (!(window.times.output_tokens_per_s.value_or(0.0) > 0.0)) continue;
+    double& seconds = window.times.duration_s.emplace(window.times.duration_s.value_or(interval()));
+    // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
+    if (!intervals_.empty()) seconds = std::min(seconds, interval() + 1.0);
+    windows.push_back(&window);
+  }
+  if (!speculates_) {
+    for (Observation* window : windows) {
+      if (window->decoding != Decoding::unknown) continue;
+      window->decoding = Decoding::plain;
+      if (window->requests.value_or(0.0) > 0.0) {
+        window->times.iteration_ms = 1000.0 * *window->requests / *window->times.output_tokens_per_s;
+      }
+    }
+    return;
+  }
+  const bool skips = skips_drafts(contents.settings.method);
+  const auto drafting =
+      std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
+  const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
+  for (Observation* window : windows) {
+    if (skips) window->adaptive = std::nullopt;
+    if (!skips && (adapts_ || (varying > 1 && 2 * varying >= drafting)) && window->acceptance) window->adaptive = true;
+  }
+  std::optional<std::int64_t> gamma = contents.settings.gamma;
+  for (const Observation* window : windows) {
+    if (!gamma) gamma = window->gamma;
+  }
+  const bool unknown_method = !contents.settings.method;
+  const std::vector<const Observation*> all(windows.begin(), windows.end());
+  if (skips || ((unknown_method || adapts_ || varying > 0) && has_other_steps(all))) {
+    for (Observation* window : windows) count_other_steps(*window, gamma);
+  }
 }
 
 void VllmWindows::finish(LogContents& contents) {
-  begin_server(0, contents);
+  close(contents);
+  adapts_ = adapts_ || next_adapts_;
+  end_server(contents);
   if (idle_ > 0) {
     warn_once(contents, "W11", 0, fmt::format("ignored idle windows: {}", idle_));
   }
@@ -222,6 +359,15 @@ std::optional<AcceptanceCounts> counts_of(const Metrics& metrics, std::optional<
   return counts;
 }
 
+/// Whether steps drafted different numbers of tokens, beyond the rounding of the length that tells their number.
+bool varies(const Metrics& metrics, const std::optional<AcceptanceCounts>& counts) {
+  if (!counts || !metrics.length || !(*metrics.length > 1.0)) return false;
+  const double rounding = length_rounding / (*metrics.length - 1.0);
+  const double steps = static_cast<double>(counts->steps) * (1.0 - std::min(rounding, 1.0));
+  return drafts_vary({.steps = static_cast<std::int64_t>(steps), .drafted_tokens = counts->drafted_tokens},
+                     static_cast<std::int64_t>(metrics.rates.size()));
+}
+
 class VllmReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
@@ -257,7 +403,7 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
   windows_.speculates();
   const std::optional<VllmEngineLine> engine = windows_.take(clock_in(text), contents);
   if (metrics->drafted == 0 && metrics->accepted == 0) {
-    windows_.idle();
+    windows_.no_draft(engine, contents);
     return true;
   }
   const std::optional<std::int64_t> gamma = drafts_each(*metrics, contents.settings.gamma);
@@ -266,7 +412,10 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
                           .gamma = gamma,
                           .acceptance = counts_of(*metrics, gamma, number),
                           .acceptance_length = std::nullopt};
-  if (!gamma && !metrics->rates.empty()) observation.gamma = static_cast<std::int64_t>(metrics->rates.size());
+  if (!gamma && !metrics->rates.empty()) {
+    observation.gamma = static_cast<std::int64_t>(metrics->rates.size());
+    if (varies(*metrics, observation.acceptance)) observation.adaptive = true;
+  }
   if (gamma && static_cast<std::size_t>(*gamma) < metrics->rates.size()) {
     warn_once(
         contents, "W08", number,
@@ -295,9 +444,25 @@ void note_text(std::optional<std::string>& setting, std::optional<std::string_vi
   if (text) setting = std::string(*text);
 }
 
+/// Settings by which the engine itself varies its drafts, in the arguments of a server. A schedule by batch size is
+/// none: it drafts a fixed number of tokens at each load.
+bool sets_adaptive(std::string_view text) {
+  constexpr std::array<std::string_view, 5> settings{"enable_adaptive_verification", "enable_adaptive_k",
+                                                     "disable_by_batch_size", "draft_confidence_threshold",
+                                                     "adaptive_draft"};
+  return std::ranges::any_of(settings, [&](std::string_view name) {
+    const std::size_t at = text.find(name);
+    if (at == std::string_view::npos) return false;
+    const std::string_view value = text.substr(std::min(at + name.size(), text.size()), 8);
+    return value.find("False") == std::string_view::npos && value.find("false") == std::string_view::npos &&
+           value.find("None") == std::string_view::npos;
+  });
+}
+
 /// The lines with a server's settings.
 bool VllmReader::configure(std::string_view text, std::int64_t number, LogContents& contents) {
   std::optional<std::string_view> version = text_after(text, "LLM engine (v", ")");
+  if (sets_adaptive(text)) windows_.adapts();
   if (version) {
     windows_.begin_server(number, contents);
   } else if (const std::size_t at = text.find("vLLM API server version "); at != std::string_view::npos) {
@@ -399,7 +564,7 @@ bool VllmV0Reader::read_window(std::string_view text, std::int64_t number, LogCo
   const std::int64_t steps = drafted / now->gamma;
   const std::int64_t accepted = now->emitted - since.emitted - steps;
   if (drafted == 0) {
-    windows_.idle();
+    windows_.no_draft(engine, contents);
     return true;
   }
   warn_once(contents, "W05", number,
@@ -428,7 +593,7 @@ LogFormat vllm_metrics_format() {
           .engine = "vllm",
           .gives = {"yes", "yes", "yes", "iteration", "yes"},
           .reads = lines_of<VllmReader>(R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
-                                        R"(|LLM engine \(v|vLLM API server version )")};
+                                        R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)")};
 }
 
 LogFormat vllm_v0_format() {

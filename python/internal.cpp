@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "answers/advice.hpp"
+#include "answers/logging_plan.hpp"
 #include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
@@ -442,6 +443,18 @@ AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::
   return {.json = experiments::document_text(to_json(answer, request.engine_version)),
           .text = app::to_text(answer, inputs::settings_of(request, answer)),
           .notes = read.notes};
+}
+
+PlanTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
+                       const std::vector<std::int64_t>& concurrency, const std::string& target,
+                       const std::string& draft) {
+  const answers::PlanQuestion question{
+      .engine = engine, .current_gamma = current_gamma, .concurrency = concurrency, .target = target, .draft = draft};
+  ProblemList problems{std::string(inputs::advice_source)};
+  answers::check(question, problems);
+  problems.raise();
+  const answers::LoggingPlan plan = answers::logging_plan(question);
+  return {.json = experiments::document_text(to_json(plan)), .text = app::to_text(plan)};
 }
 
 std::string device_document(const std::string& name) {

@@ -121,6 +121,16 @@ struct AdviceTexts {
 [[nodiscard]] AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
                                  const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
 
+struct PlanTexts {
+  std::string json;  ///< schema foredraft.plan/1
+  std::string text;
+};
+/// The answer of `foredraft advise --plan`: of an engine, the current draft length, requests at once, and models.
+/// Throws InputError with every problem, which name options.
+[[nodiscard]] PlanTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
+                                     const std::vector<std::int64_t>& concurrency, const std::string& target,
+                                     const std::string& draft);
+
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);
 /// A model's shape and what its forward passes read, as JSON. Empty formats: those of its config, else fp16.

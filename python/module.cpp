@@ -17,6 +17,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -718,6 +719,12 @@ void bind_others(nb::module_& module) {
         nb::none());
     return std::tuple(texts.json, texts.text, texts.notes);
   });
+  module.def("logging_plan",
+             [](const std::string& engine, std::optional<std::int64_t> current_gamma,
+                const std::vector<std::int64_t>& concurrency, const std::string& target, const std::string& draft) {
+               const PlanTexts texts = logging_plan(engine, current_gamma, concurrency, target, draft);
+               return std::pair(texts.json, texts.text);
+             });
   module.def("run_program", run_program, nb::call_guard<nb::gil_scoped_release>());
   module.def("version", [] { return std::string(version()); });
 }

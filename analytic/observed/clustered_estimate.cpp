@@ -92,6 +92,11 @@ void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource
   for (std::size_t i = 0; i < same->influence.size(); ++i) same->influence[i] += slope * source.influence.at(i);
 }
 
+ErrorSource single_source(std::size_t run, ErrorOrigin origin, double standard_error) {
+  return {
+      .id = 2 * run + 1, .origin = origin, .in_time = false, .effective_clusters = 1.0, .influence = {standard_error}};
+}
+
 }  // namespace
 
 ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const double> bottoms, const ClusterSet& set,
@@ -108,7 +113,7 @@ ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const 
   check_positive("sum of bottoms", bottom);
   const double ratio = top / bottom;
   ErrorSource source{.id = 2 * set.clusters,
-                     .assumed = false,
+                     .origin = ErrorOrigin::scatter,
                      .in_time = set.in_time,
                      .effective_clusters = bottom * bottom / squares,
                      .influence = {}};
@@ -117,15 +122,18 @@ ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const 
     source.influence.push_back((tops[i] - ratio * bottoms[i]) / bottom);
     scatter += source.influence.back() * source.influence.back();
   }
-  const bool scatters = std::sqrt(scatter) > no_scatter * std::abs(ratio);
-  if (!scatters || source.effective_clusters < min_effective_clusters) {
-    source = {.id = 2 * set.run + 1,
-              .assumed = true,
-              .in_time = false,
-              .effective_clusters = 1.0,
-              .influence = {assumed_share * std::abs(ratio)}};
+  constexpr double many = 4.0;
+  const bool agree = std::sqrt(scatter) <= no_scatter * std::abs(ratio);
+  if (agree && source.effective_clusters >= many)
+    return stated_estimate(ratio, rounding_share * std::abs(ratio), set.run);
+  if (agree || source.effective_clusters < min_effective_clusters) {
+    source = single_source(set.run, ErrorOrigin::assumed, assumed_share * std::abs(ratio));
   }
   return {.value = ratio, .sources = {std::move(source)}};
+}
+
+ClusteredEstimate stated_estimate(double value, double standard_error, std::size_t run) {
+  return {.value = value, .sources = {single_source(run, ErrorOrigin::stated, standard_error)}};
 }
 
 ClusteredEstimate combined(double value, std::span<const Term> terms) {
@@ -167,7 +175,7 @@ Uncertainty scatter_of(std::span<const double> deviations, double effective_clus
 }
 
 Uncertainty uncertainty_of(const ErrorSource& source) {
-  if (source.assumed) return {std::abs(source.influence.front()), without_limit};
+  if (source.origin != ErrorOrigin::scatter) return {std::abs(source.influence.front()), without_limit};
   return scatter_of(source.influence, source.effective_clusters, source.in_time);
 }
 
@@ -192,7 +200,7 @@ double smallest_detectable(const Uncertainty& uncertainty) {
 
 bool is_assumed(const ClusteredEstimate& estimate) {
   return std::any_of(estimate.sources.begin(), estimate.sources.end(),
-                     [](const ErrorSource& source) { return source.assumed; });
+                     [](const ErrorSource& source) { return source.origin == ErrorOrigin::assumed; });
 }
 
 }  // namespace foredraft::analytic

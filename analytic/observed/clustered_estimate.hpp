@@ -18,10 +18,17 @@ struct ClusterSet {
   bool in_time;          ///< clusters are consecutive windows: neighbors may depend on each other
 };
 
+/// Where a part of an error comes from. Not from scatter: a single entry of `influence`, its standard error.
+enum class ErrorOrigin {
+  scatter,  ///< of clusters
+  stated,   ///< known otherwise: of counts, of rounding
+  assumed,  ///< not known; to choose with, not to report
+};
+
 /// One independent part of an error.
 struct ErrorSource {
-  std::size_t id;             ///< parts with the same id have the same clusters
-  bool assumed;               ///< not from scatter: a single entry of `influence`, a standard error
+  std::size_t id;  ///< parts with the same id have the same clusters
+  ErrorOrigin origin;
   bool in_time;               ///< as in ClusterSet
   double effective_clusters;  ///< (sum of sizes)^2 / sum of squared sizes [Kish1965]: n for n equal ones
   std::vector<double>
@@ -36,9 +43,16 @@ struct ClusteredEstimate {
 /// Minimum number of effective clusters to estimate their scatter.
 inline constexpr double min_effective_clusters = 1.5;
 
+/// Relative standard error of clusters that agree in all printed digits.
+inline constexpr double rounding_share = 0.001;
+
+/// A value whose standard error is known otherwise. `run`: as in ClusterSet.
+[[nodiscard]] ClusteredEstimate stated_estimate(double value, double standard_error, std::size_t run);
+
 /// Ratio of totals: sum of `tops` / sum of `bottoms`, one entry per cluster, with the linearized error [Cochran1977].
-/// With fewer than min_effective_clusters, or if the clusters do not differ, it is `assumed_share` of the value. Throws
-/// DomainError unless all are finite, bottoms >= 0, their sum > 0 and both of equal length.
+/// With fewer than min_effective_clusters it is assumed as `assumed_share` of the value, also if up to three do not
+/// differ; if more do not differ, rounding_share of it is stated. Throws DomainError unless all are finite, bottoms >=
+/// 0, their sum > 0 and both of equal length.
 [[nodiscard]] ClusteredEstimate ratio_of_totals(std::span<const double> tops, std::span<const double> bottoms,
                                                 const ClusterSet& set, double assumed_share);
 
@@ -55,7 +69,7 @@ struct Term {
 [[nodiscard]] ClusteredEstimate difference_of(const ClusteredEstimate& one, const ClusteredEstimate& other);
 [[nodiscard]] ClusteredEstimate log_ratio_of(const ClusteredEstimate& one, const ClusteredEstimate& other);
 
-/// A standard error and its degrees of freedom: infinite if it is assumed, else at least 1.
+/// A standard error and its degrees of freedom: infinite if it is not from scatter, else at least 1.
 struct Uncertainty {
   double standard_error;
   double degrees;
@@ -70,7 +84,7 @@ struct Uncertainty {
 [[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time,
                                      double independent_variance = 0.0);
 
-/// Standard error of one source: scatter_of its influences, or the assumed one.
+/// Standard error of one source: scatter_of its influences, else the given one.
 [[nodiscard]] Uncertainty uncertainty_of(const ErrorSource& source);
 
 /// Standard error of an estimate. Several sources are combined by [Satterthwaite1946].

@@ -8,11 +8,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 
+#include "answers/baseline.hpp"
 #include "answers/comparison.hpp"
+#include "answers/run_cost.hpp"
 #include "app/commands/commands.hpp"
 #include "app/scenario_options.hpp"
 #include "app/texts/texts.hpp"
+#include "core/documents.hpp"
 #include "core/files.hpp"
 #include "core/intervals.hpp"
 #include "core/progress.hpp"
@@ -222,15 +227,23 @@ std::string import_summary(std::span<const logs::ObservedLog> logs) {
 }
 
 /// Throws InputError where something is there, or no folder to write into.
-void require_new_file(const std::string& path) {
+/// `option`: that names the file.
+void require_new_file(const std::string& path, std::string_view option) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) {
-    throw InputError(fmt::format("{}: exists and is not overwritten - use another --out", readable(path)));
+    throw InputError(fmt::format("{}: exists and is not overwritten - use another --{}", readable(path), option));
   }
   const fs::path folder = fs::absolute(path).parent_path();
   if (!fs::is_directory(folder, error)) {
-    throw InputError(fmt::format("{}: no such folder - create it, or use another --out", readable(folder.string())));
+    throw InputError(
+        fmt::format("{}: no such folder - create it, or use another --{}", readable(folder.string()), option));
   }
+}
+
+void write_new_file(const std::string& path, std::string_view option, std::string_view text) {
+  const WriteLock lock = WriteLock::of_file(path);
+  require_new_file(path, option);
+  replace_file(path, text);
 }
 
 void require_observations(const std::vector<logs::ObservedLog>& logs) {
@@ -260,16 +273,11 @@ int run_import(CommandLine& line) {
   const auto out = line.text("out");
   const logs::Interchange& format = written_format(line);
   line.done();
-  if (out) require_new_file(*out);
+  if (out) require_new_file(*out, "out");
   const std::vector<logs::ObservedLog> logs =
       read_logs_with_progress(line.positional(), line.text("format").value_or(""));
   require_observations(logs);
-  if (out) {
-    const std::string document = format.text(logs);
-    const WriteLock lock = WriteLock::of_file(*out);
-    require_new_file(*out);
-    replace_file(*out, document);
-  }
+  if (out) write_new_file(*out, "out", format.text(logs));
   if (line.has("json")) {
     print_result(logs::observations_text(logs));
     return exit_done;
@@ -292,33 +300,75 @@ std::vector<answers::Requirement> read_requirements(CommandLine& line) {
     }
   }
   const auto relative = std::ranges::find(requirements, true, &answers::Requirement::relative);
-  if (relative != requirements.end() && line.positional().size() < 2) {
+  if (relative != requirements.end() && line.positional().size() < 2 && !line.has("baseline")) {
     line.problems().add({.key = "--require",
                          .text = fmt::format("\"{}\" with one log", relative->text),
                          .why = "a number with x is relative to A: it needs B",
-                         .suggestion = "give two logs, or a number without x"});
+                         .suggestion = "give two logs, --baseline FILE, or a number without x"});
   }
   return requirements;
 }
 
+std::optional<answers::GpuPrice> read_price(CommandLine& line) {
+  const auto price = line.real(gpu_hour_price_option.name, 0.0, answers::max_gpu_hour_price);
+  const auto gpus = line.integer(gpus_option.name, 1, answers::max_priced_gpus);
+  if (!line.has(gpu_hour_price_option.name)) {
+    line.reject_any({gpus_option.name}, "given without --gpu-hour-price", "it asks for the cost of tokens",
+                    "e.g. --gpu-hour-price 2.5");
+  }
+  if (!price) return std::nullopt;
+  return answers::GpuPrice{.per_hour = *price, .gpus = gpus.value_or(1)};
+}
+
 /// All in one, so that no two may hold the same bytes.
-answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector<answers::Requirement> requirements) {
+answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector<answers::Requirement> requirements,
+                                            const std::optional<answers::GpuPrice>& price) {
   std::vector<std::string> paths = line.positional();
   if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
   std::vector<logs::ObservedLog> logs = read_logs_with_progress(paths, "");
-  answers::ComparisonQuestion question{.reference = std::move(logs.front()), .requirements = std::move(requirements)};
+  answers::ComparisonQuestion question{.reference = {}, .requirements = std::move(requirements), .gpu_price = price};
   const std::size_t compared = line.positional().size();
-  if (compared > 1) question.candidate = std::move(logs[1]);
+  if (const auto baseline = line.text("baseline")) {
+    question.reference = answers::parse_baseline(read_file(*baseline, max_json_bytes), *baseline);
+    question.candidate = std::move(logs.front());
+  } else {
+    question.reference = std::move(logs.front());
+    if (compared > 1) question.candidate = std::move(logs[1]);
+  }
   for (std::size_t i = compared; i < logs.size(); ++i) question.plain.push_back(std::move(logs[i]));
   return question;
 }
 
+/// Problems of what cannot be stored or compared with.
+void check_baselines(CommandLine& line) {
+  const bool two_logs = line.positional().size() > 1;
+  if (line.has("baseline") && two_logs) {
+    line.reject("baseline", "given with two logs", "the baseline is A", "give the log to compare with it alone");
+  }
+  if (line.has("save-baseline") && (two_logs || line.has("baseline"))) {
+    line.reject("save-baseline", "given with more than one log", "a baseline holds the runs of one",
+                "foredraft compare LOG --save-baseline FILE");
+  }
+}
+
 int run_compare(CommandLine& line) {
   std::vector<answers::Requirement> requirements = read_requirements(line);
+  const std::optional<answers::GpuPrice> price = read_price(line);
+  check_baselines(line);
   line.done();
-  const answers::Comparison comparison = answers::compare(read_comparison(line, std::move(requirements)));
+  const auto stored = line.text("save-baseline");
+  if (stored) require_new_file(*stored, "save-baseline");
+  const answers::ComparisonQuestion question = read_comparison(line, std::move(requirements), price);
+  const answers::Comparison comparison = answers::compare(question);
+  const bool passes = comparison.concludes() && comparison.meets_requirements();
+  if (stored && passes) {
+    const auto& log = std::get<logs::ObservedLog>(question.reference);
+    write_new_file(*stored, "save-baseline", answers::baseline_text(comparison, log));
+  } else if (stored) {
+    say("{}: not written, as no requirement may be missed for a baseline", *stored);
+  }
   print_result(line.has("json") ? experiments::document_text(to_json(comparison)) : to_text(comparison));
-  return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;
+  return passes ? exit_done : exit_failed;
 }
 
 }  // namespace
@@ -368,12 +418,18 @@ Command compare_command() {
                         "METRIC>=X (or >, <=, <) of every run of B, without B of A; 0.95x: relative to A; may be "
                         "repeated",
                     .repeatable = true},
+                   {"save-baseline", "FILE", "write the runs of A to a new file, for --baseline"},
+                   {"baseline", "FILE", "compare the log, as B, with the stored runs of an earlier one, as A"},
+                   gpu_hour_price_option,
+                   gpus_option,
                    {"json", "", "one JSON document, schema foredraft.compare/1"}},
        .min_positional = 1,
        .max_positional = 2,
        .examples = {"foredraft compare old.log new.log", "foredraft compare eagle.json ngram.json --plain plain.json",
                     "foredraft compare new.log --require 'acceptance_length>=2.3'",
-                    "foredraft compare old.log new.log --require 'acceptance_length>=0.95x' --require 'tpot<=1.02x'"},
+                    "foredraft compare old.log new.log --require 'acceptance_length>=0.95x' --require 'tpot<=1.02x'",
+                    "foredraft compare old.log --save-baseline baseline.json",
+                    "foredraft compare new.log --baseline baseline.json --require 'acceptance_length>=0.95x'"},
        .notes = "METRIC: acceptance_length, iteration_ms, tpot_ms, speedup, output_tokens_per_s, marginal[1] (of the\n"
                 "first draft), marginal[2], ... A requirement is met where all of the 95 % interval meets it:\n"
                 "of the value, or, where X ends in x, of the ratio to the run of A.\n"

@@ -24,7 +24,6 @@ namespace {
 constexpr double min_rate = 1e-6;
 constexpr double largest_rate = 1e6;
 constexpr double largest_ms = 1e9;
-constexpr double highest_price = 1e9;
 constexpr std::int64_t longest_text = 1'000'000;
 constexpr std::int64_t longest_output = 100'000;
 constexpr std::int64_t largest_served_batch = 65'536;
@@ -45,7 +44,7 @@ answers::LoadQuestion read_load(CommandLine& line) {
   question.output_tokens = line.integer("output-tokens", 2, longest_output).value_or(0);
   question.objective = {.ttft_ms = line.real("slo-ttft-ms", 0.0, largest_ms),
                         .tpot_ms = line.real("slo-tpot-ms", 0.0, largest_ms)};
-  question.gpu_hour_price = line.real("gpu-hour-price", 0.0, highest_price);
+  question.gpu_hour_price = line.real("gpu-hour-price", 0.0, answers::max_gpu_hour_price);
   question.max_batch = line.integer("max-batch", 1, largest_served_batch).value_or(question.max_batch);
   return question;
 }
@@ -87,7 +86,7 @@ OptionGroup load_options() {
            {"output-tokens", "M", "output length in tokens, at least 2"},
            {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
            {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
-           {"gpu-hour-price", "P", "price of a GPU hour, for the cost of a million output tokens"},
+           gpu_hour_price_option,
            {"max-batch", "B", "maximum batch size, as the engine is set (default 256)"},
            {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names}}};
 }

@@ -28,9 +28,9 @@ std::string what_was_read(const answers::Advice& advice) {
   if (advice.settings.method) text += ", " + readable(*advice.settings.method, 24);
   std::set<std::int64_t> gammas;
   double plain = 0.0;
-  for (const answers::Run& run : advice.runs) {
-    if (run.gamma) gammas.insert(*run.gamma);
-    if (run.decoding == logs::Decoding::plain) plain += static_cast<double>(run.observations);
+  for (const answers::RunEstimates& one : advice.runs) {
+    if (one.run.setting.gamma) gammas.insert(*one.run.setting.gamma);
+    if (one.run.is_plain()) plain += static_cast<double>(one.run.observations);
   }
   text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
                   : advice.tokens_observed  ? std::string("acceptance lengths as printed")
@@ -56,39 +56,62 @@ std::vector<const answers::LoadAdvice*> shown_loads(const answers::Advice& advic
   return loads;
 }
 
+/// Without the columns that hold nothing but a title.
+Table without_empty_columns(const Table& table) {
+  Table kept;
+  kept.rows.resize(table.rows.size());
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const auto empty = [&](const std::vector<std::string>& row) { return row[column].empty(); };
+    if (std::ranges::all_of(table.rows, empty)) continue;
+    kept.columns.push_back(table.columns[column]);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) kept.rows[row].push_back(table.rows[row][column]);
+  }
+  return kept;
+}
+
+std::string number_text(const analytic::ClusteredEstimate* estimate) {
+  constexpr double whole = 100.0;
+  if (estimate == nullptr) return "";
+  return estimate->value < whole ? fmt::format("{:.3g}", estimate->value) : fmt::format("{:.0f}", estimate->value);
+}
+
+/// A row for each logged setting of each load, under the plain run that it is compared with.
 std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
-  const auto loads = shown_loads(advice);
-  std::set<analytic::ChainFactor> factors;
-  for (const answers::LoadAdvice* load : loads) {
-    if (!load->chain) continue;
-    for (const analytic::ChainLink& link : load->chain->links) factors.insert(link.factor);
-  }
   Table table;
-  table.columns = {{"", Align::left}, {"K", Align::right}, {"acceptance length", Align::right}};
-  for (const auto factor : factors)
-    table.columns.push_back({std::string(answers::names_of(factor).title), Align::right});
-  table.columns.push_back({"TPOT ms", Align::right});
-  table.columns.push_back({"speedup", Align::right});
-  for (const answers::LoadAdvice* load : loads) {
-    std::vector<std::string> row{load->name, load->gamma ? std::to_string(*load->gamma) : "",
-                                 fmt::format("{:.3f}", load->tokens->mean)};
-    for (const auto factor : factors) {
-      std::string cell;
-      for (const analytic::ChainLink& link : load->chain ? load->chain->links : std::vector<analytic::ChainLink>{}) {
-        if (link.factor == factor) cell = fmt::format("x {:.3f}", link.value);
-      }
-      row.push_back(cell);
+  table.columns = {{"", Align::left},
+                   {"", Align::left},
+                   {"acceptance length", Align::right},
+                   {"iteration ms", Align::right},
+                   {"decode steps", Align::right},
+                   {"TPOT ms", Align::right},
+                   {"tokens/s", Align::right},
+                   {"speedup", Align::right}};
+  std::vector<answers::Run> runs;
+  for (const answers::RunEstimates& one : advice.runs) runs.push_back(one.run);
+  for (const answers::LoadAdvice* load : shown_loads(advice)) {
+    std::string name = load->name;
+    const analytic::ClusteredEstimate* step = nullptr;
+    if (load->plain) {
+      const answers::RunEstimates& plain = advice.runs[*load->plain];
+      step = plain.estimate("tpot_ms");
+      table.rows.push_back({name, "plain", "", "", "", number_text(step),
+                            number_text(plain.throughput ? &*plain.throughput : nullptr), ""});
+      name.clear();
     }
-    const double token_ms =
-        load->iteration_ms ? load->iteration_ms->mean / load->tokens->mean : std::numeric_limits<double>::quiet_NaN();
-    row.push_back(!load->iteration_ms ? ""
-                  : load->plain_ms    ? fmt::format("{:.3g} -> {:.3g}", load->plain_ms->mean, token_ms)
-                                      : fmt::format("{:.3g}", token_ms));
-    row.push_back(load->chain ? answers::with_half_width(load->chain->speedup) : "not known");
-    table.rows.push_back(std::move(row));
+    for (const answers::LoggedRun& logged : load->logged) {
+      const answers::RunEstimates& run = advice.runs[logged.run];
+      const analytic::ClusteredEstimate* iteration = run.estimate("iteration_ms");
+      table.rows.push_back(
+          {name, answers::setting_text(run.run, runs),
+           run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", number_text(iteration),
+           iteration != nullptr && step != nullptr ? fmt::format("{:.2f}", iteration->value / step->value) : "",
+           number_text(run.estimate("tpot_ms")), number_text(run.throughput ? &*run.throughput : nullptr),
+           logged.speedup ? answers::with_half_width(*logged.speedup) : "not known"});
+      name.clear();
+    }
   }
-  return to_text(table);
+  return to_text(without_empty_columns(table));
 }
 
 // ---- kinds of requests and prompts
@@ -148,12 +171,12 @@ std::string prefill_text(const answers::Advice& advice) {
 bool is_shown(const answers::Advice& advice, std::int64_t gamma) {
   constexpr std::int64_t near = 5;
   const bool logged = gamma == advice.gamma_observed;
-  return gamma <= near || gamma == 8 || gamma == answers::longest_advised || logged;
+  return gamma <= near || gamma == 8 || logged;
 }
 
 std::string lengths_text(const answers::Advice& advice) {
   std::vector<std::string> lengths;
-  for (const analytic::TokensAtGamma& at : advice.by_gamma) {
+  for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) {
     if (!is_shown(advice, at.gamma)) continue;
     const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
     const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
@@ -165,29 +188,43 @@ std::string lengths_text(const answers::Advice& advice) {
   return fmt::format("{}", fmt::join(lengths, ", "));
 }
 
+/// Speedups at draft lengths that were not logged: those are in the table.
 std::string speedup_by_k_text(const answers::LoadAdvice& load) {
   std::vector<std::string> speedups;
-  for (const analytic::SpeedupAt& at : load.by_gamma) {
-    speedups.push_back(std::isfinite(at.value) ? fmt::format("{}: {:.2f}", at.gamma, at.value)
-                                               : fmt::format("{}: at most {:.2f}", at.gamma, at.high));
+  for (const answers::SpeedupRow& at : load.by_gamma) {
+    using Time = answers::SpeedupRow::Time;
+    if (at.time != Time::interpolated && at.time != Time::predicted) continue;
+    speedups.push_back(fmt::format("{}: {:.2f}", at.gamma, at.value));
   }
   return fmt::format("{}", fmt::join(speedups, ", "));
 }
 
 std::string by_gamma_text(const answers::Advice& advice) {
-  if (advice.by_gamma.empty()) return "";
+  if (advice.curve() == nullptr || advice.curve()->by_gamma.empty()) return "";
   std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
-    if (load->best) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedup_by_k_text(*load)));
+    const std::string speedups = speedup_by_k_text(*load);
+    if (!speedups.empty()) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedups));
   }
   return text;
 }
 
-std::string warnings_text(const answers::Advice& advice) {
-  std::string text;
-  for (const std::string& line : answers::warning_lines(advice.warnings))
-    text += labeled(text.empty() ? "warnings" : " ", line);
-  return text;
+std::size_t line_count(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
+
+/// The first of each code in full, as many as fit in `lines`, then the codes of the others.
+std::string warnings_text(const answers::Advice& advice, std::size_t lines) {
+  std::vector<std::string> texts = answers::warning_lines(advice.warnings);
+  if (texts.empty()) return "";
+  for (std::size_t shown = texts.size(); shown > 0; --shown) {
+    std::string text =
+        fmt::format("{}", fmt::join(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(shown), "; "));
+    constexpr std::size_t code = 3;
+    for (std::size_t i = shown; i < texts.size(); ++i)
+      text += (i == shown ? "; also " : ", ") + texts[i].substr(0, code);
+    text = labeled("warnings", text);
+    if (line_count(text) <= lines || shown == 1) return text;
+  }
+  return "";
 }
 
 /// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
@@ -223,15 +260,35 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
+/// At most twelve lines, but for rows of the table beyond the fourth and settings that take several lines: what is not
+/// needed to act is left out where there is no room (all of it is in the document).
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
+  constexpr std::size_t most_lines = 12;
+  constexpr std::size_t usual_rows = 4;
+  constexpr std::size_t warning_lines = 2;
   const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
-  std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
-  text += labeled("read", what_was_read(advice)) + spread_text(advice);
-  if (!advice.loads.empty()) text += "\n" + loads_table(advice) + "\n";
-  if (!advice.cause.empty()) text += labeled("cause", advice.cause);
-  text += prefill_text(advice) + strata_text(advice) + by_gamma_text(advice);
-  if (!advice.why_not.empty()) text += labeled("next", advice.why_not);
-  return text + settings_text(settings) + warnings_text(advice);
+  const std::string action = labeled("", advice.action);
+  const std::string evidence = labeled("evidence", advice.evidence + sign);
+  const std::string table = advice.loads.empty() ? "" : loads_table(advice);
+  const std::string cause = advice.cause.empty() ? "" : labeled("cause", advice.cause);
+  const std::string next = advice.next.empty() ? "" : labeled("next", advice.next);
+  const std::string use = settings_text(settings);
+  const std::string warnings = warnings_text(advice, warning_lines);
+  const std::size_t rows = table.empty() ? 0 : line_count(table) - 1;
+  const std::size_t room = most_lines + (rows > usual_rows ? rows - usual_rows : 0);
+  std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
+                      line_count(next) + line_count(warnings) + (use.empty() ? 0 : 1);
+  const auto if_it_fits = [&](const std::string& text) {
+    if (lines + line_count(text) > room) return std::string();
+    lines += line_count(text);
+    return text;
+  };
+  const std::string read = if_it_fits(labeled("read", what_was_read(advice)));
+  const std::string strata = if_it_fits(strata_text(advice));
+  const std::string lengths = if_it_fits(by_gamma_text(advice));
+  const std::string prefill = if_it_fits(prefill_text(advice));
+  const std::string spread = if_it_fits(spread_text(advice));
+  return action + evidence + read + spread + table + cause + prefill + strata + lengths + next + use + warnings;
 }
 
 }  // namespace foredraft::app

@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 
 #include "answers/comparison.hpp"
+#include "core/numbers.hpp"
 #include "core/readable.hpp"
 #include "core/table.hpp"
 
@@ -39,11 +41,13 @@ std::string differences_table(const answers::RunComparison& compared, const answ
     paired = paired || one.paired;
     const double half = (one.difference_ci95.high - one.difference_ci95.low) / 2.0;
     const int digits = answers::digits_for(half);
-    table.rows.push_back({std::string(answers::metric_entry(one.metric).title), answers::rounded(one.reference, digits),
-                          answers::rounded(one.candidate, digits),
-                          answers::signed_rounded(one.difference, digits) + " +- " + answers::rounded_up(half, digits),
-                          std::isfinite(one.ratio) ? answers::with_interval(one.ratio, one.ratio_ci95) : "",
-                          answers::rounded_up(one.smallest_detectable, digits)});
+    table.rows.push_back(
+        {std::string(answers::metric_entry(one.metric).title), answers::rounded(one.reference, digits),
+         answers::rounded(one.candidate, digits),
+         answers::signed_rounded(one.difference, digits) +
+             (std::isnan(half) ? std::string() : " +- " + answers::rounded_up(half, digits)),
+         std::isfinite(one.ratio) ? answers::with_interval(one.ratio, one.ratio_ci95) : "",
+         std::isnan(one.smallest_detectable) ? std::string() : answers::rounded_up(one.smallest_detectable, digits)});
   }
   return labeled("",
                  fmt::format("{} against {}{}", candidate.name, reference.name, paired ? ", request by request" : "")) +
@@ -70,22 +74,42 @@ std::string_view ranked_by(std::string_view metric) {
   return metric == "tpot_ms" ? "TPOT" : answers::metric_entry(metric).title;
 }
 
+std::string cost_text(double cost) { return decimal_text(cost, cost < 1.0 ? 3 : 2); }
+
+/// "0.55 -> 0.42": without speculation and with it.
+std::string cost_cell(const answers::ComparedCost& cost) {
+  if (!cost.own) return "";
+  return (cost.plain ? cost_text(*cost.plain) + " -> " : "") + cost_text(*cost.own);
+}
+
+std::string price_text(const answers::Comparison& comparison) {
+  if (!comparison.gpu_price) return "";
+  const std::int64_t gpus = comparison.gpu_price->gpus;
+  return labeled(
+      "per 1M",
+      fmt::format("output tokens cost so much at the logged output tokens/s (without speculation -> "
+                  "with it), {} an hour and GPU{}",
+                  number_text(comparison.gpu_price->per_hour), gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
+}
+
 /// All runs, best first among those that may be compared.
 std::string ranking_text(const answers::Comparison& comparison) {
   if (comparison.ranking.empty()) return "";
   Table table;
   for (const char* title : {"rank", "run"}) table.columns.push_back({title, Align::left});
   for (const char* title : {"acceptance length", "TPOT ms", "speedup"}) table.columns.push_back({title, Align::right});
+  if (comparison.gpu_price) table.columns.push_back({"per 1M", Align::right});
   std::set<std::string> by;
   std::size_t group = 1;
   for (const answers::Ranked& one : comparison.ranking) {
-    if (one.group != group) table.rows.push_back({"", "", "", "", ""});
+    if (one.group != group) table.rows.emplace_back(table.columns.size());
     group = one.group;
     const answers::RunEstimates& run = comparison.runs[one.run];
     by.insert(std::string(ranked_by(one.metric)));
     table.rows.push_back({fmt::format("{}{}", one.place, one.tied ? " tie" : ""),
                           readable(run.name, max_name_characters), cell(run, "acceptance_length"), cell(run, "tpot_ms"),
                           cell(run, "speedup")});
+    if (comparison.gpu_price) table.rows.back().push_back(cost_cell(comparison.costs[one.run]));
   }
   return "\n" + to_text(table) +
          fmt::format("\nranked by {} within a load; tie: within noise of the first\n", fmt::join(by, ", "));
@@ -115,9 +139,7 @@ std::string evidence_text(const answers::Comparison& comparison) {
     text += fmt::format("{}{} ({} at least)", text.empty() ? "95 %, from the scatter of " : " and ", kind, minimum);
   }
   if (assumed) {
-    text +=
-        fmt::format("{}where a run is a single observation, or all agree, {:.0f} % is assumed as its standard error",
-                    text.empty() ? "" : "; ", 100.0 * answers::single_run_error);
+    text += fmt::format("{}a single run has no known error", text.empty() ? "" : "; ");
   }
   return text.empty() ? "" : labeled("intervals", text);
 }
@@ -151,9 +173,10 @@ std::string times_reference(const answers::RequirementVerdict& verdict) {
 std::string verdicts_text(const answers::Comparison& comparison) {
   std::string text;
   for (const answers::RequirementVerdict& verdict : comparison.verdicts) {
-    const std::string what = verdict.value
-                                 ? answers::with_interval(*verdict.value, *verdict.ci95) + times_reference(verdict)
-                                 : "not known, " + verdict.why;
+    const std::string what =
+        verdict.ci95    ? answers::with_interval(*verdict.value, *verdict.ci95) + times_reference(verdict)
+        : verdict.value ? fmt::format("{:.3f}{}, {}", *verdict.value, times_reference(verdict), verdict.why)
+                        : "not known, " + verdict.why;
     text += labeled(text.empty() ? "required" : " ",
                     fmt::format("{}: {} by {}: {}", verdict.requirement.text, answers::outcome_word(verdict.outcome),
                                 verdict.run, what));
@@ -173,7 +196,8 @@ std::string no_speedup_text(const answers::Comparison& comparison) {
 std::string sources_text(const answers::Comparison& comparison) {
   std::string text;
   for (const answers::ComparedLog& log : comparison.logs) {
-    text += labeled(log.name, fmt::format("{}: {}{}", readable(log.file), log.engine.empty() ? log.format : log.engine,
+    text += labeled(log.name, fmt::format("{}: {}{}{}", readable(log.file), log.is_baseline ? "baseline, " : "",
+                                          log.engine.empty() ? log.format : log.engine,
                                           log.version.empty() ? "" : " " + readable(log.version, 24)));
   }
   return text;
@@ -184,8 +208,8 @@ std::string sources_text(const answers::Comparison& comparison) {
 std::string to_text(const answers::Comparison& comparison) {
   std::string text = labeled("", comparison.answer) + sources_text(comparison);
   text += verdicts_text(comparison) + comparisons_text(comparison) + ranking_text(comparison);
-  return text + "\n" + evidence_text(comparison) + not_compared_text(comparison) + no_speedup_text(comparison) +
-         lines_text("warnings", answers::warning_lines(comparison.warnings));
+  return text + "\n" + evidence_text(comparison) + price_text(comparison) + not_compared_text(comparison) +
+         no_speedup_text(comparison) + lines_text("warnings", answers::warning_lines(comparison.warnings));
 }
 
 }  // namespace foredraft::app

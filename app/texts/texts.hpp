@@ -11,6 +11,7 @@
 #include "answers/comparison.hpp"
 #include "answers/inverse.hpp"
 #include "answers/load_prediction.hpp"
+#include "answers/logging_plan.hpp"
 #include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
 #include "foredraft/acceptance.hpp"
@@ -48,6 +49,9 @@ namespace foredraft::app {
 
 /// About ten lines. `settings`: engine settings to append, or empty.
 [[nodiscard]] std::string to_text(const answers::Advice& advice, std::string_view settings);
+
+/// What to log, as commands.
+[[nodiscard]] std::string to_text(const answers::LoggingPlan& plan);
 
 [[nodiscard]] std::string to_text(const answers::Comparison& comparison);
 

@@ -93,6 +93,20 @@ class Advice(Value):
         return f"Advice(gamma={self.gamma}, schedule={self.schedule})"
 
 
+class LoggingPlan(Value):
+    """What to log: the fewest runs that decide, as commands."""
+
+    def __init__(self, document: dict[str, Any], text: str) -> None:
+        self.document = document  #: schema foredraft.plan/1 (docs/schemas/plan.schema.json)
+        self.text = text  #: as the program prints it; the same as str()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"LoggingPlan(engine={self.document['engine']!r}, order={self.document['order']})"
+
+
 Paths = str | os.PathLike[str] | Log
 
 
@@ -142,6 +156,27 @@ def advise(logs: Paths | Iterable[Paths],
     except ValueError as error:
         raise ValueError(_keywords(str(error))) from None
     return Advice(json.loads(document), text, notes)
+
+
+def plan(engine: str,
+         *,
+         current_k: int | None = None,
+         concurrency: int | Iterable[int] = (),
+         target: str = "",
+         draft: str = "") -> LoggingPlan:
+    """What to log so that advise() can decide.
+
+    engine: "vllm", "sglang", "trtllm" or "llama.cpp". current_k: the draft length of the server as it runs.
+    concurrency: requests at once. target, draft: models, as the engine is told them.
+
+    Raises ValueError for values that are unknown or out of range, all at once.
+    """
+    loads = [concurrency] if isinstance(concurrency, int) else list(concurrency)
+    try:
+        document, text = _core.logging_plan(engine, current_k, loads, target, draft)
+    except ValueError as error:
+        raise ValueError(_keywords(str(error).replace("--plan:", "engine:"))) from None
+    return LoggingPlan(json.loads(document), text)
 
 
 def _stated(value: object) -> bool | int | float | str:

@@ -219,7 +219,7 @@ TEST_CASE("another target model is not compared, neither with a run nor with a p
   answers::ComparisonQuestion question{.reference = log_of({speculative(3, 8, 12.0, 0.7)}, "a"),
                                        .candidate = log_of({speculative(3, 8, 11.0, 0.8)}, "b"),
                                        .plain = {log_of({plain(8, 10.0)}, "p")}};
-  question.reference.contents.settings.target = "acme/small";
+  std::get<logs::ObservedLog>(question.reference).contents.settings.target = "acme/small";
   question.candidate->contents.settings.target = "acme/large";
   question.plain[0].contents.settings.target = "acme/large";
   const Comparison comparison = compare(question);
@@ -432,6 +432,25 @@ TEST_CASE("a log of plain decoding only is an error that says where it belongs")
   const answers::ComparisonQuestion question{.reference = log_of({speculative(3, 8, 12.0, 0.7)}, "a"),
                                              .candidate = log_of({plain(8, 10.0)}, "b.log")};
   CHECK_THROWS_WITH(compare(question), Catch::Contains("b.log: no speculative decoding") && Catch::Contains("--plain"));
+}
+
+TEST_CASE("tokens cost the price of all GPUs over the tokens of an hour, with speculation and without") {
+  const auto with_throughput = [](logs::Observation window, double tokens_per_s) {
+    window.times.output_tokens_per_s = tokens_per_s;
+    return window;
+  };
+  answers::ComparisonQuestion question{
+      .reference = log_of({with_throughput(speculative(3, 8, 20.0, 0.7), 1000.0), speculative(3, 64, 20.0, 0.7)}, "a"),
+      .plain = {log_of({with_throughput(plain(8, 12.0), 500.0)}, "p")}};
+  CHECK(compare(question).costs.empty());
+  question.gpu_price = answers::GpuPrice{.per_hour = 3.6, .gpus = 2};
+  const Comparison comparison = compare(question);
+  REQUIRE(comparison.costs.size() == 2);
+  // 7.2 an hour are 0.002 a second, in which 1000 or 500 tokens are generated.
+  CHECK(*comparison.costs[0].own == Approx(2.0));
+  CHECK(*comparison.costs[0].plain == Approx(4.0));
+  CHECK_FALSE(comparison.costs[1].own);
+  CHECK_FALSE(comparison.costs[1].plain);
 }
 
 }  // namespace foredraft::tests

@@ -44,6 +44,8 @@ TEST_CASE("compare prints one document with every key of its schema, whatever th
   check("a.csv b.csv --plain plain.csv --require 'speedup>=9' --require 'marginal[7]>0' --require 'iteration_ms<99'",
         1);
   check("a.csv b.csv --require 'acceptance_length>=0.9x' --require 'speedup>=0.9x'", 1);
+  check(in_examples("k3.log") + " --plain " + in_examples("plain.log") + " --gpu-hour-price 2.5 --gpus 8", 0);
+  check("a.csv --gpu-hour-price 2.5", 0);
   check("a.csv warm.csv", 1);
   check("a.csv full.csv --require 'acceptance_length>=2'", 1);
   check("full.csv", 1);
@@ -70,6 +72,32 @@ TEST_CASE("exit codes of compare tell requirements that are met from others and 
   CHECK(code("a.csv b.csv --plain b.csv") == 2);
   CHECK(code("a.csv b.csv warm.csv") == 2);
   CHECK(code("") == 2);
+}
+
+TEST_CASE("a price adds what tokens cost to the document and to the table of compare") {
+  const TemporaryFolder folder;
+  const std::string logs = in_examples("k3.log") + " --plain " + in_examples("plain.log");
+  const Document document = Document::parse(foredraft(folder, "compare " + logs + " --gpu-hour-price 3.6 --json").out);
+  CHECK(document.at("gpu_hour_price") == 3.6);
+  CHECK(document.at("gpus") == 1);
+  int priced = 0;
+  for (const Document& run : document.at("runs")) {
+    for (const Document& metric : run.at("metrics")) {
+      if (metric.at("metric") != "output_tokens_per_s") continue;
+      CHECK(run.at("cost_per_million_output_tokens").get<double>() * metric.at("value").get<double>() ==
+            Approx(1000.0));
+      CHECK(run.at("plain_cost_per_million_output_tokens") > run.at("cost_per_million_output_tokens"));
+      ++priced;
+    }
+  }
+  CHECK(priced == 2);
+  CHECK_THAT(foredraft(folder, "compare " + logs + " --gpu-hour-price 3.6 --gpus 4").out,
+             Catch::Contains("per 1M") && Catch::Contains("3.6 an hour and GPU, 4 GPUs"));
+  const Document without = Document::parse(foredraft(folder, "compare " + logs + " --json").out);
+  CHECK(without.at("gpu_hour_price").is_null());
+  CHECK(without.at("runs").at(0).at("cost_per_million_output_tokens").is_null());
+  CHECK(foredraft(folder, "compare " + logs + " --gpus 4").code == 2);
+  CHECK(foredraft(folder, "compare " + logs + " --gpu-hour-price -1").code == 2);
 }
 
 TEST_CASE("every requirement that cannot be read is named at once, before any log is read") {
@@ -111,6 +139,76 @@ TEST_CASE("no line that compare prints is longer than 100 columns or moves the c
     std::istringstream lines(outcome.out);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
   }
+}
+
+TEST_CASE("compare saves a baseline, with which later logs are compared") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  REQUIRE(code("b.csv --plain plain.csv --save-baseline base.json") == 0);
+  const Document baseline = Document::parse(content_of(folder / "base.json"));
+  const Document schema = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/baseline.schema.json"));
+  check_against(schema, schema, baseline, "");
+  CHECK(code("b.csv --baseline base.json --require 'acceptance_length>=0.95x' --require 'tpot<=1.05x'") == 0);
+  CHECK(code("a.csv --baseline base.json --require 'acceptance_length>=0.95x'") == 1);
+  CHECK(code("a.csv --plain plain.csv --baseline base.json --require 'speedup>=0.5x'") == 0);
+  CHECK(code("warm.csv --baseline base.json") == 1);
+  const Document direct = Document::parse(foredraft(folder, "compare b.csv a.csv --json").out);
+  const Document later = Document::parse(foredraft(folder, "compare a.csv --baseline base.json --json").out);
+  const Document of_comparison = Document::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/compare.schema.json"));
+  check_against(of_comparison, of_comparison, later, "");
+  CHECK(later.at("logs").at(0).at("baseline") == true);
+  CHECK(later.at("logs").at(0).at("file") == "b.csv");
+  CHECK(later.at("comparisons").at(0).at("metrics").size() == direct.at("comparisons").at(0).at("metrics").size());
+  CHECK_THAT(foredraft(folder, "compare a.csv --baseline base.json").out, Catch::Contains("b.csv: baseline, csv"));
+}
+
+TEST_CASE("a baseline is a new file, of one log that meets its requirements") {
+  const TemporaryFolder folder;
+  write_tables(folder);
+  write_text(folder / "kept.json", "mine\n");
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  CHECK(code("a.csv --save-baseline kept.json") == 2);
+  CHECK(content_of(folder / "kept.json") == "mine\n");
+  CHECK(code("a.csv --save-baseline none/base.json") == 2);
+  CHECK(code("a.csv b.csv --save-baseline new.json") == 2);
+  CHECK(code("a.csv --baseline kept.json") == 2);
+  CHECK(code("a.csv --baseline none.json") == 2);
+  const Outcome missed = foredraft(folder, "compare a.csv --require 'acceptance_length>=2.5' --save-baseline new.json");
+  CHECK(missed.code == 1);
+  CHECK(missed.err.find("new.json: not written") != std::string::npos);
+  CHECK(code("a.csv --baseline new.json") == 2);
+  REQUIRE(code("a.csv --save-baseline new.json") == 0);
+  CHECK(code("a.csv --save-baseline new.json") == 2);
+  CHECK(code("a.csv b.csv --baseline new.json") == 2);
+  CHECK(code("a.csv --baseline new.json --save-baseline newer.json") == 2);
+}
+
+TEST_CASE("a last window that no request is running in misses no requirement") {
+  const TemporaryFolder folder;
+  std::string log;
+  std::string plain;
+  for (int window = 0; window < 7; ++window) {
+    const bool idle = window == 6;
+    const std::string time = "INFO 11-25 23:0" + std::to_string(window) + ":00 ";
+    const auto engine_line = [&](int tokens, int running) {
+      return time + "[loggers.py:335] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: " +
+             std::to_string(tokens) + ".0 tokens/s, Running: " + std::to_string(running) +
+             " reqs, Waiting: 0 reqs, GPU KV cache usage: 0.5%, Prefix cache hit rate: 0.0%\n";
+    };
+    log += engine_line(idle ? 20 : 40 + window % 2, idle ? 0 : 4) + time +
+           "[metrics.py:120] SpecDecoding metrics: Mean acceptance length: 2.00, Accepted throughput: 20.00 tokens/s, "
+           "Drafted throughput: 60.00 tokens/s, Accepted: 200 tokens, Drafted: 600 tokens, Per-position acceptance "
+           "rate: 0.600, 0.300, 0.100, Avg Draft acceptance rate: 33.3%\n";
+    plain += engine_line(30 + window % 2, 4);
+  }
+  write_text(folder / "idle.log", log);
+  write_text(folder / "plain.log", plain);
+  const auto code = [&](const std::string& arguments) { return foredraft(folder, "compare " + arguments).code; };
+  CHECK(code("idle.log --plain plain.log --require 'speedup>=0.5'") == 0);
+  CHECK(code("idle.log --plain plain.log --require 'speedup>=5'") == 1);
+  REQUIRE(code("idle.log --plain plain.log --save-baseline base.json") == 0);
+  CHECK(code("idle.log --plain plain.log --baseline base.json --require 'speedup>=0.9x'") == 0);
 }
 
 TEST_CASE("an observations file is compared as the logs that it was made of") {

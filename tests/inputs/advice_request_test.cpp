@@ -44,6 +44,21 @@ TEST_CASE("a request for advice is checked as a whole, its deployment too") {
   CHECK(keys_of_problems({.engine = "vllm", .device = "h100", .target = "t", .draft = "d"}) == Keys{});
 }
 
+TEST_CASE("the price of a GPU hour goes with the question, and GPUs go with a price") {
+  CHECK(keys_of_problems({.gpus = 4}) == Keys{"--gpus"});
+  CHECK(keys_of_problems({.gpu_hour_price = 2.5, .gpus = 4}).empty());
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,iteration_ms\n1,5000,3000,12.5\n");
+  const auto price_of = [&](std::optional<double> price, std::optional<std::int64_t> gpus) {
+    return read_advice({.logs = {folder / "a.csv"}, .gpu_hour_price = price, .gpus = gpus}, read_files)
+        .question.gpu_price;
+  };
+  CHECK_FALSE(price_of({}, {}));
+  CHECK(price_of(2.5, {})->gpus == 1);
+  CHECK(price_of(2.5, 8)->gpus == 8);
+  CHECK(price_of(2.5, 8)->per_hour == 2.5);
+}
+
 TEST_CASE("each field of a request is stated by itself") {
   const AdviceRequest request{.target = "t", .batch = 1};
   std::string stated;

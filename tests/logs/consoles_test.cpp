@@ -50,6 +50,39 @@ TEST_CASE("a fixed request rate and the meaning of ITL are warned of") {
   CHECK(plain.warnings.empty());
 }
 
+TEST_CASE("requests sent at once without a limit are the load, those in flight an outcome") {
+  const Observation run = read_log(sample("vllm_bench_unlimited.txt")).observations.at(0);
+  CHECK(run.offered_requests == 500.0);
+  CHECK_FALSE(run.concurrency);
+  CHECK_FALSE(run.times.request_rate_per_s);
+  CHECK(*run.requests == Approx(472.2).epsilon(0.001));
+  CHECK(run.completed_requests == 500);
+  CHECK(run.failed_requests == 0);
+  const Observation limited = read_log(sample("vllm_bench_serve.txt")).observations.at(0);
+  CHECK(limited.concurrency == 8.0);
+  CHECK_FALSE(limited.offered_requests);
+}
+
+TEST_CASE("a rate that is not kept up with is told by the requests that were served") {
+  const Observation run = read_log(sample("vllm_bench_overloaded.txt")).observations.at(0);
+  CHECK(run.times.request_rate_per_s == 10.0);
+  CHECK(run.times.served_requests_per_s == 0.5);
+  CHECK(*run.requests == Approx(10.0).epsilon(few_ulp));
+  CHECK_FALSE(run.offered_requests);
+}
+
+TEST_CASE("failed requests of a console are counted and warned of, medians stand in for means") {
+  std::string log = sample("vllm_bench_unlimited.txt");
+  log.replace(log.find("0         \n"), 1, "9");
+  CHECK(read_log(log).observations.at(0).failed_requests == 9);
+  CHECK(warns(read_log(log), "W19"));
+  CHECK_FALSE(warns(read_log(log), "W20"));
+  for (const char* mean : {"Mean TPOT", "Mean ITL"}) log.replace(log.find(mean), 4, "Some");
+  CHECK(read_log(log).observations.at(0).times.tpot_ms == 168.3);
+  CHECK(read_log(log).observations.at(0).times.iteration_ms == 384.12);
+  CHECK(warns(read_log(log), "W20"));
+}
+
 TEST_CASE("parts of a console that people paste give what they hold") {
   const std::string log = sample("vllm_bench_serve.txt");
   const LogContents counts = read_log(before(from(log, "Drafts:"), "Per-position"));
@@ -138,6 +171,14 @@ TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between th
   CHECK(*run.requests == Approx(2.0).epsilon(few_ulp));
   CHECK(*run.times.duration_s == Approx(40.0).epsilon(few_ulp));
   CHECK(run.stratum.context_tokens == 668.0);
+}
+
+TEST_CASE("positions from rounded rates add up to the accepted tokens") {
+  const Observation run = read_log(sample("spec_decode_rounded.txt")).observations.at(0);
+  CHECK(run.acceptance->steps == 478);
+  CHECK(run.acceptance->accepted_tokens == 534);
+  const Counts& at = run.acceptance->accepted_at;
+  CHECK(at.at(0) + at.at(1) + at.at(2) == 534);
 }
 
 }  // namespace foredraft::tests

@@ -181,6 +181,30 @@ TEST_CASE("gauges of SGLang are read once, not once a rank, and not those of the
   CHECK_FALSE(read_log(tree).observations[0].gamma);
 }
 
+TEST_CASE("scrapes of llama-server and SGLang have the times of their servers, plain ones too") {
+  const std::string plain_text =
+      "llamacpp:tokens_predicted_total 3469\nllamacpp:tokens_predicted_seconds_total 346.9\n"
+      "llamacpp:requests_processing 2\nllamacpp:spec_decode_num_drafts_total 0\n";
+  const LogContents contents = read_log(plain_text);
+  CHECK(contents.engine == "llama.cpp");
+  const Observation& plain = contents.observations.at(0);
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK(*plain.times.tpot_ms == Approx(100.0).epsilon(few_ulp));
+  CHECK(plain.requests == 2.0);
+  const LogContents drafting = read_log(
+      "llamacpp:tokens_predicted_total 2500\nllamacpp:tokens_predicted_seconds_total 50.0\n"
+      "llamacpp:spec_decode_num_drafts_total 1000\nllamacpp:spec_decode_num_draft_tokens_total 2000\n"
+      "llamacpp:spec_decode_num_accepted_tokens_total 1500\n");
+  CHECK(*drafting.observations.at(0).times.tpot_ms == Approx(20.0).epsilon(few_ulp));
+  CHECK(*drafting.observations.at(0).times.iteration_ms == Approx(50.0).epsilon(few_ulp));
+  const LogContents batch = read_log("sglang:gen_throughput 300.0\nsglang:num_running_reqs 6\n");
+  CHECK(batch.observations.at(0).decoding == Decoding::plain);
+  CHECK(*batch.observations.at(0).times.tpot_ms == Approx(20.0).epsilon(few_ulp));
+  const LogContents speculative =
+      read_log(sample("prometheus_sglang.prom") + "sglang:gen_throughput{engine_type=\"unified\"} 300.0\n");
+  CHECK(*speculative.observations.at(0).times.iteration_ms == Approx(55.0).epsilon(few_ulp));
+}
+
 TEST_CASE("a table of acceptance lengths has an observation for each draft length, with and without thinking") {
   const LogContents contents = read_log(sample("acceptance_table.yaml"));
   REQUIRE(contents.observations.size() == 3);

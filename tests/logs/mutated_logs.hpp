@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "logs/scrapes.hpp"
 #include "tests/logs/logs_testing.hpp"
 
 /// Samples with faults in them, for the test that tries some and the program that tries them for minutes.
@@ -92,8 +93,13 @@ inline void read_mutated(const std::string& text, std::size_t piece) {
       if (logs::may_be_pooled(contents.observations[i - 1], contents.observations[i])) {
         (void)logs::pooled(contents.observations[i - 1], contents.observations[i]);
       }
-      (void)logs::difference(contents.observations[i], contents.observations[i - 1]);
     }
+    logs::ObservedLog changed{.file = "changed.log", .sha256 = "", .contents = contents};
+    for (logs::ServerScrape& scrape : changed.contents.scrapes) {
+      for (auto& [series, value] : scrape.counters) value *= 2.0;
+    }
+    std::vector<logs::ObservedLog> both{{.file = "mutated.log", .sha256 = "", .contents = contents}, changed};
+    logs::combine_scrapes(both);
   } catch (const InputError&) {
   }
 }

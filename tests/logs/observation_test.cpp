@@ -59,26 +59,41 @@ TEST_CASE("windows of another draft length, decoding, load or setting are not po
   CHECK_FALSE(logs::may_be_pooled(first, other));
 }
 
-TEST_CASE("the difference of two scrapes is what was counted between them") {
-  const logs::Observation earlier = window(100, 20.0, 2.0);
-  logs::Observation later = window(300, 40.0, 3.0);
-  later.acceptance->accepted_at = {300, 40, 7};
-  const auto between = logs::difference(later, earlier);
-  REQUIRE(between);
-  CHECK(between->acceptance->steps == 200);
-  CHECK(between->acceptance->drafted_tokens == 400);
-  CHECK(between->acceptance->accepted_tokens == 200);
-  CHECK(between->acceptance->accepted_at == Counts{200, 40, 7});
+TEST_CASE("runs of another drafter, of adaptive drafting or at another offered load are not pooled") {
+  const logs::Observation first = window(100, 20.0, 2.0);
+  const auto differs = [&](auto change) {
+    logs::Observation other = first;
+    change(other);
+    return !logs::may_be_pooled(first, other);
+  };
+  CHECK(differs([](logs::Observation& other) { other.adaptive = true; }));
+  CHECK(differs([](logs::Observation& other) { other.drafter = "draft-mtp"; }));
+  CHECK(differs([](logs::Observation& other) { other.concurrency = 8.0; }));
+  CHECK(differs([](logs::Observation& other) { other.offered_requests = 500.0; }));
 }
 
-TEST_CASE("there is no difference where a counter fell or is missing") {
-  const logs::Observation earlier = window(100, 20.0, 2.0);
-  CHECK_FALSE(logs::difference(window(99, 20.0, 2.0), earlier));
-  logs::Observation later = window(300, 20.0, 2.0);
-  later.acceptance->accepted_at = {99, 0};
-  CHECK_FALSE(logs::difference(later, earlier));
-  later.acceptance = std::nullopt;
-  CHECK_FALSE(logs::difference(later, earlier));
+TEST_CASE("completed and failed requests add up, and steps without a draft weigh as much as others") {
+  logs::Observation first = window(100, 20.0, 2.0);
+  logs::Observation second = window(100, 40.0, 2.0);
+  first.completed_requests = 10;
+  first.failed_requests = 1;
+  second.completed_requests = 5;
+  second.failed_requests = 2;
+  first.acceptance->generated_tokens = 200;   // 100 steps, all of which drafted
+  second.acceptance->generated_tokens = 400;  // 300 steps, 200 of them without a draft
+  const logs::Observation both = logs::pooled(first, second);
+  CHECK(both.completed_requests == 15);
+  CHECK(both.failed_requests == 3);
+  CHECK(both.acceptance->generated_tokens == 600);
+  CHECK(*both.times.iteration_ms == Approx(35.0).epsilon(few_ulp));
+}
+
+TEST_CASE("iteration times of plain observations weigh by their tokens") {
+  logs::Observation first{.decoding = logs::Decoding::plain};
+  first.times = {.duration_s = 1.0, .output_tokens_per_s = 100.0, .iteration_ms = 20.0};
+  logs::Observation second = first;
+  second.times = {.duration_s = 3.0, .output_tokens_per_s = 100.0, .iteration_ms = 40.0};
+  CHECK(*logs::pooled(first, second).times.iteration_ms == Approx(35.0).epsilon(few_ulp));
 }
 
 }  // namespace foredraft::tests

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <random>
+#include <set>
 
 #include "tests/logs/logs_testing.hpp"
 #include "tests/support/errors.hpp"
@@ -34,10 +35,18 @@ logs::ObservedLog everything() {
                             .accepted_at = {20, 9, 1},
                             .accepted_at_rounding = 0.1,
                             .drafted_at = {100, 100, 100},
-                            .steps_estimated = true};
+                            .steps_estimated = true,
+                            .generated_tokens = 400};
+  observation.adaptive = true;
+  observation.drafter = "draft-mtp";
+  observation.concurrency = 8.0;
+  observation.offered_requests = 500.0;
+  observation.completed_requests = 499;
+  observation.failed_requests = 1;
   observation.acceptance_length = 1.0 + 1.0 / 3.0;
   observation.requests = 5e-324;
   observation.waiting = 1.7976931348623157e308;
+  observation.partial = true;
   observation.cuda_graphs = false;
   observation.trace = {.by_step = {0, 3, 2147483647}, .by_position = {1, 0}};
   observation.times = {.duration_s = 0.1,
@@ -48,7 +57,8 @@ logs::ObservedLog everything() {
                        .verification_ms = 5.0,
                        .tpot_ms = 6.0,
                        .ttft_ms = 7.0,
-                       .request_rate_per_s = 8.0};
+                       .request_rate_per_s = 8.0,
+                       .served_requests_per_s = 7.5};
   observation.stratum = {.temperature = 0.7,
                          .top_p = 0.9,
                          .draft_sampling = "greedy",
@@ -139,6 +149,26 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
   CHECK_FALSE(rejected(std::string(1000, '[')).empty());
 }
 
+TEST_CASE("an observations file from before a key was added is read, without what it lacks") {
+  const std::vector<logs::ObservedLog> logs{everything()};
+  std::string text = logs::observations_text(logs);
+  const auto drop = [&](const std::string& entry) {
+    const std::size_t at = text.find(entry);
+    REQUIRE(at != std::string::npos);
+    text.erase(at, entry.size());
+  };
+  for (const char* entry : {",\"adaptive\":true", ",\"partial\":true", ",\"drafter\":\"draft-mtp\"",
+                            ",\"concurrency\":8.0", ",\"offered_requests\":500.0", ",\"completed_requests\":499",
+                            ",\"failed_requests\":1", ",\"generated_tokens\":400", ",\"served_requests_per_s\":7.5"}) {
+    drop(entry);
+  }
+  const logs::Observation read = logs::parse_observations(text, "o.json").at(0).contents.observations.at(0);
+  CHECK_FALSE(read.adaptive);
+  CHECK_FALSE(read.drafter);
+  CHECK_FALSE(read.acceptance->generated_tokens);
+  CHECK(read.requests == 5e-324);
+}
+
 TEST_CASE("a broken observations file among logs is refused with its line and all problems") {
   CHECK(problem("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
         "some.log:2: logs: missing\n"
@@ -178,7 +208,10 @@ TEST_CASE("the shipped schema has the keys of an observations file, each with it
   const Json schema = Json::parse(file);
   const std::vector<logs::ObservedLog> logs{everything()};
   const Json document = Json::parse(logs::observations_text(logs));
-  // An object of the schema lists the keys of the object and requires them all.
+  const std::set<std::string> added_later{"partial",         "adaptive",         "drafter",
+                                          "concurrency",     "offered_requests", "completed_requests",
+                                          "failed_requests", "generated_tokens", "served_requests_per_s"};
+  // An object of the schema lists the keys of the object and requires all that were there from the start.
   const std::function<void(const Json&, const Json&, const std::string&)> compare =
       [&](const Json& part, const Json& value, const std::string& path) {
         INFO(path);
@@ -191,6 +224,7 @@ TEST_CASE("the shipped schema has the keys of an observations file, each with it
           for (const auto& entry : rule.at("properties").items()) properties.push_back(entry.key());
           for (const Json& key : rule.at("required")) required.push_back(key);
           CHECK(properties == keys);
+          std::erase_if(keys, [&](const std::string& key) { return added_later.contains(key); });
           CHECK(required == keys);
           for (const auto& entry : value.items())
             compare(rule.at("properties").at(entry.key()), entry.value(), path + "." + entry.key());

@@ -69,6 +69,68 @@ TEST_CASE(
   CHECK(no_plain.observations[0].decoding == Decoding::unknown);
 }
 
+TEST_CASE("vllm bench serve: where every request failed nothing was measured") {
+  const LogContents contents = read_sample("vllm_bench_failed.json");
+  const Observation& run = contents.observations.at(0);
+  CHECK(contents.observations.size() == 1);
+  CHECK(run.completed_requests == 0);
+  CHECK(run.failed_requests == 2);
+  CHECK(run.concurrency == 8.0);
+  CHECK_FALSE(run.times.tpot_ms);
+  CHECK_FALSE(run.times.iteration_ms);
+  CHECK_FALSE(run.times.output_tokens_per_s);
+  CHECK(warns(contents, "W19"));
+}
+
+TEST_CASE("vllm bench serve --save-detailed: each request beside the run, failed ones left out") {
+  const LogContents contents = read_sample("vllm_bench_detailed.json");
+  REQUIRE(contents.observations.size() == 3);
+  const Observation& run = contents.observations[0];
+  CHECK(run.span == logs::Span::run);
+  CHECK(run.offered_requests == 4.0);
+  CHECK(run.failed_requests == 1);
+  CHECK(run.times.tpot_ms == 20.0);  // the median
+  CHECK(run.times.iteration_ms == 40.0);
+  CHECK(warns(contents, "W19"));
+  CHECK(warns(contents, "W20"));
+  const Observation& first = contents.observations[1];
+  CHECK(first.span == logs::Span::request);
+  CHECK(first.decoding == Decoding::speculative);
+  CHECK(first.gamma == 2);
+  CHECK(first.offered_requests == 4.0);
+  CHECK(*first.times.tpot_ms == near(20.0));
+  CHECK(*first.times.duration_s == near(0.12));
+  CHECK(*first.times.ttft_ms == near(50.0));
+  CHECK(first.stratum.output_tokens == 7.0);
+  CHECK(first.stratum.context_tokens == 93.5);
+  CHECK(first.stratum.request == "0");
+  CHECK(contents.observations[2].stratum.request == "1");
+}
+
+TEST_CASE("a run of a load generator is known by any two of its keys, and what it lacks is absent") {
+  const LogContents times = read_log(R"({"mean_tpot_ms": 10.0, "output_throughput": 390.0})");
+  CHECK(times.format == "vllm-bench");
+  CHECK(times.observations.at(0).decoding == Decoding::unknown);
+  CHECK(times.observations.at(0).times.tpot_ms == 10.0);
+  CHECK_FALSE(times.observations.at(0).times.ttft_ms);
+  const LogContents length = read_log(R"({"spec_decode_acceptance_length": 2.5, "median_tpot_ms": 10.0})");
+  CHECK(length.observations.at(0).decoding == Decoding::speculative);
+  CHECK(length.observations.at(0).acceptance_length == 2.5);
+  const LogContents plain = read_log(R"({"max_concurrency": 4, "mean_tpot_ms": 10.0, "request_rate": null})");
+  CHECK(plain.observations.at(0).decoding == Decoding::plain);
+  CHECK(plain.observations.at(0).concurrency == 4.0);
+  const LogContents sglang = read_log(R"({"accept_length": 2.5, "mean_tpot_ms": 10.0, "mean_ttft_ms": null})");
+  CHECK(sglang.format == "sglang-bench");
+  CHECK(sglang.observations.at(0).acceptance_length == 2.5);
+}
+
+TEST_CASE("drafts of several lengths in one run are adaptive, whatever the most of them was") {
+  std::string text = sample("vllm_bench.jsonl");
+  text.replace(text.find("draft_tokens\": 12000"), 20, "draft_tokens\": 10000");
+  CHECK(read_log(text).observations.at(1).adaptive == true);
+  CHECK_FALSE(read_sample("vllm_bench.jsonl").observations.at(1).adaptive);
+}
+
 TEST_CASE("SGLang bench_serving: a mean since the start, iterations from times of tokens") {
   const LogContents contents = read_sample("sglang_bench.jsonl");
   CHECK(contents.engine == "sglang");

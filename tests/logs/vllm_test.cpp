@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "logs/scrapes.hpp"
 #include "tests/logs/logs_testing.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -151,6 +154,96 @@ TEST_CASE("vLLM's idle windows are left out, and no time is made of no request")
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
 }
 
+TEST_CASE("windows that begin or end with nothing running are told from full ones") {
+  const auto partial = [](const std::string& name) {
+    std::vector<bool> all;
+    for (const Observation& window : read_log(sample(name)).observations) all.push_back(window.partial.value_or(false));
+    return all;
+  };
+  CHECK(partial("vllm_burst.log") == std::vector<bool>{true, false, false, false, false, false});
+  CHECK(partial("vllm_ends_idle.log") == std::vector<bool>{true, false, false, false, false, false, true});
+  const auto line = [](const std::string& clock, const std::string& running) {
+    return "INFO 03-04 " + clock +
+           " [loggers.py:1] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation "
+           "throughput: 40.0 tokens/s, Running: " +
+           running + " reqs, Waiting: 0 reqs\n";
+  };
+  const LogContents pause = read_log(line("10:00:00", "4") + line("10:00:10", "4") + line("10:00:20", "4") +
+                                     line("10:05:00", "4") + line("10:05:10", "0") + line("10:05:20", "4"));
+  REQUIRE(pause.observations.size() == 6);
+  CHECK_FALSE(pause.observations[2].partial);
+  CHECK(pause.observations[3].partial == true);
+  CHECK(pause.observations[4].partial == true);
+  CHECK(pause.observations[5].partial == true);
+  CHECK(pause.observations[4].requests == 0.0);
+}
+
+TEST_CASE("windows of vLLM last as long as their lines are apart, ten seconds unless they tell") {
+  const LogContents contents = read_log(sample("vllm_dynamic.log"));
+  CHECK(*contents.observations.at(0).times.duration_s <= 6.0);  // not since the last draft, minutes ago
+  CHECK(*contents.observations.at(1).times.duration_s == Approx(5.0).epsilon(0.01));
+  CHECK(read_log(engine).observations.at(0).times.duration_s == 10.0);
+}
+
+TEST_CASE("windows of an n-gram drafter without a draft are steps of a speculating server") {
+  const LogContents contents = read_log(sample("vllm_ngram.log"));
+  REQUIRE(contents.observations.size() > 3);
+  const Observation& drafted = contents.observations[0];
+  CHECK(drafted.acceptance->steps == 50);
+  CHECK(drafted.acceptance->generated_tokens == 100);
+  CHECK_FALSE(drafted.adaptive);
+  const Observation& none = contents.observations[1];
+  CHECK(none.decoding == Decoding::speculative);
+  CHECK(none.gamma == 3);
+  CHECK(none.acceptance->steps == 0);
+  CHECK(none.acceptance->generated_tokens == 50);
+  CHECK(*none.times.iteration_ms == Approx(200.0).epsilon(few_ulp));
+}
+
+TEST_CASE("n-gram counters hold the steps that drafted, the generated tokens all of them") {
+  std::string log = settings + engine +
+                    metrics(
+                        "Mean acceptance length: 2.00, Accepted throughput: 15.00 tokens/s, Drafted "
+                        "throughput: 45.00 tokens/s, Accepted: 150 tokens, Drafted: 450 tokens, Per-position "
+                        "acceptance rate: 0.500, 0.300, "
+                        "0.200, Avg Draft acceptance rate: 33.3%");
+  const Observation window = read_log(log).observations.at(0);
+  CHECK(window.acceptance->steps == 150);
+  CHECK(window.acceptance->generated_tokens == 750);  // 150 accepted, 150 steps with a draft, 450 without
+  CHECK(*window.times.iteration_ms == Approx(1000.0 * 3.0 * 10.0 / 600.0).epsilon(few_ulp));
+}
+
+TEST_CASE("a schedule by load has the draft length of each window, a change within one is adaptive") {
+  const LogContents contents = read_log(sample("vllm_dynamic.log"));
+  REQUIRE(contents.observations.size() > 5);
+  CHECK(contents.observations[0].adaptive == true);
+  CHECK(contents.observations[1].gamma == 1);
+  CHECK_FALSE(contents.observations[1].adaptive);
+  CHECK(contents.observations[1].acceptance->accepted_at == Counts{149});
+  CHECK(contents.observations[5].gamma == 3);
+}
+
+TEST_CASE("an engine that varies its drafts is adaptive, by its settings or by its windows") {
+  const auto window = [](int drafted) {
+    return engine + metrics(
+                        "Mean acceptance length: 2.50, Accepted throughput: 15.00 tokens/s, Drafted throughput: 20.00 "
+                        "tokens/s, Accepted: 150 tokens, Drafted: " +
+                        std::to_string(drafted) +
+                        " tokens, Per-position acceptance rate: 0.800, 0.450, 0.250, 0.000, Avg Draft acceptance "
+                        "rate: 70.0%");
+  };
+  const LogContents varied = read_log(window(331) + window(289) + window(300));
+  for (const Observation& one : varied.observations) CHECK(one.adaptive == true);
+  const std::string arguments =
+      "INFO [api_utils.py:286] non-default args: {'model': 'target', 'speculative_config': {'method': 'dspark', "
+      "'num_speculative_tokens': 4, 'enable_adaptive_verification': True}}\n"
+      "INFO [core.py:9] LLM engine (v0.32.0) SpeculativeConfig(method='dspark', num_spec_tokens=4)\n";
+  CHECK(read_log(arguments + window(300)).observations.at(0).adaptive == true);
+  std::string off = arguments;
+  off.replace(off.find("True"), 4, "False");
+  CHECK_FALSE(read_log(off + window(300)).observations.at(0).adaptive);
+}
+
 TEST_CASE("lines of vLLM that are cut short are no windows") {
   const std::string log = sample("vllm_colors.log");
   const std::size_t begin = log.find("SpecDecoding");
@@ -233,9 +326,10 @@ TEST_CASE("vLLM's old counters that no steps explain are left out with a warning
   CHECK(warns(contents, "W18"));
 }
 
-TEST_CASE("a scrape gives the counters of all engines, and a series that comes again begins the next") {
-  const LogContents contents = read_log(sample("prometheus.prom"));
-  REQUIRE(contents.observations.size() == 2);
+TEST_CASE("a scrape gives the counters of all engines since their start") {
+  const std::string text = sample("prometheus.prom");
+  const LogContents contents = read_log(text.substr(0, text.find("# HELP", text.find("engine=\"1\""))));
+  REQUIRE(contents.observations.size() == 1);
   CHECK(contents.engine == "vllm");
   const Observation& first = contents.observations[0];
   CHECK(first.span == logs::Span::run);
@@ -244,11 +338,94 @@ TEST_CASE("a scrape gives the counters of all engines, and a series that comes a
   CHECK(first.acceptance->accepted_at == Counts{2400, 1350, 750});
   CHECK(first.requests == 9.0);
   CHECK(warns(contents, "W02"));
-  const auto between = logs::difference(contents.observations[1], first);
-  REQUIRE(between);
-  CHECK(between->acceptance->steps == 6000);
-  CHECK(between->acceptance->drafted_tokens == 18000);
-  CHECK(between->acceptance->accepted_at == Counts{4800, 2700, 1500});
+}
+
+TEST_CASE("two scrapes of a server in one file are what was counted between them") {
+  const LogContents contents = read_log(sample("prometheus.prom"));
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& between = contents.observations[0];
+  CHECK(between.acceptance->steps == 6000);
+  CHECK(between.acceptance->drafted_tokens == 18000);
+  CHECK(between.acceptance->accepted_at == Counts{4800, 2700, 1500});
+  CHECK(between.requests == 9.0);
+  CHECK_FALSE(warns(contents, "W02"));
+}
+
+namespace {
+
+logs::ObservedLog log_of(const std::string& text) { return {.file = "f", .sha256 = "", .contents = read_log(text)}; }
+
+std::vector<logs::ObservedLog> combined(std::vector<logs::ObservedLog> logs) {
+  logs::combine_scrapes(logs);
+  return logs;
+}
+
+}  // namespace
+
+TEST_CASE("two scrapes of a server in two files, in any order, are what was counted between them") {
+  const std::string before = sample("prometheus_before.prom");
+  const std::string after = sample("prometheus_after.prom");
+  for (const auto& logs : {combined({log_of(before), log_of(after)}), combined({log_of(after), log_of(before)})}) {
+    REQUIRE(logs.size() == 1);
+    REQUIRE(logs[0].contents.observations.size() == 1);
+    const Observation& between = logs[0].contents.observations[0];
+    CHECK(between.acceptance->steps == 2000);
+    CHECK(between.acceptance->drafted_tokens == 4000);
+    CHECK(between.acceptance->accepted_tokens == 3200);
+    CHECK(between.acceptance->accepted_at == Counts{1800, 1400});
+    CHECK_FALSE(warns(logs[0].contents, "W02"));
+  }
+}
+
+TEST_CASE("scrapes of different servers are not subtracted") {
+  const std::string before = sample("prometheus_before.prom");
+  const auto changed = [&](std::string text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  };
+  const std::string after = sample("prometheus_after.prom");
+  const std::string start = "vllm:spec_decode_num_drafts_created{engine=\"0\"} ";
+  for (const auto& [first, second] :
+       {std::pair{before, changed(after, "model_name=\"m\"", "model_name=\"n\"")},  // another model
+        std::pair{before, changed(after, "} 1900.0", "} 400.0")},                   // a counter fell
+        std::pair{before, changed(after, "} 12000.0", "} 10100.0")},                // more accepted than drafted
+        std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {        // started again
+    const auto logs = combined({log_of(first), log_of(second)});
+    REQUIRE(logs.size() == 2);
+    CHECK(logs[0].contents.observations.at(0).acceptance->steps == 10000);
+    CHECK(warns(logs[0].contents, "W02"));
+    CHECK(logs[1].contents.observations.size() == 1);
+  }
+}
+
+TEST_CASE("vLLM observes the latency between tokens once an iteration") {
+  const LogContents contents = read_log(sample("prometheus_times.prom"));
+  const Observation& run = contents.observations.at(0);
+  CHECK(*run.times.iteration_ms == Approx(50.0).epsilon(few_ulp));
+  CHECK(*run.times.tpot_ms == Approx(50.0 / 2.25).epsilon(few_ulp));
+  const Observation plain = read_log(sample("prometheus_plain.prom")).observations.at(0);
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK(*plain.times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK(*plain.times.tpot_ms == Approx(40.0).epsilon(few_ulp));
+  const LogContents chunks = read_log(
+      "vllm:inter_token_latency_seconds_count 2000\nvllm:inter_token_latency_seconds_sum 100.0\n"
+      "vllm:request_time_per_output_token_seconds_count 10\nvllm:request_time_per_output_token_seconds_sum 0.2222\n");
+  CHECK(chunks.observations.at(0).decoding == Decoding::unknown);
+  CHECK(warns(chunks, "W09"));
+}
+
+TEST_CASE("vLLM's generated tokens tell the iterations that drafted nothing") {
+  const std::string more =
+      "vllm:generation_tokens_total 6010\nvllm:time_to_first_token_seconds_count 10\n"
+      "vllm:time_to_first_token_seconds_sum 1.0\nvllm:prompt_tokens_total 5000\n";
+  const Observation run = read_log(sample("prometheus_times.prom") + more).observations.at(0);
+  CHECK(run.acceptance->generated_tokens == 6000);
+  CHECK(*run.times.tpot_ms == Approx(1000.0 * 100.0 / 6000.0).epsilon(few_ulp));
+  CHECK(*run.times.ttft_ms == Approx(100.0).epsilon(few_ulp));
+  CHECK(*run.stratum.output_tokens == Approx(601.0).epsilon(few_ulp));
+  CHECK(*run.stratum.context_tokens == Approx(800.5).epsilon(few_ulp));
 }
 
 TEST_CASE("a scrape of vLLM before V1 gives steps by its efficiency") {

@@ -242,6 +242,18 @@ class Others(unittest.TestCase):
                 self.assertEqual(pickle.loads(pickle.dumps(value)), value)
             self.assertNotEqual(fd.advise(runs), advice)
 
+    def test_a_plan_says_what_to_log(self):
+        plan = fd.plan("vllm", current_k=3, concurrency=8, target="acme/llama")
+        self.assertEqual([server["gamma"] for server in plan.document["servers"]], [0, 1, 3, 5])
+        self.assertEqual([load["concurrency"] for load in plan.document["loads"]], [1, 8])
+        self.assertIn("vllm serve acme/llama", str(plan))
+        self.assertEqual(fd.plan("vllm", current_k=3, concurrency=[1, 8], target="acme/llama"), plan)
+        self.assertEqual(pickle.loads(pickle.dumps(plan)), plan)
+        with self.assertRaises(ValueError) as caught:
+            fd.plan("vlm", current_k=0)
+        self.assertIn('engine: unknown engine "vlm"', str(caught.exception))
+        self.assertIn("current_k: invalid value 0", str(caught.exception))
+
     def test_keywords_of_advice_are_checked_all_at_once(self):
         with tempfile.TemporaryDirectory() as folder:
             runs = pathlib.Path(folder, "runs.csv")

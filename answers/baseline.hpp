@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "answers/comparison.hpp"
+#include "logs/observations_file.hpp"
+
+/// Measurements of a log that outlive it: what later logs are compared with, such as those of the next version of an
+/// engine. Schema foredraft.baseline/1: docs/schemas/baseline.schema.json.
+namespace foredraft::answers {
+
+/// The runs of A and what they were measured of, as a document. Replaces invalid UTF-8. Precondition: A was a log.
+[[nodiscard]] std::string baseline_text(const Comparison& comparison, const logs::ObservedLog& reference);
+
+/// The baseline of a document. An estimate has one error source with the standard error and the degrees of freedom that
+/// were stored; its runs are paired with no others. Throws InputError `source: key: ...` with every key that is
+/// missing, unknown or wrong.
+[[nodiscard]] Baseline parse_baseline(std::string_view text, const std::string& source);
+
+}  // namespace foredraft::answers

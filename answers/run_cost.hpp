@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// What output tokens cost at a logged throughput.
+namespace foredraft::answers {
+
+/// Price of a server, in any currency.
+struct GpuPrice {
+  double per_hour;        ///< of one GPU, >= 0
+  std::int64_t gpus = 1;  ///< of the server, >= 1
+};
+
+inline constexpr double max_gpu_hour_price = 1e9;
+inline constexpr std::int64_t max_priced_gpus = 65'536;
+
+/// Cost of a million output tokens of a server that generates `output_tokens_per_s` > 0, all requests together. Throws
+/// DomainError for other values.
+[[nodiscard]] double cost_per_million_tokens(const GpuPrice& price, double output_tokens_per_s);
+
+}  // namespace foredraft::answers

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/run_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "answers/observed.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+using logs::Decoding;
+using logs::Observation;
+using logs::Span;
+
+bool is_idle(const Observation& observation) {
+  return observation.span == Span::window && observation.requests && *observation.requests < 0.5;
+}
+
+/// Steps of a speculative observation with those that drafted nothing; 1 if steps were not counted.
+double weight_of(const Observation& observation) {
+  if (!observation.acceptance) return 1.0;
+  const logs::AcceptanceCounts& counts = *observation.acceptance;
+  const auto counted = static_cast<double>(counts.steps);
+  if (!counts.generated_tokens || !counts.accepted_tokens) return std::max(1.0, counted);
+  return std::max({1.0, counted, static_cast<double>(*counts.generated_tokens - *counts.accepted_tokens)});
+}
+
+bool all_accepted(const logs::AcceptanceCounts& counts, const std::optional<std::int64_t>& gamma) {
+  if (!counts.accepted_tokens || counts.steps <= 0) return false;
+  if (counts.drafted_tokens) return *counts.drafted_tokens > 0 && *counts.accepted_tokens >= *counts.drafted_tokens;
+  return gamma && *counts.accepted_tokens >= *gamma * counts.steps;
+}
+
+// ---- times
+
+bool is_usable(const std::optional<double>& value) { return value && std::isfinite(*value) && *value > 0.0; }
+
+/// Tokens that a client timed: those of one request after its first, else those of the counted steps, else equal.
+double tokens_of(const Observation& observation, const RunPart& part) {
+  if (observation.span == Span::request && observation.stratum.output_tokens.value_or(0.0) > 1.5) {
+    return *observation.stratum.output_tokens - 1.0;
+  }
+  return observation.decoding == Decoding::speculative && part.tokens ? part.weight * *part.tokens : 1.0;
+}
+
+/// The time that requests spent decoding and the tokens they got, by the first that is logged: what a client saw, the
+/// engine's own iterations, or its throughput.
+void add_times(const Observation& observation, RunPart& part) {
+  const logs::ObservedTimes& times = observation.times;
+  const auto set = [&part](double request_ms, double tokens) {
+    part.request_ms = request_ms;
+    part.timed_tokens = tokens;
+  };
+  if (is_usable(times.tpot_ms)) {
+    const double tokens = tokens_of(observation, part);
+    return set(*times.tpot_ms * tokens, tokens);
+  }
+  if (is_usable(times.iteration_ms) && part.tokens) {
+    return set(*times.iteration_ms * part.weight, part.weight * *part.tokens);
+  }
+  const bool of_server = !times.request_rate_per_s || observation.span == Span::window;
+  if (of_server && is_usable(times.output_tokens_per_s) && is_usable(observation.requests)) {
+    constexpr double ms_per_s = 1e3;
+    set(ms_per_s * *observation.requests * part.seconds, *times.output_tokens_per_s * part.seconds);
+  }
+}
+
+RunPart run_part(const Observation& observation) {
+  const bool plain = observation.decoding == Decoding::plain;
+  RunPart part{.span = observation.span,
+               .request = observation.stratum.request,
+               .tokens = plain ? std::optional(1.0) : length_of(observation),
+               .output_tokens_per_s = observation.times.output_tokens_per_s,
+               .prompt_tokens_per_s = observation.times.prompt_tokens_per_s,
+               .seconds = is_usable(observation.times.duration_s) ? *observation.times.duration_s : 1.0};
+  if (!plain && has_counts(observation)) {
+    part.weight = weight_of(observation);
+    if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;
+    part.all_accepted = all_accepted(*observation.acceptance, observation.gamma);
+  }
+  add_times(observation, part);
+  return part;
+}
+
+// ---- windows whose times do not say how long an iteration takes
+
+void leave_out(RunPart& part, std::size_t& count) {
+  part.request_ms = part.timed_tokens = std::nullopt;
+  ++count;
+}
+
+std::vector<RunPart*> timed_windows(std::vector<RunPart>& parts) {
+  std::vector<RunPart*> windows;
+  for (RunPart& part : parts) {
+    if (part.span == Span::window && part.request_ms && part.timed_tokens > 0.0) windows.push_back(&part);
+  }
+  return windows;
+}
+
+double prompt_share(const RunPart& part) {
+  const double prompts = part.prompt_tokens_per_s.value_or(0.0);
+  const double output = part.output_tokens_per_s.value_or(0.0);
+  return prompts + output > 0.0 ? prompts / (prompts + output) : 0.0;
+}
+
+/// Windows of prompts, where at least three of the others only decode: a load of which all windows hold prompts is as
+/// it is.
+void leave_out_prefill(std::vector<RunPart>& parts, std::size_t& count) {
+  constexpr double mostly = 0.5;
+  constexpr double hardly = 0.02;
+  constexpr std::ptrdiff_t enough = 3;
+  const std::vector<RunPart*> windows = timed_windows(parts);
+  const auto decode = [](const RunPart* part) { return prompt_share(*part) < hardly; };
+  if (std::ranges::count_if(windows, decode) < enough) return;
+  for (RunPart* part : windows) {
+    if (prompt_share(*part) > mostly) leave_out(*part, count);
+  }
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Windows of far fewer iterations per second and request than is usual: idle for a part of the time, since engines
+/// print how many requests run when a window ends.
+void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
+  constexpr std::size_t enough = 4;
+  constexpr double clearly = 0.85;           // of the usual rate
+  constexpr double far_deviations = 5.0;     // of the usual scatter
+  constexpr double normal_scatter = 1.4826;  // median deviation to standard deviation
+  const std::vector<RunPart*> windows = timed_windows(parts);
+  if (windows.size() < enough) return;
+  const auto rate = [](const RunPart& part) {
+    return *part.timed_tokens / (part.tokens.value_or(1.0) * *part.request_ms);
+  };
+  std::vector<double> rates;
+  for (const RunPart* part : windows) rates.push_back(rate(*part));
+  const double usual = median(rates);
+  for (double& one : rates) one = std::abs(one - usual);
+  const double least = std::min(clearly * usual, usual - far_deviations * normal_scatter * median(rates));
+  for (RunPart* part : windows) {
+    if (rate(*part) < least) leave_out(*part, count);
+  }
+}
+
+}  // namespace
+
+std::optional<double> length_of(const Observation& observation) {
+  if (has_counts(observation) && observation.acceptance->accepted_tokens) {
+    return 1.0 + static_cast<double>(*observation.acceptance->accepted_tokens) / weight_of(observation);
+  }
+  return observation.acceptance_length;
+}
+
+std::vector<Placed> placed(std::span<const Observation> observations) {
+  std::vector<Placed> all;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const bool window = observations[i].span == Span::window && !is_idle(observations[i]);
+    const bool idle_before = i > 0 && is_idle(observations[i - 1]);
+    const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
+    all.push_back({.observation = observations[i], .beside_idle = window && (idle_before || idle_after)});
+  }
+  return all;
+}
+
+RunParts parts_of(std::span<const Placed> observations) {
+  RunParts all;
+  for (const Placed& one : observations) {
+    all.parts.push_back(run_part(one.observation));
+    RunPart& part = all.parts.back();
+    if (one.beside_idle && part.request_ms) leave_out(part, all.left_out.beside_idle);
+  }
+  leave_out_prefill(all.parts, all.left_out.prefill);
+  leave_out_partial(all.parts, all.left_out.partial);
+  return all;
+}
+
+std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts) {
+  std::vector<analytic::MixedWindow> windows;
+  for (const RunPart& part : parts) {
+    if (part.span != Span::window || !part.request_ms || !(part.timed_tokens > 0.0) || !part.prompt_tokens_per_s)
+      continue;
+    const double iteration_ms = part.tokens.value_or(1.0) * *part.request_ms / *part.timed_tokens;
+    windows.push_back({iteration_ms, std::max(0.0, *part.prompt_tokens_per_s)});
+  }
+  return analytic::prefill_time(windows);
+}
+
+}  // namespace foredraft::answers

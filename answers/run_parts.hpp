@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "answers/runs.hpp"
+#include "logs/observation.hpp"
+
+/// From observations of one setting and load to the parts of a Run; internal to runs.cpp.
+namespace foredraft::answers {
+
+/// Tokens per iteration of a speculative observation; nullopt: not logged. Steps that an engine did not count because
+/// they drafted nothing are included.
+[[nodiscard]] std::optional<double> length_of(const logs::Observation& observation);
+
+/// An observation of a speculative server that a part is made of, in the order of its log, or of a plain one.
+struct Placed {
+  logs::Observation observation;
+  bool beside_idle = false;  ///< a window before or after one that ended with no request running
+};
+
+/// Marks windows beside idle ones. `observations` are those of one file, in order.
+[[nodiscard]] std::vector<Placed> placed(std::span<const logs::Observation> observations);
+
+/// Parts with their times, and how many windows lose theirs.
+struct RunParts {
+  std::vector<RunPart> parts = {};
+  RunTimesLeftOut left_out = {};
+};
+[[nodiscard]] RunParts parts_of(std::span<const Placed> observations);
+
+/// Windows that decode and prefill, for the cost of prompt tokens.
+[[nodiscard]] std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts);
+
+}  // namespace foredraft::answers

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/scrapes.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/acceptance.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+#include "logs/observation.hpp"
+#include "logs/record_fields.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// The name of a series: what is before its labels.
+std::string_view name_of(std::string_view series) { return series.substr(0, series.find('{')); }
+
+/// Counters of a server between two moments, or since its start.
+class Counted {
+ public:
+  Counted(const ServerScrape& now, const ServerScrape* before) : now_(now), before_(before) {}
+
+  [[nodiscard]] bool has(std::string_view name) const { return sum(name).has_value(); }
+
+  /// Over all series of this name; SGLang repeats one for every rank: there the first counts.
+  [[nodiscard]] std::optional<double> sum(std::string_view name) const {
+    std::optional<double> total;
+    for (const auto& [series, value] : now_.counters) {
+      if (name_of(series) != name || (total && now_.engine == "sglang")) continue;
+      total = total.value_or(0.0) + since(series, value);
+    }
+    return total;
+  }
+
+  /// As above, nullopt unless positive.
+  [[nodiscard]] std::optional<double> positive(std::string_view name) const {
+    const auto total = sum(name);
+    return total && *total > 0.0 ? total : std::nullopt;
+  }
+
+  /// A count; 0 if it is absent. Throws RejectedRecord beyond max_logged_count.
+  [[nodiscard]] std::optional<std::int64_t> count(std::string_view name) const {
+    const auto total = sum(name);
+    return total ? std::optional(whole_count_of(name, *total)) : std::nullopt;
+  }
+
+  /// The mean of a histogram in milliseconds.
+  [[nodiscard]] std::optional<double> mean_ms(std::string_view name) const {
+    const auto seconds = positive(fmt::format("{}_sum", name));
+    const auto observed = positive(fmt::format("{}_count", name));
+    return seconds && observed ? std::optional(1000.0 * *seconds / *observed) : std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
+    std::vector<std::int64_t> at;
+    for (const auto& [series, value] : now_.counters) {
+      if (name_of(series) != "spec_decode_num_accepted_tokens_per_pos") continue;
+      const auto position = count_after(series, "position=\"", "\"");
+      if (!position || *position >= max_positions) continue;
+      const auto i = static_cast<std::size_t>(*position);
+      at.resize(std::max(at.size(), i + 1), 0);
+      at[i] = whole_count_of(series, static_cast<double>(at[i]) + since(series, value));
+    }
+    return at;
+  }
+
+  [[nodiscard]] std::optional<double> gauge(std::string_view name) const {
+    const auto found = now_.gauges.find(name);
+    return found == now_.gauges.end() || !std::isfinite(found->second) ? std::nullopt : std::optional(found->second);
+  }
+
+  [[nodiscard]] std::int64_t line() const { return now_.line; }
+  [[nodiscard]] const std::string& engine() const { return now_.engine; }
+  [[nodiscard]] bool since_start() const { return before_ == nullptr; }
+
+  /// Requests that run: at the end, or the mean of both ends if some run at each.
+  [[nodiscard]] std::optional<double> running() const {
+    for (const std::string_view name : {"num_requests_running", "num_running_reqs", "requests_processing"}) {
+      const auto now = gauge(name);
+      if (!now) continue;
+      if (!(*now > 0.0)) return std::nullopt;
+      const auto before = before_ == nullptr ? std::nullopt : Counted(*before_, nullptr).gauge(name);
+      return before && *before > 0.0 ? 0.5 * (*now + *before) : now;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t whole_count_of(std::string_view name, double total) const {
+    const auto count = whole(total);
+    if (!count) {
+      reject({.line = now_.line,
+              .key = std::string(name),
+              .text = fmt::format("{}", total),
+              .why = "must be a whole number from 0 to 2^53"});
+    }
+    return *count;
+  }
+
+  [[nodiscard]] double since(const std::string& series, double value) const {
+    if (before_ == nullptr) return value;
+    const auto earlier = before_->counters.find(series);
+    return value - (earlier == before_->counters.end() ? 0.0 : earlier->second);
+  }
+
+  const ServerScrape& now_;
+  const ServerScrape* before_;
+};
+
+// ---- Acceptance.
+
+bool counts_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  const auto steps = counted.count("spec_decode_num_drafts");
+  // llama-server has these counters without speculation too.
+  if (!steps || (*steps == 0 && counted.engine() == "llama.cpp")) return false;
+  AcceptanceCounts counts{.steps = *steps,
+                          .drafted_tokens = counted.count("spec_decode_num_draft_tokens"),
+                          .accepted_tokens = counted.count("spec_decode_num_accepted_tokens"),
+                          .accepted_at = counted.accepted_at()};
+  check_counts(counts, std::nullopt, counted.line(), contents);
+  run.gamma = steady_gamma(counts);
+  if (!run.gamma && !counts.accepted_at.empty()) {
+    run.gamma = static_cast<std::int64_t>(counts.accepted_at.size());
+    if (drafts_vary(counts, run.gamma)) run.adaptive = true;
+  }
+  run.decoding = Decoding::speculative;
+  run.acceptance = std::move(counts);
+  if (counted.since_start()) {
+    warn_once(contents, "W02", counted.line(),
+              "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a "
+              "window");
+  }
+  return true;
+}
+
+/// vLLM before V1: efficiency is emitted tokens divided by the maximum that steps can emit, steps x (K + 1).
+bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  const auto efficiency = counted.gauge("spec_decode_efficiency");
+  const auto drafted = counted.count("spec_decode_num_draft_tokens");
+  if (!efficiency || !(*efficiency > 0.0 && *efficiency <= 1.0) || !drafted) return false;
+  const std::int64_t emitted = counted.count("spec_decode_num_emitted_tokens").value_or(0);
+  const double steps = static_cast<double>(emitted) / *efficiency - static_cast<double>(*drafted);
+  const auto whole_steps = whole(std::round(steps));
+  if (!whole_steps || *whole_steps == 0 || *whole_steps > emitted) return false;
+  run.acceptance = AcceptanceCounts{.steps = *whole_steps,
+                                    .drafted_tokens = drafted,
+                                    .accepted_tokens = emitted - *whole_steps,
+                                    .steps_estimated = true};
+  run.gamma = whole(std::round(static_cast<double>(*drafted) / steps));
+  run.decoding = Decoding::speculative;
+  check_counts(*run.acceptance, std::nullopt, counted.line(), contents);
+  warn_once(contents, "W05", counted.line(),
+            "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
+  warn_once(contents, "W02", counted.line(), "counters since the start of the server, including warm-up and all loads");
+  return true;
+}
+
+/// SGLang. A tree drafts more tokens than its depth, so gamma stays unknown.
+bool last_batch(const Counted& counted, Observation& run, LogContents& contents) {
+  const auto length = counted.gauge("spec_accept_length");
+  if (!length || !(*length >= 1.0)) return false;
+  run.acceptance_length = length;
+  run.decoding = Decoding::speculative;
+  const auto depth = whole(counted.gauge("spec_num_steps"));
+  if (depth && counted.gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0) run.gamma = depth;
+  warn_once(contents, "W02", counted.line(), "the acceptance length is that of the last batch only");
+  return true;
+}
+
+// ---- Times.
+
+/// Chunks that hold more tokens than this are of a server that speculates.
+constexpr double plain_tokens_per_chunk = 1.25;
+/// More tokens than the counted steps emit, by this factor: other steps drafted nothing.
+constexpr double other_steps = 1.02;
+
+/// vLLM observes the inter-token latency once an iteration of each request.
+void vllm_times(const Counted& counted, Observation& run, LogContents& contents) {
+  const std::string_view gaps = counted.has("inter_token_latency_seconds_count") ? "inter_token_latency_seconds"
+                                                                                 : "time_per_output_token_seconds";
+  ObservedTimes& times = run.times;
+  times.iteration_ms = counted.mean_ms(gaps);
+  const auto request_ms = counted.mean_ms("request_time_per_output_token_seconds");
+  const auto started = counted.positive("time_to_first_token_seconds_count");
+  const auto first = started ? started : counted.positive("request_time_per_output_token_seconds_count");
+  const auto generated = counted.positive("generation_tokens");
+  const auto seconds = counted.positive(fmt::format("{}_sum", gaps));
+  std::optional<double> later;  // tokens after the first of each request
+  if (generated && first && *generated > *first) later = *generated - *first;
+  if (run.acceptance && later) {
+    const auto emitted = static_cast<double>(run.acceptance->steps + run.acceptance->accepted_tokens.value_or(0));
+    if (*later > other_steps * emitted) run.acceptance->generated_tokens = whole(*later);
+  }
+  if (seconds && later) {
+    times.tpot_ms = 1000.0 * *seconds / *later;
+  } else if (times.iteration_ms && run.acceptance && tokens_per_step(*run.acceptance)) {
+    times.tpot_ms = *times.iteration_ms / *tokens_per_step(*run.acceptance);
+  } else {
+    times.tpot_ms = request_ms ? request_ms : times.iteration_ms;
+  }
+  times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
+  run.completed_requests = whole(counted.positive("request_success"));
+  if (started) {
+    const auto prompts = counted.positive("prompt_tokens");
+    set_lengths(prompts ? std::optional(*prompts / *started) : std::nullopt,
+                generated ? std::optional(*generated / *started) : std::nullopt, run.stratum);
+  }
+  if (run.decoding != Decoding::unknown || !times.iteration_ms) return;
+  const double chunk = *times.iteration_ms / request_ms.value_or(*times.tpot_ms);
+  if (chunk > plain_tokens_per_chunk) {
+    times.iteration_ms = std::nullopt;
+    warn_once(contents, "W09", counted.line(),
+              "a server without counters of drafts whose iterations emit several tokens: it may be speculative");
+  } else {
+    run.decoding = Decoding::plain;
+  }
+}
+
+/// llama-server adds up the seconds of all slots.
+void llama_times(const Counted& counted, Observation& run) {
+  const auto tokens = counted.positive("tokens_predicted");
+  const auto seconds = counted.positive("tokens_predicted_seconds");
+  if (!tokens || !seconds) return;
+  run.times.tpot_ms = 1000.0 * *seconds / *tokens;
+  if (!run.acceptance) {
+    run.decoding = Decoding::plain;
+    run.times.iteration_ms = run.times.tpot_ms;
+    return;
+  }
+  AcceptanceCounts& counts = *run.acceptance;
+  const auto emitted = static_cast<double>(counts.steps + counts.accepted_tokens.value_or(0));
+  if (*tokens > other_steps * emitted) counts.generated_tokens = whole(*tokens);
+  if (all_steps(counts) > 0.0) {
+    run.times.iteration_ms =
+        *run.times.tpot_ms * (1.0 + static_cast<double>(counts.accepted_tokens.value_or(0)) / all_steps(counts));
+  }
+}
+
+/// SGLang's gauges are of its last batch; its latency between tokens is per token.
+void sglang_times(const Counted& counted, Observation& run, LogContents& contents) {
+  const auto throughput = counted.gauge("gen_throughput");
+  const auto running = counted.gauge("num_running_reqs");
+  run.times.tpot_ms = counted.mean_ms("inter_token_latency_seconds");
+  run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
+  if (throughput && running && *throughput > 0.0 && *running > 0.0) {
+    run.times.output_tokens_per_s = throughput;
+    if (!run.times.tpot_ms) run.times.tpot_ms = 1000.0 * *running / *throughput;
+    warn_once(contents, "W02", counted.line(), "the throughput is that of the last batch only");
+  }
+  if (!run.times.tpot_ms) return;
+  if (run.decoding == Decoding::unknown) run.decoding = Decoding::plain;
+  run.times.iteration_ms = *run.times.tpot_ms * run.acceptance_length.value_or(1.0);
+}
+
+std::optional<Observation> observed(const ServerScrape& now, const ServerScrape* before, LogContents& contents) {
+  const Counted counted(now, before);
+  Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
+  if (!counts_acceptance(counted, run, contents) && !emitted_acceptance(counted, run, contents)) {
+    last_batch(counted, run, contents);
+  }
+  if (now.engine == "vllm") vllm_times(counted, run, contents);
+  if (now.engine == "llama.cpp") llama_times(counted, run);
+  if (now.engine == "sglang") sglang_times(counted, run, contents);
+  const bool timed = run.times.tpot_ms || run.times.iteration_ms;
+  if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
+  if (run.decoding == Decoding::plain && counted.since_start() && now.engine != "sglang") {
+    warn_once(contents, "W02", now.line,
+              "times since the start of the server, including warm-up and all loads - give two scrapes to measure a "
+              "window");
+  }
+  return run;
+}
+
+// ---- Which scrapes are of one server.
+
+bool is_start(std::string_view series) {
+  const std::string_view name = name_of(series);
+  return name.ends_with("_created") || name == "process_start_time_seconds";
+}
+
+/// Whether `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
+/// rose, and what was counted meanwhile is possible.
+bool follows(const ServerScrape& later, const ServerScrape& earlier) {
+  const auto positions = [](const ServerScrape& scrape) {
+    return std::ranges::count_if(scrape.counters, [](const auto& counter) {
+      return name_of(counter.first) == "spec_decode_num_accepted_tokens_per_pos";
+    });
+  };
+  if (later.engine != earlier.engine || positions(later) != positions(earlier)) return false;
+  bool rose = false;
+  for (const auto& [series, value] : earlier.counters) {
+    const auto now = later.counters.find(series);
+    if (now == later.counters.end() || now->second < value) return false;
+    if (is_start(series) && now->second != value) return false;
+    rose = rose || now->second > value;
+  }
+  if (!rose) return false;
+  LogContents ignored;
+  try {
+    static_cast<void>(observed(later, &earlier, ignored));
+  } catch (const RejectedRecord&) {
+    return false;
+  }
+  return true;
+}
+
+struct Place {
+  LogContents* contents;
+  const ServerScrape* scrape;
+};
+
+double total(const ServerScrape& scrape) {
+  double sum = 0.0;
+  for (const auto& [series, value] : scrape.counters) sum += is_start(series) ? 0.0 : value;
+  return sum;
+}
+
+void forget(LogContents& contents, std::int64_t line) {
+  std::erase_if(contents.observations, [&](const Observation& one) { return one.line == line; });
+  std::erase_if(contents.warnings, [&](const LogWarning& one) { return one.code == "W02" && one.line == line; });
+}
+
+/// Sets the observations of `places` again: each scrape that follows another one is a window, the first of each server
+/// is none unless it is the only one.
+void observe(std::vector<Place> places) {
+  std::ranges::stable_sort(places, {}, [](const Place& place) { return total(*place.scrape); });
+  std::vector<const ServerScrape*> last;  // of each server
+  for (const Place& place : places) forget(*place.contents, place.scrape->line);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const ServerScrape& now = *places[i].scrape;
+    const auto before = std::ranges::find_if(last, [&](const ServerScrape* one) { return follows(now, *one); });
+    const bool begins = std::any_of(places.begin() + static_cast<std::ptrdiff_t>(i) + 1, places.end(),
+                                    [&](const Place& later) { return follows(*later.scrape, now); });
+    std::optional<Observation> run;
+    if (before != last.end()) {
+      run = observed(now, *before, *places[i].contents);
+      *before = &now;
+    } else {
+      last.push_back(&now);
+      if (!begins) run = observed(now, nullptr, *places[i].contents);
+    }
+    if (run) places[i].contents->observations.push_back(*std::move(run));
+  }
+}
+
+}  // namespace
+
+void observe_scrapes(LogContents& contents) {
+  std::vector<Place> places;
+  for (const ServerScrape& scrape : contents.scrapes) places.push_back({&contents, &scrape});
+  observe(std::move(places));
+}
+
+void combine_scrapes(std::vector<ObservedLog>& logs) {
+  const auto scraped = [](const ObservedLog& log) { return !log.contents.scrapes.empty(); };
+  if (std::ranges::count_if(logs, scraped) < 2) return;
+  std::vector<Place> places;
+  for (ObservedLog& log : logs) {
+    for (const ServerScrape& scrape : log.contents.scrapes) places.push_back({&log.contents, &scrape});
+  }
+  observe(std::move(places));
+  std::erase_if(logs, [&](const ObservedLog& log) { return scraped(log) && log.contents.observations.empty(); });
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "logs/observations_file.hpp"
+
+namespace foredraft::logs {
+
+/// Maximum number of scrapes of one file; beyond it the last is replaced, which costs resolution only.
+inline constexpr std::size_t max_scrapes = 1024;
+
+/// Sets the observations of the scrapes of one file: what was counted between two of one server, else since its start.
+void observe_scrapes(LogContents& contents);
+
+/// Scrapes of one server in several files, in any order, become observations of what was counted between them, in the
+/// file of the later one; a file that only began one is left out. Scrapes are of one server if they have the same
+/// series, the same start, and no counter fell.
+void combine_scrapes(std::vector<ObservedLog>& logs);
+
+}  // namespace foredraft::logs
