@@ -201,7 +201,7 @@ Server drawn_server(Draws& draws, std::uint64_t number) {
   server.easy = drawn_text(draws, server.traffic == Traffic::positions, server.is_eagle, mean_logit);
   server.hard = drawn_text(draws, false, server.is_eagle, mean_logit - draws.between(0.8, 2.0));
   server.easy_share = draws.between(0.2, 0.8);
-  server.acceptance_spread = server.traffic == Traffic::mixture ? draws.between(0.1, 0.25) : draws.between(0.03, 0.12);
+  server.acceptance_spread = server.traffic == Traffic::mixture ? draws.between(0.1, 0.2) : draws.between(0.03, 0.1);
   server.time_spread = draws.between(0.003, 0.015);
   server.base_ms = draws.between_logs(5.0, 30.0);
   server.token_ms = server.base_ms / draws.between_logs(64.0, 1024.0);

@@ -67,7 +67,7 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
   constexpr double min_clusters = 5.0;  // fewer show no correlation: as good as two
   constexpr double max_correlation = 0.95;
-  constexpr double min_share = 0.1;  // of the autoregression: below it the difference is noise
+  constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);
   if (clusters < min_clusters || all.standard_error == 0.0) return {all.standard_error, 1.0};
   const double variance = all.standard_error * all.standard_error;
