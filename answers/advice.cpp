@@ -174,7 +174,13 @@ bool must_be_divided(const std::vector<const Run*>& runs, const AcceptanceCurve&
   std::set<std::string> files;
   for (const Run* run : runs) files.insert(run->files.begin(), run->files.end());
   const auto one_file = [](const Run* run) { return run->files.size() == 1; };
-  return files.size() > 1 && curve.fit() != nullptr && curve.fit()->text_changed && std::ranges::all_of(runs, one_file);
+  constexpr double clearly =
+      0.05;  // of the tokens per iteration: a model is not the process, however many steps say so
+  const auto is_off = [](const analytic::GammaMisfit& at) {
+    return std::abs(at.observed - at.fitted) > clearly * at.observed;
+  };
+  return files.size() > 1 && curve.fit() != nullptr && curve.fit()->text_changed &&
+         std::ranges::any_of(curve.fit()->misfit, is_off) && std::ranges::all_of(runs, one_file);
 }
 
 /// Names the file in the setting of runs that cannot share a curve.
@@ -298,13 +304,18 @@ struct PlainRun {
   std::string differs = {};
 };
 
-bool has_times(const RunEstimates& run) { return run.estimate("tpot_ms") != nullptr || run.throughput.has_value(); }
+/// Throughput counts where it is all that any run has, or where a rate is not kept up with.
+bool has_times(const RunEstimates& run, const std::vector<RunEstimates>& runs) {
+  if (run.estimate("tpot_ms") != nullptr) return true;
+  const auto timed = [](const RunEstimates& one) { return one.estimate("tpot_ms") != nullptr; };
+  return run.throughput && (run.run.overloaded || std::ranges::none_of(runs, timed));
+}
 
 PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
   PlainRun found;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Run& plain = runs[i].run;
-    if (!plain.is_plain() || !has_times(runs[i])) continue;
+    if (!plain.is_plain() || !has_times(runs[i], runs)) continue;
     const std::string differs = difference_of(run, plain);
     if (differs.empty()) return {.run = i};
     if (found.differs.empty()) found.differs = differs;
@@ -328,6 +339,8 @@ analytic::ChainTimes chain_times(const LoadAdvice& load, const Run& run) {
   const auto part = [](double ms) { return Estimate{ms, 0.0}; };
   if (run.draft_ms && *run.draft_ms < load.iteration_ms->mean) times.drafting = part(*run.draft_ms);
   if (run.verification_ms && *run.verification_ms > 0.0) times.verification = part(*run.verification_ms);
+  // All that is not drafting, with what the engine adds.
+  if (times.drafting && !times.verification) times.verification = part(load.iteration_ms->mean - *run.draft_ms);
   return times;
 }
 
@@ -347,10 +360,10 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
 std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEstimates>& runs) {
   const auto speculates = [](const RunEstimates& one) { return !one.run.is_plain(); };
   const bool timed =
-      std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one); });
+      std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one, runs); });
   std::map<RunLoad, std::vector<std::size_t>> loads;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (speculates(runs[i]) && (has_times(runs[i]) || (!timed && runs[i].run.tokens))) {
+    if (speculates(runs[i]) && (has_times(runs[i], runs) || (!timed && runs[i].run.tokens))) {
       loads[runs[i].run.load].push_back(i);
     }
   }
@@ -497,6 +510,7 @@ std::vector<std::int64_t> advised_batches(const AdviceQuestion& question, std::i
 
 Advice advise(const AdviceQuestion& question) {
   Advice advice;
+  advice.gpu_price = question.gpu_price;
   add_sources(question, advice);
   RunList runs = runs_of(question.logs, question.plain);
   advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());

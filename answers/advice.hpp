@@ -156,6 +156,7 @@ struct Advice {
   std::string next;      ///< what to do next; why_not if there is no recommendation; empty: nothing
   std::string evidence;  ///< the class of evidence and its known error
   bool sign_certain = false;
+  std::optional<GpuPrice> gpu_price = {};  ///< as asked
   std::vector<logs::LogWarning> warnings = {};
 
   /// The curve of the recommendation, else of the most steps; nullptr: no speculative run.

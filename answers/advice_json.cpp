@@ -161,6 +161,11 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
                     {"output_tokens_per_s", run.throughput ? ordered_json(run.throughput->value) : nullptr},
                     {"speedup", measured_json(logged.speedup)},
                     {"relative", relative}});
+    if (advice.gpu_price) {
+      const RunEstimates* plain = load.plain ? &advice.runs[*load.plain] : nullptr;
+      rows.back()["cost_per_million_output_tokens"] = value_or_null(cost_of(*advice.gpu_price, &run));
+      rows.back()["plain_cost_per_million_output_tokens"] = value_or_null(cost_of(*advice.gpu_price, plain));
+    }
   }
   return rows;
 }

@@ -217,7 +217,7 @@ std::string factor_text(const Advice& advice, const LoadAdvice& load) {
   }
   if (named("verification")) return cost_text(load) + ", most of it verification";
   if (named("overhead")) return cost_text(load) + ", much of it outside drafting and verification";
-  return cost_text(load) + "; this log does not split them into drafting, verification and engine";
+  return cost_text(load) + " (not split by this log)";
 }
 
 std::string drafter_fault_text(const Advice& advice) {
@@ -309,6 +309,16 @@ std::string yield_text(const Advice& advice) {
 }
 
 std::string without_speedup(const Advice& advice) {
+  if (advice.loads.size() > 1 && advice.gamma_observed) {
+    constexpr std::size_t shown = 3;
+    std::vector<std::string> texts;
+    for (const LoadAdvice& load : advice.loads) {
+      if (load.tokens && texts.size() < shown)
+        texts.push_back(fmt::format("{:.2f} at {}", load.tokens->mean, load.name));
+    }
+    return fmt::format("K = {} yields {} tokens per iteration: it pays where an iteration takes fewer decode steps.",
+                       *advice.gamma_observed, fmt::join(texts, ", "));
+  }
   if (too_uncertain(advice)) {
     return fmt::format("{}, +- {:.2f}: {}.", yield_text(advice),
                        normal_quantile(0.95) * advice.tokens_observed->standard_error,
@@ -435,23 +445,24 @@ std::string recommended_text(const Advice& advice) {
                      losing_text(advice));
 }
 
-/// Without a plain run: the fastest of what was logged, and over which.
+/// Without a plain run: the fastest of what was logged, and how much faster than the others.
 std::string relative_text(const Advice& advice) {
+  constexpr std::size_t shown = 3;
   const LoadAdvice& load =
       *std::ranges::max_element(advice.loads, {}, [](const LoadAdvice& one) { return one.logged.size(); });
-  const LoggedRun* slowest = nullptr;
   const LoggedRun& fastest = load.logged[load.main];
   const auto pace = [&](const LoggedRun& one) { return advice.runs[one.run].estimate("tpot_ms"); };
+  std::vector<std::string> others;
   for (const LoggedRun& one : load.logged) {
-    if (&one == &fastest || pace(one) == nullptr) continue;
-    if (slowest == nullptr || pace(one)->value < pace(*slowest)->value) slowest = &one;
+    if (&one == &fastest || pace(one) == nullptr || pace(fastest) == nullptr || others.size() == shown) continue;
+    others.push_back(fmt::format("{} as fast as {}",
+                                 with_half_width(speedup_of({*pace(one), *pace(fastest), false}), "x"),
+                                 setting_name(one, advice)));
   }
   const std::string name = setting_name(fastest, advice);
   constexpr std::string_view open = "whether any beats no speculation is not known";
-  if (slowest == nullptr || pace(fastest) == nullptr) return fmt::format("Use {}; {}.", name, open);
-  return fmt::format("Use {}: {} as fast as {} at {}; {}.", name,
-                     with_half_width(speedup_of({*pace(*slowest), *pace(fastest), false}), "x"),
-                     setting_name(*slowest, advice), load.name, open);
+  if (others.empty()) return fmt::format("Use {}; {}.", name, open);
+  return fmt::format("Use {}: {} at {}; {}.", name, fmt::join(others, ", "), load.name, open);
 }
 
 /// Of a setting without a draft length to set, or of measurements that contradict each other.
@@ -500,7 +511,7 @@ std::string why_not_of(const Advice& advice) {
     if (load.arms_differ.empty()) continue;
     return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
   }
-  if (runs_scatter(advice)) {
+  if (runs_scatter(advice) && advice.loads.size() < 2) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
   }
   if (too_uncertain(advice)) {
@@ -526,10 +537,10 @@ std::string next_of(const Advice& advice) {
   if (!advice.recommendation->over_plain) return "log the same load without speculation: " + plan_text(advice);
   const auto assumed = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
   if (std::ranges::any_of(advice.compared(), assumed)) {
-    return "one more round of each arm, in turn, gives the error: " + plan_text(advice);
+    return "repeat both arms: " + plan_text(advice);
   }
   if (logged_settings(advice) == 1 && advice.gamma_observed && advice.recommendation->gamma > 0) {
-    return fmt::format("log K = {} too, at the same load: {}", *advice.gamma_observed > 1 ? 1 : 3, plan_text(advice));
+    return fmt::format("log K = {} too: {}", *advice.gamma_observed > 1 ? 1 : 3, plan_text(advice));
   }
   return "";
 }
@@ -546,7 +557,7 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
     const auto* tpot = run.estimate("tpot_ms");
     return tpot != nullptr && is_assumed(*tpot);
   };
-  std::string text = "your engine's times; 95 % intervals from the scatter of windows or requests";
+  std::string text = "your engine's times, 95 % from the scatter of windows or requests";
   if (std::ranges::any_of(advice.runs, assumed)) {
     text = fmt::format("single runs, error not known ({:.0f} % a run is assumed to choose)", 100.0 * single_run_error);
   }

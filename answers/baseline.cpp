@@ -51,7 +51,7 @@ void visit_identity(AnyRun& run, auto&& visit) {
   visit("draft", run.setting.draft_model);
   visit("gamma", run.setting.gamma);
   visit("adaptive", run.setting.adaptive);
-  visit("sampling", run.setting.sampling);
+  visit("sampling", run.load.sampling);
   visit("concurrency", run.load.requests);
   visit("request_rate_per_s", run.load.request_rate_per_s);
   visit("offered_requests", run.load.offered_requests);

@@ -110,12 +110,6 @@ const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, R
   return nullptr;
 }
 
-std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run) {
-  const MeasuredMetric* throughput = run == nullptr ? nullptr : run->find("output_tokens_per_s");
-  if (throughput == nullptr || !(throughput->estimate.value > 0.0)) return std::nullopt;
-  return cost_per_million_tokens(price, throughput->estimate.value);
-}
-
 std::vector<RunEstimates> plain_estimates(const ComparisonQuestion& question, ClusterRegistry& registry,
                                           Comparison& comparison) {
   const RunList runs = runs_of({}, question.plain);

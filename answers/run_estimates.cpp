@@ -252,6 +252,11 @@ std::optional<Paces> paces_of(const RunEstimates& reference, const RunEstimates&
   }
   const auto* one = reference.estimate("tpot_ms");
   const auto* other = run.estimate("tpot_ms");
+  const bool only_throughput = one == nullptr && other == nullptr && reference.throughput && run.throughput;
+  if (only_throughput && !run.run.load.request_rate_per_s) {
+    return Paces{
+        .reference = inverse_of(*reference.throughput), .run = inverse_of(*run.throughput), .by_capacity = false};
+  }
   if (one == nullptr || other == nullptr) return std::nullopt;
   return Paces{.reference = *one, .run = *other, .by_capacity = false};
 }
@@ -261,6 +266,12 @@ analytic::ClusteredEstimate speedup_of(const Paces& paces) {
   // Its own error first: MetricDifference::paired looks at that one.
   const analytic::Term terms[] = {{paces.run, -speedup / paces.run.value}, {paces.reference, 1.0 / paces.run.value}};
   return analytic::combined(speedup, terms);
+}
+
+std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run) {
+  const analytic::ClusteredEstimate* throughput = run == nullptr ? nullptr : run->estimate("output_tokens_per_s");
+  if (throughput == nullptr || !(throughput->value > 0.0)) return std::nullopt;
+  return cost_per_million_tokens(price, throughput->value);
 }
 
 void add_speedup(const RunEstimates& plain, RunEstimates& run) {

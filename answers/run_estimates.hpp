@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analytic/observed/clustered_estimate.hpp"
+#include "answers/run_cost.hpp"
 #include "answers/runs.hpp"
 #include "core/intervals.hpp"
 
@@ -84,6 +85,9 @@ struct Paces {
 
 /// Time per token of `reference` divided by that of `run`.
 [[nodiscard]] analytic::ClusteredEstimate speedup_of(const Paces& paces);
+
+/// Cost of a million output tokens; nullopt: there is no run, or its throughput is not known or the arrival rate.
+[[nodiscard]] std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run);
 
 /// Adds the metric speedup over a run without speculation, or why it is not known.
 void add_speedup(const RunEstimates& plain, RunEstimates& run);

@@ -23,8 +23,14 @@ double weight_of(const Observation& observation) {
   if (!observation.acceptance) return 1.0;
   const logs::AcceptanceCounts& counts = *observation.acceptance;
   const auto counted = static_cast<double>(counts.steps);
-  if (!counts.generated_tokens || !counts.accepted_tokens) return std::max(1.0, counted);
-  return std::max({1.0, counted, static_cast<double>(*counts.generated_tokens - *counts.accepted_tokens)});
+  if (!counts.generated_tokens) return std::max(1.0, counted);
+  return std::max({1.0, counted, static_cast<double>(*counts.generated_tokens - counts.accepted_tokens.value_or(0))});
+}
+
+/// Whether steps were counted, with a draft or without one.
+bool has_steps(const Observation& observation) {
+  return has_counts(observation) ||
+         (observation.acceptance && observation.acceptance->generated_tokens.value_or(0) > 0);
 }
 
 bool all_accepted(const logs::AcceptanceCounts& counts, const std::optional<std::int64_t>& gamma) {
@@ -75,7 +81,7 @@ RunPart run_part(const Observation& observation) {
                .output_tokens_per_s = observation.times.output_tokens_per_s,
                .prompt_tokens_per_s = observation.times.prompt_tokens_per_s,
                .seconds = is_usable(observation.times.duration_s) ? *observation.times.duration_s : 1.0};
-  if (!plain && has_counts(observation)) {
+  if (!plain && has_steps(observation)) {
     part.weight = weight_of(observation);
     if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;
     part.all_accepted = all_accepted(*observation.acceptance, observation.gamma);
@@ -150,11 +156,26 @@ void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
 }  // namespace
 
 std::optional<double> length_of(const Observation& observation) {
-  if (has_counts(observation) && observation.acceptance->accepted_tokens) {
-    return 1.0 + static_cast<double>(*observation.acceptance->accepted_tokens) / weight_of(observation);
+  if (has_steps(observation) && (observation.acceptance->accepted_tokens || observation.acceptance->steps == 0)) {
+    return 1.0 + static_cast<double>(observation.acceptance->accepted_tokens.value_or(0)) / weight_of(observation);
   }
   return observation.acceptance_length;
 }
+
+namespace {
+
+/// Whether the first window of a log did far less than the second one, at as many requests.
+bool begins_idle(std::span<const Observation> observations) {
+  constexpr double clearly = 0.85;
+  if (observations.size() < 2 || observations[1].span != Span::window) return false;
+  const Observation& one = observations[0];
+  const Observation& next = observations[1];
+  return one.requests == next.requests && is_usable(one.times.output_tokens_per_s) &&
+         is_usable(next.times.output_tokens_per_s) &&
+         *one.times.output_tokens_per_s < clearly * *next.times.output_tokens_per_s;
+}
+
+}  // namespace
 
 std::vector<Placed> placed(std::span<const Observation> observations) {
   constexpr double alike = 1.25;
@@ -170,7 +191,7 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
     // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
     const bool window = observations[i].span == Span::window;
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
-    const bool unsteady = window && (idle_after || (i > 0 && changes(i, i - 1)));
+    const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
     any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
     all.push_back({.observation = observations[i], .unsteady = unsteady});
   }

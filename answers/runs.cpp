@@ -90,6 +90,14 @@ std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   return text.empty() ? std::nullopt : std::optional(readable(text));
 }
 
+/// The draft length of an observation that does not say it, where every step drafted as many tokens.
+std::optional<std::int64_t> drafted_per_step(const Observation& observation) {
+  if (!has_counts(observation) || !observation.acceptance->drafted_tokens) return std::nullopt;
+  const std::int64_t steps = observation.acceptance->steps;
+  const std::int64_t drafted = *observation.acceptance->drafted_tokens;
+  return drafted > 0 && drafted % steps == 0 ? std::optional(drafted / steps) : std::nullopt;
+}
+
 RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
   RunSetting setting{.decoding = observation.decoding,
                      .engine = log.engine,
@@ -369,40 +377,49 @@ Groups without_contradictions(Groups groups) {
   return all;
 }
 
-/// The power of two of a context, of windows and runs: requests of one batch share its iterations.
-std::optional<double> context_bin(const Member& member) {
+/// The context of windows and runs: requests of one batch share its iterations.
+std::optional<double> context_of_iterations(const Member& member) {
   const Observation& one = member.placed.observation;
   const double context = one.stratum.context_tokens.value_or(0.0);
   if (one.span == Span::request || !(context >= 1.0) || !std::isfinite(context)) return std::nullopt;
-  return std::exp2(std::floor(std::log2(std::max(context, 2.0 * short_context))));
+  return context;
 }
 
 /// Whether the iterations of one run differ between its contexts.
-bool depends_on_context(const Members& members) {
-  std::map<double, Members> bins;
+bool depends_on_context(const Members& members, std::span<const double> levels) {
+  std::map<double, Members> by_level;
   for (const Member& member : members) {
-    const auto bin = context_bin(member);
-    if (!bin) return false;
-    bins[*bin].push_back(member);
+    const auto context = context_of_iterations(member);
+    if (!context) return false;
+    by_level[level_of(*context, levels)].push_back(member);
   }
-  if (bins.size() < 2) return false;
-  const IterationTotals shortest = iteration_totals(bins.begin()->second);
-  const IterationTotals longest = iteration_totals(bins.rbegin()->second);
+  if (by_level.size() < 2) return false;
+  const IterationTotals shortest = iteration_totals(by_level.begin()->second);
+  const IterationTotals longest = iteration_totals(by_level.rbegin()->second);
   const auto differs = [](double one, double other) { return one > 0.0 && other > 0.0 && !are_alike(one, other); };
   return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
 }
 
 /// Contexts at one load are different loads once iterations differ between them, in both arms alike.
 Groups by_context(Groups groups) {
-  std::set<RunLoad> split;
+  std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
-    if (depends_on_context(members)) split.insert(key.second);
+    for (const Member& member : members) {
+      if (const auto context = context_of_iterations(member)) contexts[key.second].push_back(*context);
+    }
+  }
+  std::map<RunLoad, std::vector<double>> levels;  // of the loads that are divided
+  for (const auto& [key, members] : groups) {
+    std::vector<double> of_load = context_levels(contexts[key.second]);
+    if (depends_on_context(members, of_load)) levels[key.second] = std::move(of_load);
   }
   Groups all;
   for (auto& [key, members] : groups) {
+    const auto of_load = levels.find(key.second);
     for (Member& member : members) {
       RunKey own = key;
-      if (split.contains(key.second)) own.second.context = context_bin(member);
+      const auto context = context_of_iterations(member);
+      if (of_load != levels.end() && context) own.second.context = level_of(*context, of_load->second);
       all[own].push_back(std::move(member));
     }
   }
@@ -431,6 +448,7 @@ struct Sorted {
   Groups groups;
   std::map<std::string, std::vector<Observation>> traces;  ///< by drafter
   std::vector<logs::LogWarning> warnings;
+  bool plain_is_given;  ///< logs that do not say what they are are then those of speculation
 
   void warn(std::string_view code, std::int64_t line, std::string message) {
     const bool said = std::ranges::find(warnings, message, &logs::LogWarning::message) != warnings.end();
@@ -457,6 +475,7 @@ struct Sorted {
       }
       observation.decoding = Decoding::plain;
     }
+    if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
     if (observation.decoding == Decoding::unknown) {
       return warn("W09", observation.line, "runs that say neither plain nor speculative are left out");
     }
@@ -467,6 +486,7 @@ struct Sorted {
     if (observation.completed_requests == 0) {
       return warn("W11", observation.line, "a run of which no request completed is left out");
     }
+    if (!observation.gamma) observation.gamma = drafted_per_step(observation);
     RunLoad load = run_load(observation);
     load.sampling = sampling_text(observation.stratum);
     if (load == RunLoad{.sampling = load.sampling} && observation.span == Span::request && of_run) {
@@ -500,11 +520,6 @@ std::string loads_differ(const Run& one, const Run& other) {
   return fmt::format("{} against {}", load_text(one), load_text(other));
 }
 
-/// "512 tokens", "40k tokens".
-std::string token_count_text(double tokens) {
-  return tokens < 1000.0 ? fmt::format("{:.0f} tokens", tokens) : fmt::format("{:.3g}k tokens", tokens / 1000.0);
-}
-
 /// Names that both runs have and that differ.
 std::string names_differ(const RunSetting& one, const RunSetting& other) {
   const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
@@ -525,8 +540,33 @@ std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
 
 }  // namespace
 
+std::vector<double> context_levels(std::vector<double> contexts) {
+  constexpr double apart = 1.5;
+  std::ranges::sort(contexts);
+  std::vector<double> levels;
+  for (std::size_t i = 0; i < contexts.size(); ++i) {
+    const bool next =
+        i == 0 || (contexts[i] > apart * contexts[i - 1] && contexts[i] - contexts[i - 1] > short_context);
+    if (next) levels.push_back(contexts[i]);
+  }
+  return levels;
+}
+
+double level_of(double context, std::span<const double> levels) {
+  double level = levels.front();
+  for (const double one : levels) {
+    if (one <= context) level = one;
+  }
+  return level;
+}
+
+std::string token_count_text(double tokens) {
+  constexpr double thousand = 1000.0;
+  return tokens < thousand ? fmt::format("{:.0f} tokens", tokens) : fmt::format("{:.3g}k tokens", tokens / thousand);
+}
+
 RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
-  Sorted sorted;
+  Sorted sorted{.groups = {}, .traces = {}, .warnings = {}, .plain_is_given = !plain.empty()};
   for (const bool plain_log : {false, true}) {
     std::vector<const logs::ObservedLog*> files;
     for (const logs::ObservedLog& log : plain_log ? plain : logs) files.push_back(&log);

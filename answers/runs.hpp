@@ -29,7 +29,7 @@ struct RunLoad {
   std::optional<double> offered_requests = {};    ///< sent at once, without limit or rate; `requests` is then empty
   std::optional<std::string> category = {};       ///< of prompts, if whole runs name it
   std::optional<std::string> sampling = {};       ///< "temperature 0.7", if several were logged
-  /// Tokens, a power of two: only if iterations differ between the contexts of one load.
+  /// Tokens, the shortest of its level: only if iterations differ between the contexts of one load.
   std::optional<double> context = {};
   auto operator<=>(const RunLoad&) const = default;
 };
@@ -121,6 +121,14 @@ struct RunList {
 
 /// "eagle3, K = 3", with what tells it apart from others of `runs` only.
 [[nodiscard]] std::string setting_text(const Run& run, std::span<const Run> runs);
+
+/// The shortest of each group of contexts, ascending: a new one begins where the next is longer by more than half.
+[[nodiscard]] std::vector<double> context_levels(std::vector<double> contexts);
+/// The level that a context belongs to. Precondition: there is one, at most as long as it.
+[[nodiscard]] double level_of(double context, std::span<const double> levels);
+
+/// "512 tokens", "40k tokens".
+[[nodiscard]] std::string token_count_text(double tokens);
 
 /// Why no runs of the two are comparable: the target models that they name, "target a against b"; empty: no known
 /// difference. Logs of one side that name two targets differ too.

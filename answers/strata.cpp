@@ -50,6 +50,8 @@ std::string tokens_text(double tokens) {
   return tokens < 1024.0 ? fmt::format("{:.0f}", tokens) : fmt::format("{:.0f}k", tokens / 1024.0);
 }
 
+bool is_context(const std::optional<double>& tokens) { return tokens && *tokens >= 0.0 && std::isfinite(*tokens); }
+
 /// Powers of two.
 std::optional<StratumKey> context_of(const logs::Observation& one) {
   const double tokens = one.stratum.context_tokens.value_or(-1.0);
@@ -95,7 +97,22 @@ std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> 
   std::vector<StratumTokens> strata;
   add_dimension("category", counted, category_of, strata);
   add_dimension("reasoning", counted, reasoning_of, strata);
-  add_dimension("context", counted.empty() ? counted_observations(logs, gamma, true) : counted, context_of, strata);
+  if (!counted.empty()) {
+    add_dimension("context", counted, context_of, strata);
+    return strata;
+  }
+  const ObservationList windows = counted_observations(logs, gamma, true);
+  std::vector<double> contexts;
+  for (const logs::Observation& one : windows) {
+    if (is_context(one.stratum.context_tokens)) contexts.push_back(*one.stratum.context_tokens);
+  }
+  const std::vector<double> levels = context_levels(std::move(contexts));
+  const auto level_key = [&](const logs::Observation& one) -> std::optional<StratumKey> {
+    if (!is_context(one.stratum.context_tokens)) return std::nullopt;
+    const double level = level_of(*one.stratum.context_tokens, levels);
+    return StratumKey{level, "from " + token_count_text(level)};
+  };
+  add_dimension("context", windows, level_key, strata);
   return strata;
 }
 

@@ -29,7 +29,7 @@ std::string what_was_read(const answers::Advice& advice) {
   std::set<std::int64_t> gammas;
   double plain = 0.0;
   for (const answers::RunEstimates& one : advice.runs) {
-    if (one.run.setting.gamma) gammas.insert(*one.run.setting.gamma);
+    if (one.run.setting.gamma && !one.run.setting.adaptive) gammas.insert(*one.run.setting.gamma);
     if (one.run.is_plain()) plain += static_cast<double>(one.run.observations);
   }
   text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
@@ -96,13 +96,17 @@ std::string loads_table(const answers::Advice& advice) {
   const auto per_s = [&](const answers::RunEstimates& run) {
     return timed || !run.throughput ? std::string() : number_text(&*run.throughput);
   };
+  const auto cost = [&](const answers::RunEstimates& run) {
+    const auto found = advice.gpu_price ? answers::cost_of(*advice.gpu_price, &run) : std::nullopt;
+    return found ? fmt::format("{:.2f}", *found) : std::string();
+  };
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     std::string name = readable(load->name, longest_name);
     const analytic::ClusteredEstimate* step = nullptr;
     if (load->plain) {
       const answers::RunEstimates& plain = advice.runs[*load->plain];
       step = plain.estimate("tpot_ms");
-      table.rows.push_back({name, "plain", "", "", "", number_text(step), per_s(plain), ""});
+      table.rows.push_back({name, "plain", "", "", "", number_text(step), per_s(plain), "", cost(plain)});
       name.clear();
     }
     for (const answers::LoggedRun& logged : load->logged) {
@@ -113,7 +117,7 @@ std::string loads_table(const answers::Advice& advice) {
                             run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", number_text(iteration),
                             in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
                             number_text(run.estimate("tpot_ms")), per_s(run),
-                            logged.speedup ? answers::with_half_width(*logged.speedup) : ""});
+                            logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
       name.clear();
     }
   }
