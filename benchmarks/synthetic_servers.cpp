@@ -690,7 +690,7 @@ void judge(const Server& server, std::span<const Arm> arms, const Report& report
 
 double quantile(std::vector<double> values, double probability) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto place = static_cast<std::size_t>(probability * static_cast<double>(values.size() - 1) + 0.5);
+  const auto place = static_cast<std::size_t>(std::llround(probability * static_cast<double>(values.size() - 1)));
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(place));
   return values[place];
 }
