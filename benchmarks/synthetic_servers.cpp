@@ -565,24 +565,30 @@ void judge_speedups(const Server& server, std::span<const Arm> arms, const order
   report.miss("sign", advice["loads"].dump());
 }
 
-/// Time per token over all loads, in tokens, of a draft length at each.
+/// Tokens that the speculative arms logged at a load.
+double logged_tokens(const Server& server, std::span<const Arm> arms, double batch) {
+  double tokens = 0.0;
+  for (const Arm& arm : arms) {
+    if (arm.gamma == 0) continue;
+    const std::vector<double> steps = weights_of(arm, batch, false);
+    tokens += true_tokens(server, arm.gamma).mean * std::accumulate(steps.begin(), steps.end(), 0.0);
+  }
+  return tokens;
+}
+
+/// Request-seconds of the logged tokens of all loads, with a draft length at each.
 double time_over_loads(const Server& server, std::span<const Arm> arms, const auto& gamma_at) {
   double time = 0.0;
   for (const double batch : server.batches) {
-    double tokens = 0.0;
-    for (const Arm& arm : arms) {
-      if (arm.gamma == 0) continue;
-      const std::vector<double> steps = weights_of(arm, batch, false);
-      tokens += true_tokens(server, arm.gamma).mean * std::accumulate(steps.begin(), steps.end(), 0.0);
-    }
     const std::int64_t gamma = gamma_at(batch);
-    time += tokens * true_iteration_ms(server, gamma, batch) / (batch * true_tokens(server, gamma).mean);
+    time +=
+        logged_tokens(server, arms, batch) * true_iteration_ms(server, gamma, batch) / true_tokens(server, gamma).mean;
   }
   return time;
 }
 
-/// Time per token of an arm as its windows measured it, summed over the loads.
-double measured_time(const Server& server, const Arm& arm) {
+/// The same of one arm, as its windows measured it.
+double measured_time(const Server& server, std::span<const Arm> arms, const Arm& arm) {
   double time = 0.0;
   for (const double batch : server.batches) {
     double requests = 0.0;
@@ -592,7 +598,7 @@ double measured_time(const Server& server, const Arm& arm) {
       requests += window.running;
       tokens += static_cast<double>(window.tokens);
     }
-    time += requests / tokens;
+    time += logged_tokens(server, arms, batch) * requests / tokens;
   }
   return time;
 }
@@ -632,7 +638,7 @@ void judge_choice(const Server& server, std::span<const Arm> arms, const ordered
   std::ranges::sort(candidates);
   const double best = candidates.front().first;
   const auto& measured = *std::ranges::min_element(
-      candidates, {}, [&](const auto& candidate) { return measured_time(server, *candidate.second); });
+      candidates, {}, [&](const auto& candidate) { return measured_time(server, arms, *candidate.second); });
   results.losses_of_measured.push_back(1.0 - best / measured.first);
   const ordered_json& recommendation = advice["recommendation"];
   const std::string truth = fmt::format("best K={}", candidates.front().second->gamma);
@@ -684,7 +690,7 @@ void judge(const Server& server, std::span<const Arm> arms, const Report& report
 
 double quantile(std::vector<double> values, double probability) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const auto place = static_cast<std::size_t>(probability * static_cast<double>(values.size() - 1) + 0.5);
+  const auto place = static_cast<std::size_t>(std::llround(probability * static_cast<double>(values.size() - 1)));
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(place));
   return values[place];
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/policies/policy.hpp>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -65,7 +66,8 @@ void fill_normals(RandomStream& random, std::span<double> normals) {
 /// What spreads a normal variate to Student's distribution: at the same quantile for all estimates of a source.
 double student_spread(double degrees, double probability) {
   if (std::isinf(degrees)) return 1.0;
-  const boost::math::chi_squared_distribution<double> distribution(degrees);
+  using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;  // long ones take long
+  const boost::math::chi_squared_distribution<double, InDoubles> distribution(degrees);
   return std::sqrt(degrees / boost::math::quantile(distribution, probability));
 }
 
