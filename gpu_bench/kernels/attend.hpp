@@ -51,22 +51,22 @@ struct AttendKernel {
   unsigned tokens;
   unsigned length;
   std::int64_t capacity;
-  unsigned kv_heads;
-  unsigned group_heads;  ///< query heads of a key-value head
-  unsigned head_dim;     ///< at most 256
-  unsigned lanes_log2;   ///< attend_lanes_log2(head_dim)
+  Divisor kv_heads;
+  Divisor group_heads;  ///< query heads of a key-value head
+  Divisor tiles;        ///< of the tokens * group_heads rows of a key-value head
+  unsigned head_dim;    ///< at most 256
+  unsigned lanes_log2;  ///< attend_lanes_log2(head_dim)
   std::int64_t query_stride;
   bool causal;
-  unsigned splits;
+  Divisor splits;
   unsigned keys_a_split;
   float log2_scale;  ///< log2(e) / sqrt(head_dim): the softmax is taken to base 2
   unsigned threads = max_threads;
 
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return tokens * group_heads; }
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned tiles() const { return divide_up(rows(), tile_rows); }
   [[nodiscard]] LaunchShape shape() const {
     const unsigned chunk = (threads >> lanes_log2) * keys_in_flight;
-    return {.blocks = batch * kv_heads * tiles() * splits,
+    return {.blocks = batch * kv_heads * tiles * splits,
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(shared_bytes_reused() + (2 * chunk + 3) * sizeof(OfRows) +
                                                   sizeof(std::uint32_t))};
@@ -83,8 +83,8 @@ struct AttendKernel {
 
     const unsigned part = block.block() / splits;
     const unsigned split = block.block() - part * splits;
-    const unsigned head = part / tiles();  // of all sequences
-    const unsigned first_row = (part - head * tiles()) * tile_rows;
+    const unsigned head = part / tiles;  // of all sequences
+    const unsigned first_row = (part - head * tiles) * tile_rows;
     const unsigned sequence = head / kv_heads;
     const unsigned kv_head = head - sequence * kv_heads;
     const Place place{.first_token = sequence * tokens, .first_head = kv_head * group_heads, .first_row = first_row};
@@ -112,21 +112,23 @@ struct AttendKernel {
     const unsigned element = pads ? 0 : lane * n;
     float query[tile_rows][n];
     float sum[tile_rows][n];
-    unsigned query_token = first_row / group_heads;
-    unsigned query_head = first_row - query_token * group_heads;
+    unsigned query_head = first_row - first_row / group_heads * group_heads;
+    const Storage* from = queries + (place.first_token + first_row / group_heads) * query_stride +
+                          static_cast<std::int64_t>(place.first_head + query_head) * head_dim;
     FOREDRAFT_UNROLL
     for (unsigned r = 0; r < tile_rows; ++r) {
-      const Storage* from = queries + (place.first_token + query_token) * query_stride +
-                            (place.first_head + query_head) * static_cast<std::int64_t>(head_dim);
-      load_padded<width_of_access>(from, element, head_dim, 0.0F, query[r]);
+      if constexpr (width_of_access == n) {
+        load<n>(from + element, query[r]);
+      } else {
+        load_padded<1>(from, element, head_dim, 0.0F, query[r]);
+      }
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < n; ++j) sum[r][j] = 0.0F;
       if (first_row + r >= last_row) continue;  // a row that is missing repeats the last one, and is not written
       ++query_head;
-      if (query_head == group_heads) {
-        query_head = 0;
-        ++query_token;
-      }
+      const bool next_token = query_head == group_heads;
+      from += next_token ? query_stride - static_cast<std::int64_t>(query_head - 1) * head_dim : head_dim;
+      if (next_token) query_head = 0;
     }
 
     const unsigned lanes_a_score = lanes / scores_at_once;
@@ -207,7 +209,7 @@ struct AttendKernel {
       if (splits > 1) {
         *reinterpret_cast<Neighbors*>(mine + at) = merged;
       } else {
-        write(place, at, merged, 1.0F / totals->of[at / n >> lanes_log2]);
+        write(place, at, merged, reciprocal(totals->of[at / n >> lanes_log2]));
       }
     }
     if (splits == 1) return;
@@ -305,57 +307,70 @@ struct AttendKernel {
     block.end_copies();
   }
 
+  // In the next two functions all lanes go through all loops together: else the compiler doubles the code of shuffles.
+
   /// Online softmax of a chunk, a warp to a row: replaces scores by weights; `shrink`: the factor of earlier weights.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void weigh(Block& block, OfRows* scores, unsigned count, OfRows& tops, OfRows& totals,
                                    OfRows& shrinks) const {
     const unsigned lane = block.thread() % warp_lanes;
     FOREDRAFT_UNROLL_BY(1)
-    for (unsigned r = block.thread() / warp_lanes; r < tile_rows; r += block.threads() / warp_lanes) {
+    for (unsigned first = 0; first < tile_rows; first += block.threads() / warp_lanes) {
+      const unsigned row = first + block.thread() / warp_lanes;
+      const unsigned r = row % tile_rows;
+      const unsigned end = row < tile_rows ? count : 0;
       const float before = tops.of[r];
-      float top = before;
+      float top = -std::numeric_limits<float>::infinity();
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned i = lane; i < count; i += warp_lanes) top = scores[i].of[r] > top ? scores[i].of[r] : top;
+      for (unsigned i = lane; i < count + lane; i += warp_lanes) {
+        if (i < end) top = scores[i].of[r] > top ? scores[i].of[r] : top;
+      }
       top = lane_top(block, top);
+      top = before > top ? before : top;
       const float base = top == -std::numeric_limits<float>::infinity() ? 0.0F : top;  // no key seen yet: no NaN
       float total = 0.0F;
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned i = lane; i < count; i += warp_lanes) {
-        scores[i].of[r] = std::exp2(scores[i].of[r] - base);
-        total += scores[i].of[r];
+      for (unsigned i = lane; i < count + lane; i += warp_lanes) {
+        if (i >= end) continue;
+        const float weight = std::exp2(scores[i].of[r] - base);
+        scores[i].of[r] = weight;
+        total += weight;
       }
       total = lane_sum(block, total);
-      if (lane == 0) {
-        shrinks.of[r] = std::exp2(before - base);
-        totals.of[r] = totals.of[r] * shrinks.of[r] + total;
+      if (lane == 0 && row < tile_rows) {
+        const float shrink = std::exp2(before - base);
+        shrinks.of[r] = shrink;
+        totals.of[r] = totals.of[r] * shrink + total;
         tops.of[r] = top;
       }
     }
   }
 
-  /// The factors of the splits' sums, 0 for those that only pad; a warp to a row. `tops`: of the first split, followed by its totals.
+  /// The factors of the splits' sums, 0 for those that only pad; a warp to a row. `tops`: of the first split, followed
+  /// by its totals.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void weigh_splits(Block& block, const float* tops, unsigned stride, OfRows* weights) const {
     const unsigned lane = block.thread() % warp_lanes;
     FOREDRAFT_UNROLL_BY(1)
-    for (unsigned r = block.thread() / warp_lanes; r < tile_rows; r += block.threads() / warp_lanes) {
+    for (unsigned first = 0; first < tile_rows; first += block.threads() / warp_lanes) {
+      const unsigned row = first + block.thread() / warp_lanes;
+      const unsigned r = row % tile_rows;
       float top = -std::numeric_limits<float>::infinity();
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits; s += warp_lanes) {
-        const float other = tops[s * stride + r];
+      for (unsigned s = lane; s < splits + lane; s += warp_lanes) {
+        const float other = s < splits ? tops[s * stride + r] : top;
         top = other > top ? other : top;
       }
       top = lane_top(block, top);
       float total = 0.0F;
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits; s += warp_lanes) {
-        weights[s].of[r] = std::exp2(tops[s * stride + r] - top);
-        total += weights[s].of[r] * tops[s * stride + tile_rows + r];
+      for (unsigned s = lane; s < splits + lane; s += warp_lanes) {
+        if (s < splits) total += std::exp2(tops[s * stride + r] - top) * tops[s * stride + tile_rows + r];
       }
-      total = lane_sum(block, total);
+      const float factor = reciprocal(lane_sum(block, total));
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits_padded(); s += warp_lanes) {
-        weights[s].of[r] = s < splits ? weights[s].of[r] / total : 0.0F;
+      for (unsigned s = lane; s < splits_padded() && row < tile_rows; s += warp_lanes) {
+        weights[s].of[r] = s < splits ? std::exp2(tops[s * stride + r] - top) * factor : 0.0F;
       }
     }
   }

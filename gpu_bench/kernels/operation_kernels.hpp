@@ -104,6 +104,7 @@ void use_kernel(const latency::StoreKeysValues& o, const KernelContext& c, const
 template <class Storage, unsigned width, unsigned tile_rows, class Use>
 void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use) {
   const unsigned splits = splits_of(o, c.multiprocessors);
+  const auto group_heads = static_cast<unsigned>(o.heads / o.kv_heads);
   use(AttendKernel<Storage, width, tile_rows>{
       .queries = at<Storage>(c, o.queries),
       .keys = at<Storage>(c, o.keys),
@@ -116,7 +117,8 @@ void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use
       .length = static_cast<unsigned>(o.length),
       .capacity = o.capacity,
       .kv_heads = static_cast<unsigned>(o.kv_heads),
-      .group_heads = static_cast<unsigned>(o.heads / o.kv_heads),
+      .group_heads = group_heads,
+      .tiles = divide_up(static_cast<unsigned>(o.tokens) * group_heads, tile_rows),
       .head_dim = static_cast<unsigned>(o.head_dim),
       .lanes_log2 = attend_lanes_log2(static_cast<unsigned>(o.head_dim)),
       .query_stride = o.query_stride,
