@@ -115,20 +115,26 @@ struct AttendKernel {
     unsigned query_head = first_row - first_row / group_heads * group_heads;
     const Storage* from = queries + (place.first_token + first_row / group_heads) * query_stride +
                           static_cast<std::int64_t>(place.first_head + query_head) * head_dim;
+    Pack<Storage> packs[tile_rows];  // under way together
     FOREDRAFT_UNROLL
     for (unsigned r = 0; r < tile_rows; ++r) {
       if constexpr (width_of_access == n) {
-        load<n>(from + element, query[r]);
+        packs[r] = *reinterpret_cast<const Pack<Storage>*>(from + element);
       } else {
-        load_padded<1>(from, element, head_dim, 0.0F, query[r]);
+        packs[r] = load_pack<1>(from, element, head_dim);
       }
+      // A row that is missing repeats the last one, and is not written.
+      const bool last = first_row + r >= last_row;
+      const bool next_token = query_head + 1 == group_heads;
+      const std::int64_t step = next_token ? query_stride - static_cast<std::int64_t>(query_head) * head_dim : head_dim;
+      from += last ? 0 : step;
+      query_head = next_token ? 0 : query_head + 1;
+    }
+    FOREDRAFT_UNROLL
+    for (unsigned r = 0; r < tile_rows; ++r) {
+      unpack(packs[r], query[r]);
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < n; ++j) sum[r][j] = 0.0F;
-      if (first_row + r >= last_row) continue;  // a row that is missing repeats the last one, and is not written
-      ++query_head;
-      const bool next_token = query_head == group_heads;
-      from += next_token ? query_stride - static_cast<std::int64_t>(query_head - 1) * head_dim : head_dim;
-      if (next_token) query_head = 0;
     }
 
     const unsigned lanes_a_score = lanes / scores_at_once;
@@ -369,7 +375,8 @@ struct AttendKernel {
       }
       const float factor = reciprocal(lane_sum(block, total));
       FOREDRAFT_UNROLL_BY(1)
-      for (unsigned s = lane; s < splits_padded() && row < tile_rows; s += warp_lanes) {
+      for (unsigned s = lane; s < splits_padded() + lane; s += warp_lanes) {
+        if (row >= tile_rows || s >= splits_padded()) continue;
         weights[s].of[r] = s < splits ? std::exp2(tops[s * stride + r] - top) * factor : 0.0F;
       }
     }
@@ -383,7 +390,8 @@ struct AttendKernel {
     if (row >= rows() || element >= head_dim) return;
     const unsigned token = row / group_heads;
     const unsigned head = place.first_head + row - token * group_heads;
-    Storage* to = out + (static_cast<std::int64_t>(place.first_token + token) * kv_heads * group_heads + head) * head_dim;
+    Storage* to =
+        out + (static_cast<std::int64_t>(place.first_token + token) * kv_heads * group_heads + head) * head_dim;
     FOREDRAFT_UNROLL
     for (unsigned j = 0; j < neighbors; ++j) to[element + j] = from_float<Storage>(sums.of[j] * factor);
   }

@@ -27,7 +27,9 @@ std::int64_t tiles_of(const latency::Attend& o, std::int64_t tile_rows) {
   return o.batch * o.kv_heads * whole_parts(rows_of(o), tile_rows);
 }
 
-std::int64_t max_splits_of(const latency::Attend& o) { return std::max<std::int64_t>(1, o.length / min_keys_per_split); }
+std::int64_t max_splits_of(const latency::Attend& o) {
+  return std::max<std::int64_t>(1, o.length / min_keys_per_split);
+}
 
 bool all_packs(std::initializer_list<std::int64_t> sizes) {
   return std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size % pack_elements == 0; });
