@@ -267,6 +267,10 @@ struct AttendKernel {
     }
   };
 
+  struct alignas(neighbors * sizeof(Storage)) Written {
+    Storage of[neighbors];
+  };
+
   struct Place {
     unsigned first_token;  ///< of the sequence
     unsigned first_head;   ///< of the key-value head
@@ -390,10 +394,11 @@ struct AttendKernel {
     if (row >= rows() || element >= head_dim) return;
     const unsigned token = row / group_heads;
     const unsigned head = place.first_head + row - token * group_heads;
-    Storage* to =
-        out + (static_cast<std::int64_t>(place.first_token + token) * kv_heads * group_heads + head) * head_dim;
+    const std::int64_t out_head = static_cast<std::int64_t>(place.first_token + token) * kv_heads * group_heads + head;
+    Written written;
     FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < neighbors; ++j) to[element + j] = from_float<Storage>(sums.of[j] * factor);
+    for (unsigned j = 0; j < neighbors; ++j) written.of[j] = from_float<Storage>(sums.of[j] * factor);
+    *reinterpret_cast<Written*>(out + out_head * head_dim + element) = written;
   }
 };
 
