@@ -136,7 +136,7 @@ FOREDRAFT_HOST_DEVICE inline void unpack(const Pack<Storage>& pack, float (&to)[
   FOREDRAFT_UNROLL
   for (unsigned i = 0; i < pack_elements; ++i) {
     if constexpr (sizeof(Storage) == sizeof(std::uint32_t)) {
-      to[i] = std::bit_cast<float>(words.word[i]);
+      to[i] = to_float(std::bit_cast<Storage>(words.word[i]));
     } else {
       to[i] = to_float(Storage{static_cast<std::uint16_t>(words.word[i / 2] >> (i % 2 * 16))});
     }
