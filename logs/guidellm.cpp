@@ -82,6 +82,7 @@ void read_speculators_row(std::span<const std::string> columns, std::span<const 
   const CsvFields row(columns, cells, line);
   Observation observation{.line = line, .span = Span::run};
   observation.stratum.category = row.text("subset");
+  warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are not there");
   observation.times.output_tokens_per_s = row.real("output_tps_median");
   observation.times.tpot_ms = row.real("itl_median_ms");
   observation.times.ttft_ms = row.real("ttft_median_ms");

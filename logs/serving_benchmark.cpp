@@ -74,6 +74,16 @@ void set_offer(std::optional<std::int64_t> sent, Observation& run) {
     run.offered_requests = static_cast<double>(*sent);
 }
 
+/// More tokens than the counted steps emit come from steps that drafted nothing (n-gram): the first token of each
+/// request comes with its prompt.
+void set_other_steps(std::optional<std::int64_t> output, std::optional<std::int64_t> requests,
+                     AcceptanceCounts& counts) {
+  constexpr double other_steps = 1.1;
+  if (!output || !requests || !counts.accepted_tokens) return;
+  const auto emitted = static_cast<double>(counts.steps + *counts.accepted_tokens);
+  if (static_cast<double>(*output - *requests) > other_steps * emitted) counts.generated_tokens = *output - *requests;
+}
+
 /// Keys of a run of a load generator; any two of them identify it, if one is of its times.
 constexpr std::array<const char*, 8> time_keys{"output_throughput", "request_throughput", "mean_tpot_ms",
                                                "median_tpot_ms",    "mean_itl_ms",        "median_itl_ms",
@@ -221,7 +231,9 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
   check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
-  if (drafts_vary(counts, observation.gamma)) observation.adaptive = true;
+  const auto output = run.count("total_output_tokens");
+  set_other_steps(output, observation.completed_requests, counts);
+  if (!counts.generated_tokens && drafts_vary(counts, observation.gamma)) observation.adaptive = true;
   observation.acceptance = std::move(counts);
 }
 
@@ -370,7 +382,11 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
   check_counts(counts, std::nullopt, block.line(), contents);
   run.gamma = steady_gamma(counts);
-  if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
+  set_other_steps(block.count("Total generated tokens"), block.count("Successful requests"), counts);
+  if (!run.gamma && !rates.empty()) {
+    run.gamma = static_cast<std::int64_t>(rates.size());
+    if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
+  }
   run.acceptance = std::move(counts);
   run.acceptance_length = std::nullopt;
 }

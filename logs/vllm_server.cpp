@@ -212,11 +212,13 @@ bool has_other_steps(std::span<const Observation* const> windows) {
 }
 
 /// The counts of a window in which steps without a draft are not counted: its tokens tell them.
-void count_other_steps(Observation& window, std::optional<std::int64_t> gamma) {
+void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
+                       const std::optional<std::string>& method) {
   const auto tokens = whole(std::round(generated(window).value_or(0.0)));
   if (!tokens || *tokens == 0) return;
   if (!window.acceptance) {
     window.decoding = Decoding::speculative;
+    window.drafter = method;
     window.gamma = gamma;
     window.acceptance = AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0};
   }
@@ -253,6 +255,7 @@ void VllmWindows::end_server(LogContents& contents) {
       std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
   const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
   for (Observation* window : windows) {
+    if (window->decoding == Decoding::speculative) window->drafter = contents.settings.method;
     if (skips) window->adaptive = std::nullopt;
     if (!skips && (adapts_ || (varying > 1 && 2 * varying >= drafting)) && window->acceptance) window->adaptive = true;
   }
@@ -263,7 +266,7 @@ void VllmWindows::end_server(LogContents& contents) {
   const bool unknown_method = !contents.settings.method;
   const std::vector<const Observation*> all(windows.begin(), windows.end());
   if (skips || ((unknown_method || adapts_ || varying > 0) && has_other_steps(all))) {
-    for (Observation* window : windows) count_other_steps(*window, gamma);
+    for (Observation* window : windows) count_other_steps(*window, gamma, contents.settings.method);
   }
 }
 

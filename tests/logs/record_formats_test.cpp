@@ -131,6 +131,16 @@ TEST_CASE("drafts of several lengths in one run are adaptive, whatever the most 
   CHECK_FALSE(read_sample("vllm_bench.jsonl").observations.at(1).adaptive);
 }
 
+TEST_CASE("vllm bench serve: output tokens tell the steps that an n-gram drafter did not count") {
+  std::string text = sample("vllm_bench.jsonl");
+  const std::size_t at = text.find("\"total_output_tokens\": 8680", text.find('\n'));
+  text.replace(at, 27, "\"total_output_tokens\": 12080");
+  const Observation run = read_log(text).observations.at(1);
+  CHECK(counts_of(run).generated_tokens == 12000);  // 80 came with the prompts
+  CHECK_FALSE(run.adaptive);
+  CHECK_FALSE(counts_of(read_sample("vllm_bench.jsonl").observations.at(1)).generated_tokens);
+}
+
 TEST_CASE("SGLang bench_serving: a mean since the start, iterations from times of tokens") {
   const LogContents contents = read_sample("sglang_bench.jsonl");
   CHECK(contents.engine == "sglang");

@@ -213,6 +213,16 @@ TEST_CASE("n-gram counters hold the steps that drafted, the generated tokens all
   CHECK(*window.times.iteration_ms == Approx(1000.0 * 3.0 * 10.0 / 600.0).epsilon(few_ulp));
 }
 
+TEST_CASE("windows of vLLM name the method of their server, one after the other in one log") {
+  const std::string second =
+      "INFO [core.py:9] LLM engine (v0.8.5) SpeculativeConfig(method='eagle3', num_spec_tokens=3)\n";
+  const std::string drafts = metrics("Draft acceptance rate: 50.0%, Accepted: 75 tokens, Drafted: 150 tokens");
+  const LogContents contents = read_log(settings + engine + drafts + second + engine + drafts);
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].drafter == "ngram");
+  CHECK(contents.observations[1].drafter == "eagle3");
+}
+
 TEST_CASE("a schedule by load has the draft length of each window, a change within one is adaptive") {
   const LogContents contents = read_log(sample("vllm_dynamic.log"));
   REQUIRE(contents.observations.size() > 5);
