@@ -366,7 +366,10 @@ TEST_CASE("speculators: positions that were not drafted are none, a table of one
   CHECK(perf.observations[0].times.request_rate_per_s == 2.0);
   CHECK(counts_of(perf.observations[0]).accepted_tokens == 900);
   CHECK(perf.observations[1].requests == 1.0);
+  CHECK(perf.observations[1].concurrency == 1.0);
   CHECK_FALSE(perf.observations[1].acceptance);
+  CHECK(warns(perf, "W20"));
+  CHECK_FALSE(warns(acceptance, "W20"));
   const LogContents own = read_sample("own.csv");
   CHECK(own.format == "csv");
   REQUIRE(own.observations.size() == 2);
@@ -467,6 +470,21 @@ TEST_CASE("aiperf's records have the decode time of each request") {
   CHECK(request.span == logs::Span::request);
   CHECK(request.times.duration_s == near(0.4));
   CHECK(request.times.iteration_ms == near(40.0));
+}
+
+TEST_CASE("GuideLLM: streams are the load, medians stand in for means, failures are counted") {
+  const LogContents contents = read_log(
+      R"({"benchmarks": [{"config": {"strategy": {"type_": "concurrent", "streams": 8}}, "metrics": )"
+      R"({"inter_token_latency_ms": {"successful": {"median": 15.0}}, "requests_per_second": {"successful": {"mean": 2.0}}, )"
+      R"("request_totals": {"successful": 90, "errored": 10}}}]})");
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.concurrency == 8.0);
+  CHECK(run.times.tpot_ms == 15.0);
+  CHECK(run.times.served_requests_per_s == 2.0);
+  CHECK(run.failed_requests == 10);
+  CHECK(warns(contents, "W19"));
+  CHECK(warns(contents, "W20"));
 }
 
 }  // namespace foredraft::tests
