@@ -284,7 +284,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
 
 bool is_start(std::string_view series) {
   const std::string_view name = name_of(series);
-  return name.ends_with("_created") || name == "process_start_time_seconds";
+  return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
 }
 
 /// Whether `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
@@ -299,6 +299,7 @@ bool follows(const ServerScrape& later, const ServerScrape& earlier) {
   bool rose = false;
   for (const auto& [series, value] : earlier.counters) {
     const auto now = later.counters.find(series);
+    if (is_start(series) && now == later.counters.end()) continue;
     if (now == later.counters.end() || now->second < value) return false;
     if (is_start(series) && now->second != value) return false;
     rose = rose || now->second > value;

@@ -359,6 +359,12 @@ TEST_CASE("two scrapes of a server in one file are what was counted between them
   CHECK(between.acceptance->accepted_at == Counts{4800, 2700, 1500});
   CHECK(between.requests == 9.0);
   CHECK_FALSE(warns(contents, "W02"));
+  const std::string started = "process_start_time_seconds 1.7e9\n";
+  const LogContents both =
+      read_log(started + sample("prometheus_before.prom") + started + sample("prometheus_after.prom"));
+  REQUIRE(both.observations.size() == 1);
+  CHECK(both.observations[0].acceptance->steps == 2000);
+  CHECK(problem("process_start_time_seconds 1.7e9\n") == "some.log: no line of a known format");
 }
 
 namespace {
@@ -401,7 +407,8 @@ TEST_CASE("scrapes of different servers are not subtracted") {
        {std::pair{before, changed(after, "model_name=\"m\"", "model_name=\"n\"")},  // another model
         std::pair{before, changed(after, "} 1900.0", "} 400.0")},                   // a counter fell
         std::pair{before, changed(after, "} 12000.0", "} 10100.0")},                // more accepted than drafted
-        std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {        // started again
+        std::pair{"process_start_time_seconds 1.7e9\n" + before, "process_start_time_seconds 1.8e9\n" + after},
+        std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {  // started again
     const auto logs = combined({log_of(first), log_of(second)});
     REQUIRE(logs.size() == 2);
     CHECK(logs[0].contents.observations.at(0).acceptance->steps == 10000);
