@@ -33,7 +33,9 @@ struct VllmEngineLine {
   double generation_tokens_per_s = 0.0;  ///< including accepted drafts
   double running = 0.0;                  ///< at the end of the window
   std::optional<double> waiting = {};
-  bool partial = false;  ///< begins or ends with nothing running
+  bool partial = false;             ///< begins or ends with nothing running
+  double seconds = 0.0;             ///< of the window, as far as lines before it tell
+  bool seconds_are_logged = false;  ///< else they are the default
 };
 
 /// Windows of a server: keeps their engine lines until it is known whether the server speculates.
@@ -70,6 +72,7 @@ class VllmWindows {
   std::int64_t idle_ = 0;
   bool begins_ = false;                             ///< the log has the start of this server, when nothing ran
   std::map<std::int64_t, LastLine> last_;           ///< of each engine
+  std::int64_t last_without_interval_ = -1;         ///< line
   std::map<std::int64_t, std::int64_t> intervals_;  ///< how often engine lines are so many seconds apart
 };
 
@@ -112,6 +115,9 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   if (engine.partial) observation.partial = true;
   observation.times.output_tokens_per_s = engine.generation_tokens_per_s;
   observation.times.prompt_tokens_per_s = engine.prompt_tokens_per_s;
+  std::optional<double>& seconds = observation.times.duration_s;
+  // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
+  if (!seconds || (engine.seconds_are_logged && *seconds > engine.seconds + 1.0)) seconds = engine.seconds;
   if (!observation.acceptance || !(engine.running > 0.0) || !(engine.generation_tokens_per_s > 0.0)) return;
   if (const auto length = tokens_per_step(*observation.acceptance)) {
     observation.times.iteration_ms = 1000.0 * *length * engine.running / engine.generation_tokens_per_s;
@@ -139,6 +145,9 @@ void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
   open_ = engine;
   const bool idle = !(engine.running > 0.0);
   open_->partial = std::exchange(last.idle, idle) || idle;
+  open_->seconds = interval();
+  open_->seconds_are_logged = !intervals_.empty();
+  if (intervals_.empty()) last_without_interval_ = engine.line;
 }
 
 std::optional<VllmEngineLine> VllmWindows::take(std::optional<std::int64_t> clock, LogContents& contents) {
@@ -235,9 +244,12 @@ void VllmWindows::end_server(LogContents& contents) {
   for (Observation& window : contents.observations) {
     if (window.line < first_line_ || window.span != Span::window) continue;
     if (!(window.times.output_tokens_per_s.value_or(0.0) > 0.0)) continue;
-    double& seconds = window.times.duration_s.emplace(window.times.duration_s.value_or(interval()));
-    // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
-    if (!intervals_.empty() && seconds > interval() + 1.0) seconds = interval();
+    std::optional<double>& seconds = window.times.duration_s;
+    // The first windows of a log came before two lines told how far apart they are.
+    if (!intervals_.empty() && window.line <= last_without_interval_ + 1 &&
+        (seconds == default_interval_s || seconds > interval() + 1.0)) {
+      seconds = interval();
+    }
     windows.push_back(&window);
   }
   if (!speculates_) {

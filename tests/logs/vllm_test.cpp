@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -183,6 +184,15 @@ TEST_CASE("windows of vLLM last as long as their lines are apart, ten seconds un
   CHECK(*contents.observations.at(0).times.duration_s <= 6.0);  // not since the last draft, minutes ago
   CHECK(*contents.observations.at(1).times.duration_s == Approx(5.0).epsilon(0.01));
   CHECK(read_log(engine).observations.at(0).times.duration_s == 10.0);
+  std::string many;
+  for (int i = 0; i < 9000; ++i) {
+    std::string line = engine;
+    many +=
+        line.replace(line.find("10:00:10"), 8, fmt::format("{:02}:{:02}:{:02}", i / 720 % 24, i / 12 % 60, i % 12 * 5));
+  }
+  double seconds = 0.0;
+  for (const Observation& window : read_log(many).observations) seconds += window.times.duration_s.value_or(0.0);
+  CHECK(seconds == Approx(9000 * 5.0).epsilon(0.001));  // pooled ones too
 }
 
 TEST_CASE("windows of an n-gram drafter without a draft are steps of a speculating server") {
