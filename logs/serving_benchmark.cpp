@@ -156,7 +156,16 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-/// The numbers of a list of lists; nullopt for an entry that is not one.
+/// Entry `i` of the list `key`; nullopt if there is no such number of at least 0.
+std::optional<double> entry_of(const JsonFields& run, const char* key, std::size_t i) {
+  const auto list = run.json().find(key);
+  if (list == run.json().end() || !list->is_array() || i >= list->size() || !(*list)[i].is_number())
+    return std::nullopt;
+  const auto value = (*list)[i].get<double>();
+  return std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt;
+}
+
+/// The sum of a list of numbers; nullopt if it is none, or not positive.
 std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
   if (!list.is_array() || list.empty()) return std::nullopt;
   double sum = 0.0;
@@ -172,13 +181,10 @@ std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
 void add_requests(const JsonFields& run, const Observation& whole, LogContents& contents) {
   const auto gaps = run.json().find("itls");
   if (gaps == run.json().end() || !gaps->is_array()) return;
-  const std::vector<std::int64_t> outputs = run.counts("output_lens");
-  const std::vector<std::int64_t> prompts = run.counts("input_lens");
-  const std::vector<double> first_s = run.reals("ttfts");
-  for (std::size_t i = 0; i < std::min(outputs.size(), gaps->size()); ++i) {
+  for (std::size_t i = 0; i < gaps->size(); ++i) {
     const auto decode_s = sum_of_list((*gaps)[i]);
-    if (!decode_s || outputs[i] < 2) continue;
-    const auto tokens = static_cast<double>(outputs[i]);
+    const double tokens = entry_of(run, "output_lens", i).value_or(0.0);
+    if (!decode_s || tokens < 2.0) continue;
     Observation request{.line = whole.line,
                         .span = Span::request,
                         .decoding = whole.decoding,
@@ -190,11 +196,11 @@ void add_requests(const JsonFields& run, const Observation& whole, LogContents& 
     request.times = {.duration_s = decode_s,
                      .tpot_ms = 1000.0 * *decode_s / (tokens - 1.0),
                      .request_rate_per_s = whole.times.request_rate_per_s};
-    if (i < first_s.size()) request.times.ttft_ms = 1000.0 * first_s[i];
+    const auto first_s = entry_of(run, "ttfts", i);
+    if (first_s) request.times.ttft_ms = 1000.0 * *first_s;
     request.stratum = whole.stratum;
     request.stratum.request = std::to_string(i);
-    set_lengths(i < prompts.size() ? std::optional(static_cast<double>(prompts[i])) : std::nullopt, tokens,
-                request.stratum);
+    set_lengths(entry_of(run, "input_lens", i), tokens, request.stratum);
     contents.observations.push_back(std::move(request));
   }
 }

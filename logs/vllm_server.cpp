@@ -17,6 +17,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/observation.hpp"
+#include "logs/record_fields.hpp"
 
 /// Logs of vLLM servers.
 namespace foredraft::logs {
@@ -209,7 +210,7 @@ std::optional<double> generated(const Observation& window) {
 constexpr double other_steps = 1.1;
 
 /// Whether the windows hold steps that are not counted because nothing was drafted.
-bool has_other_steps(std::span<const Observation* const> windows) {
+bool has_other_steps(std::span<Observation* const> windows) {
   double all = 0.0;
   double counted = 0.0;
   for (const Observation* window : windows) {
@@ -239,46 +240,55 @@ void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
   }
 }
 
+void count_as_plain(std::span<Observation* const> windows) {
+  for (Observation* window : windows) {
+    if (window->decoding != Decoding::unknown || !generated(*window)) continue;
+    window->decoding = Decoding::plain;
+    if (window->requests.value_or(0.0) > 0.0) {
+      window->times.iteration_ms = 1000.0 * *window->requests / *window->times.output_tokens_per_s;
+    }
+  }
+}
+
+/// Drafts that vary in half of the windows are those of an engine that always varies them; in fewer, a schedule changed
+/// the draft length within these.
+void count_as_speculative(std::span<Observation* const> windows, bool adapts, const EngineSettings& settings) {
+  const bool skips = skips_drafts(settings.method);
+  const auto drafting =
+      std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
+  const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
+  const bool always = adapts || (varying > 1 && 2 * varying >= drafting);
+  std::optional<std::int64_t> gamma = settings.gamma;
+  for (Observation* window : windows) {
+    if (window->decoding == Decoding::speculative) window->drafter = settings.method;
+    if (skips) {
+      window->adaptive = std::nullopt;
+    } else if (always && window->acceptance) {
+      window->adaptive = true;
+    }
+    note(gamma, window->gamma);
+  }
+  const bool may_skip = !settings.method || adapts || varying > 0;
+  if (!skips && !(may_skip && has_other_steps(windows))) return;
+  for (Observation* window : windows) count_other_steps(*window, gamma, settings.method);
+}
+
 void VllmWindows::end_server(LogContents& contents) {
   std::vector<Observation*> windows;
   for (Observation& window : contents.observations) {
     if (window.line < first_line_ || window.span != Span::window) continue;
-    if (!(window.times.output_tokens_per_s.value_or(0.0) > 0.0)) continue;
+    windows.push_back(&window);
     std::optional<double>& seconds = window.times.duration_s;
     // The first windows of a log came before two lines told how far apart they are.
-    if (!intervals_.empty() && window.line <= last_without_interval_ + 1 &&
+    if (!intervals_.empty() && window.line <= last_without_interval_ + 1 && seconds &&
         (seconds == default_interval_s || seconds > interval() + 1.0)) {
       seconds = interval();
     }
-    windows.push_back(&window);
   }
-  if (!speculates_) {
-    for (Observation* window : windows) {
-      if (window->decoding != Decoding::unknown) continue;
-      window->decoding = Decoding::plain;
-      if (window->requests.value_or(0.0) > 0.0) {
-        window->times.iteration_ms = 1000.0 * *window->requests / *window->times.output_tokens_per_s;
-      }
-    }
-    return;
-  }
-  const bool skips = skips_drafts(contents.settings.method);
-  const auto drafting =
-      std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
-  const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
-  for (Observation* window : windows) {
-    if (window->decoding == Decoding::speculative) window->drafter = contents.settings.method;
-    if (skips) window->adaptive = std::nullopt;
-    if (!skips && (adapts_ || (varying > 1 && 2 * varying >= drafting)) && window->acceptance) window->adaptive = true;
-  }
-  std::optional<std::int64_t> gamma = contents.settings.gamma;
-  for (const Observation* window : windows) {
-    if (!gamma) gamma = window->gamma;
-  }
-  const bool unknown_method = !contents.settings.method;
-  const std::vector<const Observation*> all(windows.begin(), windows.end());
-  if (skips || ((unknown_method || adapts_ || varying > 0) && has_other_steps(all))) {
-    for (Observation* window : windows) count_other_steps(*window, gamma, contents.settings.method);
+  if (speculates_) {
+    count_as_speculative(windows, adapts_, contents.settings);
+  } else {
+    count_as_plain(windows);
   }
 }
 

@@ -105,6 +105,13 @@ TEST_CASE("vllm bench serve --save-detailed: each request beside the run, failed
   CHECK(first.stratum.context_tokens == 93.5);
   CHECK(first.stratum.request == "0");
   CHECK(contents.observations[2].stratum.request == "1");
+  std::string text = sample("vllm_bench_detailed.json");
+  text.replace(text.find("[0.05, 0.06"), 5, "[null");
+  text.replace(text.find("\"input_lens\": ["), 15, "\"input_lens\": [NaN, ");
+  const LogContents holes = read_log(text);
+  REQUIRE(holes.observations.size() == 3);
+  CHECK_FALSE(holes.observations[1].times.ttft_ms);
+  CHECK(holes.observations[1].stratum.context_tokens == holes.observations[0].stratum.context_tokens);  // the mean
 }
 
 TEST_CASE("a run of a load generator is known by any two of its keys, and what it lacks is absent") {
