@@ -74,14 +74,9 @@ void set_offer(std::optional<std::int64_t> sent, Observation& run) {
     run.offered_requests = static_cast<double>(*sent);
 }
 
-/// More tokens than the counted steps emit come from steps that drafted nothing (n-gram): the first token of each
-/// request comes with its prompt.
-void set_other_steps(std::optional<std::int64_t> output, std::optional<std::int64_t> requests,
-                     AcceptanceCounts& counts) {
-  constexpr double other_steps = 1.1;
-  if (!output || !requests || !counts.accepted_tokens) return;
-  const auto emitted = static_cast<double>(counts.steps + *counts.accepted_tokens);
-  if (static_cast<double>(*output - *requests) > other_steps * emitted) counts.generated_tokens = *output - *requests;
+/// Tokens after the first of each request, which comes with its prompt.
+std::optional<double> later_tokens(std::optional<std::int64_t> output, std::optional<std::int64_t> requests) {
+  return output && requests ? std::optional(static_cast<double>(*output - *requests)) : std::nullopt;
 }
 
 /// Keys of a run of a load generator; any two of them identify it, if one is of its times.
@@ -237,8 +232,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
   check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
-  const auto output = run.count("total_output_tokens");
-  set_other_steps(output, observation.completed_requests, counts);
+  set_generated_tokens(counts, later_tokens(run.count("total_output_tokens"), observation.completed_requests));
   if (!counts.generated_tokens && drafts_vary(counts, observation.gamma)) observation.adaptive = true;
   observation.acceptance = std::move(counts);
 }
@@ -388,7 +382,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
   check_counts(counts, std::nullopt, block.line(), contents);
   run.gamma = steady_gamma(counts);
-  set_other_steps(block.count("Total generated tokens"), block.count("Successful requests"), counts);
+  set_generated_tokens(counts, later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
   if (!run.gamma && !rates.empty()) {
     run.gamma = static_cast<std::int64_t>(rates.size());
     if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;

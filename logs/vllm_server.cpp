@@ -207,7 +207,7 @@ std::optional<double> generated(const Observation& window) {
 }
 
 /// Windows in which more than this was generated than the counted steps emit, in all, hold steps without a draft.
-constexpr double other_steps = 1.1;
+constexpr double uncounted_steps = 1.1;
 
 /// Whether the windows hold steps that are not counted because nothing was drafted.
 bool has_other_steps(std::span<Observation* const> windows) {
@@ -218,7 +218,7 @@ bool has_other_steps(std::span<Observation* const> windows) {
     all += *generated(*window);
     counted += static_cast<double>(window->acceptance->steps + *window->acceptance->accepted_tokens);
   }
-  return counted > 0.0 && all > other_steps * counted;
+  return counted > 0.0 && all > uncounted_steps * counted;
 }
 
 /// The counts of a window in which steps without a draft are not counted: its tokens tell them.
