@@ -218,6 +218,16 @@ bool claims_vllm_bench(const nlohmann::ordered_json& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
 
+/// Whether a client got as many tokens an iteration as the counts say: the gaps between chunks of vLLM are iterations.
+/// Then the counters hold all steps, whatever else the totals are of.
+bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
+                  const AcceptanceCounts& counts) {
+  constexpr double nearly = 0.1;
+  const auto length = tokens_per_step(counts);
+  if (!itl_ms || !tpot_ms || !length || !(*tpot_ms > 0.0)) return false;
+  return std::abs(*itl_ms / *tpot_ms - *length) < nearly * *length;
+}
+
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
@@ -232,7 +242,9 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
   check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
-  set_generated_tokens(counts, later_tokens(run.count("total_output_tokens"), observation.completed_requests));
+  if (!chunks_agree(run.real("mean_itl_ms"), run.real("mean_tpot_ms"), counts)) {
+    set_generated_tokens(counts, later_tokens(run.count("total_output_tokens"), observation.completed_requests));
+  }
   if (!counts.generated_tokens && drafts_vary(counts, observation.gamma)) observation.adaptive = true;
   observation.acceptance = std::move(counts);
 }
@@ -382,7 +394,10 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
   check_counts(counts, std::nullopt, block.line(), contents);
   run.gamma = steady_gamma(counts);
-  set_generated_tokens(counts, later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
+  if (!chunks_agree(block.real("Mean ITL (ms)"), block.real("Mean TPOT (ms)"), counts)) {
+    set_generated_tokens(counts,
+                         later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
+  }
   if (!run.gamma && !rates.empty()) {
     run.gamma = static_cast<std::int64_t>(rates.size());
     if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
