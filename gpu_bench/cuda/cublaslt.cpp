@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // NVIDIA's recommendation for Hopper
 constexpr int proposals_timed = 8;
+constexpr std::int64_t few_rows =
+    8;  // up to here the library's order misjudges algorithms: its proposals for few_rows too
 constexpr std::int64_t max_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
 
 /// Where a toolkit, a driver container or a Python wheel next to the program may have installed the library. The major
@@ -69,6 +71,7 @@ struct BlasFunctions {
   FOREDRAFT_BLAS_FUNCTION(cublasLtDestroy);
   FOREDRAFT_BLAS_FUNCTION(cublasLtGetVersion);
   FOREDRAFT_BLAS_FUNCTION(cublasLtMatmul);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulAlgoCheck);
   FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulAlgoConfigGetAttribute);
   FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
   FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulDescCreate);
@@ -208,6 +211,15 @@ struct CublasLt::State {
     results.resize(static_cast<std::size_t>(found));
     return results;
   }
+
+  /// Whether an algorithm that was proposed for another number of rows does this product too.
+  [[nodiscard]] bool suits(const Matmul& matmul, const cublasLtMatmulAlgo_t& algorithm) const {
+    cublasLtMatmulHeuristicResult_t result{};
+    return blas.cublasLtMatmulAlgoCheck(handle.get(), matmul.operation.get(), matmul.weight.get(), matmul.in.get(),
+                                        matmul.out.get(), matmul.out.get(), &algorithm,
+                                        &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= workspace.bytes();
+  }
 };
 
 CublasLt::CublasLt() : state_(std::make_unique<State>()) {}
@@ -241,8 +253,16 @@ void CublasLt::prepare(const latency::Project& shape, latency::DataType type) {
   check(cudaDeviceSynchronize(), "filling scratch memory");
   if (memory.bias != nullptr) plan.matmul.set(state_->blas, CUBLASLT_MATMUL_DESC_BIAS_POINTER, memory.bias);
 
+  auto proposals = state_->proposals(plan.matmul);
+  if (shape.rows < few_rows) {
+    latency::Project more_rows = shape;
+    more_rows.rows = few_rows;
+    for (const auto& proposal : state_->proposals(Matmul(state_->blas, more_rows, type))) {
+      if (state_->suits(plan.matmul, proposal.algo)) proposals.push_back(proposal);
+    }
+  }
   double fastest_us = std::numeric_limits<double>::infinity();
-  for (const auto& proposal : state_->proposals(plan.matmul)) {
+  for (const auto& proposal : proposals) {
     if (state_->run(plan.matmul, proposal.algo, memory, nullptr) != CUBLAS_STATUS_SUCCESS) continue;
     check(cudaDeviceSynchronize(), "a proposed algorithm");
     const double us = state_->time_us(plan.matmul, proposal.algo, memory, weight_bytes, copies, fastest_us);

@@ -83,7 +83,8 @@ void launch_move(MemoryMove move, const void* from, void* to, std::int64_t bytes
     launch_kernel(MoveMemoryKernel<kind>{.from = static_cast<const MemoryPack*>(from),
                                          .to = static_cast<MemoryPack*>(to),
                                          .packs = bytes / static_cast<std::int64_t>(sizeof(MemoryPack)),
-                                         .max_blocks = static_cast<unsigned>(128 * multiprocessors),
+                                         .max_blocks = static_cast<unsigned>((kind == MemoryMove::read ? 16 : 128) *
+                                                                             multiprocessors),
                                          .unlikely = 0x9e3779b9U},
                   stream);
   };

@@ -28,6 +28,20 @@ class DeviceBlock {
   }
   __device__ std::uint32_t atomic_add(std::uint32_t* address, std::uint32_t value) { return atomicAdd(address, value); }
   __device__ void fence() { __threadfence(); }
+  template <class Pack>
+  __device__ void copy_to_shared(const void* from, Pack* to) {
+    constexpr unsigned copied = 16;
+    static_assert(sizeof(Pack) % copied == 0);
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(Pack); i += copied) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address + i),
+                   "l"(static_cast<const std::byte*>(from) + i)
+                   : "memory");
+    }
+  }
+  __device__ void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  __device__ void wait_for_copies() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
   __device__ void wait_until(const std::uint32_t* address, std::uint32_t value) {
     std::uint32_t seen;
     do {

@@ -163,6 +163,15 @@ struct EmbedKernel {
   }
 };
 
+FOREDRAFT_HOST_DEVICE inline void sine_and_cosine(float angle, float& sine, float& cosine) {
+#ifdef __CUDA_ARCH__
+  sincosf(angle, &sine, &cosine);  // in half the code of two functions
+#else
+  sine = std::sin(angle);
+  cosine = std::cos(angle);
+#endif
+}
+
 /// Operation StoreKeysValues: a thread takes elements i and i + head_dim / 2 of a head, the pair that is rotated.
 template <class Storage, unsigned width_of_access>
 struct StoreKeysValuesKernel {
@@ -221,8 +230,9 @@ struct StoreKeysValuesKernel {
       for (unsigned j = 0; j < n; ++j) {
         const float exponent = -2.0F * static_cast<float>(i + j) / static_cast<float>(head_dim);
         const float angle = static_cast<float>(position) * std::exp2(exponent * rotary_log2_base);
-        const float c = std::cos(angle);
-        const float s = std::sin(angle);
+        float s;
+        float c;
+        sine_and_cosine(angle, s, c);
         const float rotated = low[j] * c - high[j] * s;
         high[j] = high[j] * c + low[j] * s;
         low[j] = rotated;

@@ -115,11 +115,14 @@ struct MoveMemoryKernel {
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t stride = block.threads();  // a block's packs are neighbors: few rows of memory open at a time
-    const std::int64_t of_block = in_flight * stride;
+    // What a block writes at a time are neighbors, and what all blocks read: both are fastest so on an H200.
+    constexpr bool reads = move == MemoryMove::read;
+    const std::int64_t threads_a_block = block.threads();
+    const std::int64_t stride = reads ? block.blocks() * threads_a_block : threads_a_block;
+    const std::int64_t of_block = reads ? threads_a_block : in_flight * threads_a_block;
     std::uint32_t sum = 0;
     for (std::int64_t first = block.block() * of_block + block.thread(); first < packs;
-         first += block.blocks() * of_block) {
+         first += block.blocks() * in_flight * threads_a_block) {
       MemoryPack pack[in_flight];
       FOREDRAFT_UNROLL
       for (unsigned u = 0; u < in_flight; ++u) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 
 #include "gpu_bench/kernels/storage.hpp"
@@ -39,6 +40,16 @@ class HostBlock {
     return before;
   }
   void fence() {}
+
+  /// Starts to copy a pack, at a multiple of 16 bytes, from global memory to shared memory of this thread alone.
+  template <class Pack>
+  void copy_to_shared(const void* from, Pack* to) {
+    std::memcpy(to, from, sizeof(Pack));
+  }
+  /// Ends a group of copies that were started.
+  void end_copies() {}
+  /// Returns once the copies of all groups except the latest have arrived.
+  void wait_for_copies() {}
 
   /// Returns once *address is `value`. Blocks run one after another here, so waiting for a later block is an error.
   void wait_until(const std::uint32_t* address, std::uint32_t value);

@@ -21,8 +21,14 @@ unsigned splits_for(std::int64_t units, std::int64_t size, std::int64_t smallest
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, size / smallest)));
 }
 
-std::int64_t tiles_of(const latency::Attend& o) {
-  return o.batch * o.kv_heads * whole_parts(o.tokens * (o.heads / o.kv_heads), tile_rows_of(o));
+std::int64_t rows_of(const latency::Attend& o) { return o.tokens * (o.heads / o.kv_heads); }
+
+std::int64_t tiles_of(const latency::Attend& o, std::int64_t tile_rows) {
+  return o.batch * o.kv_heads * whole_parts(rows_of(o), tile_rows);
+}
+
+std::int64_t max_splits_of(const latency::Attend& o) {
+  return std::max<std::int64_t>(1, o.length / min_keys_per_split);
 }
 
 bool all_packs(std::initializer_list<std::int64_t> sizes) {
@@ -53,16 +59,20 @@ void check_kernel_limits(const latency::Operation& operation) {
   }
 }
 
-unsigned tile_rows_of(const latency::Attend& operation) {
-  const std::int64_t rows = operation.tokens * (operation.heads / operation.kv_heads);
-  return rows == 1 ? 1 : rows <= 4 ? 4 : 8;
+unsigned tile_rows_of(const latency::Attend& operation, unsigned multiprocessors) {
+  for (const unsigned tile_rows : {8U, 4U}) {
+    const bool occupies = 2 * tiles_of(operation, tile_rows) * max_splits_of(operation) >= multiprocessors;
+    if (occupies && 2 * rows_of(operation) > tile_rows) return tile_rows;
+  }
+  return 1;
 }
 
 unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors) {
   // As many blocks as run at once: those that have to wait would double the time.
-  const std::int64_t blocks = std::int64_t{attend_blocks_at_once(tile_rows_of(operation))} * multiprocessors;
+  const unsigned tile_rows = tile_rows_of(operation, multiprocessors);
+  const std::int64_t blocks = std::int64_t{attend_blocks_at_once(tile_rows)} * multiprocessors;
   return static_cast<unsigned>(
-      std::max<std::int64_t>(1, std::min(blocks / tiles_of(operation), operation.length / min_keys_per_split)));
+      std::clamp<std::int64_t>(blocks / tiles_of(operation, tile_rows), 1, max_splits_of(operation)));
 }
 
 unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors) {
@@ -73,7 +83,10 @@ WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multipr
   if (const auto* o = std::get_if<latency::Attend>(&operation)) {
     const std::int64_t splits = splits_of(*o, multiprocessors);
     if (splits == 1) return {};
-    return {.floats = tiles_of(*o) * splits * tile_rows_of(*o) * (o->head_dim + 2), .counters = tiles_of(*o)};
+    const unsigned tile_rows = tile_rows_of(*o, multiprocessors);
+    const std::int64_t tiles = tiles_of(*o, tile_rows);
+    const unsigned lanes_log2 = attend_lanes_log2(static_cast<unsigned>(o->head_dim));
+    return {.floats = tiles * splits * attend_partial_floats(tile_rows, lanes_log2), .counters = tiles};
   }
   if (const auto* o = std::get_if<latency::PickToken>(&operation)) {
     const std::int64_t splits = splits_of(*o, multiprocessors);

@@ -44,8 +44,8 @@ void check_kernel_limits(const latency::Operation& operation);
 [[nodiscard]] unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors);
 [[nodiscard]] unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors);
 
-/// Rows for which a block of attention shares its keys: 1, 4 or 8.
-[[nodiscard]] unsigned tile_rows_of(const latency::Attend& operation);
+/// Rows for which a block of attention shares its keys: 1, 4 or 8; fewer than there are if blocks would be too few.
+[[nodiscard]] unsigned tile_rows_of(const latency::Attend& operation, unsigned multiprocessors);
 
 /// Workspace of an operation; a program takes the maximum over its operations.
 [[nodiscard]] WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors);
@@ -103,6 +103,8 @@ void use_kernel(const latency::StoreKeysValues& o, const KernelContext& c, const
 
 template <class Storage, unsigned width, unsigned tile_rows, class Use>
 void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use) {
+  const unsigned splits = splits_of(o, c.multiprocessors);
+  const auto group_heads = static_cast<unsigned>(o.heads / o.kv_heads);
   use(AttendKernel<Storage, width, tile_rows>{
       .queries = at<Storage>(c, o.queries),
       .keys = at<Storage>(c, o.keys),
@@ -114,18 +116,21 @@ void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use
       .tokens = static_cast<unsigned>(o.tokens),
       .length = static_cast<unsigned>(o.length),
       .capacity = o.capacity,
-      .heads = static_cast<unsigned>(o.heads),
       .kv_heads = static_cast<unsigned>(o.kv_heads),
+      .group_heads = group_heads,
+      .tiles = divide_up(static_cast<unsigned>(o.tokens) * group_heads, tile_rows),
       .head_dim = static_cast<unsigned>(o.head_dim),
+      .lanes_log2 = attend_lanes_log2(static_cast<unsigned>(o.head_dim)),
       .query_stride = o.query_stride,
       .causal = o.causal,
-      .splits = splits_of(o, c.multiprocessors),
+      .splits = splits,
+      .keys_a_split = divide_up(static_cast<unsigned>(o.length), splits),
       .log2_scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(o.head_dim)))});  // log2(e)
 }
 
 template <class Storage, unsigned width, class Use>
 void use_kernel(const latency::Attend& o, const KernelContext& c, const Use& use) {
-  switch (tile_rows_of(o)) {
+  switch (tile_rows_of(o, c.multiprocessors)) {
     case 1:
       return use_attend<Storage, width, 1>(o, c, use);
     case 4:

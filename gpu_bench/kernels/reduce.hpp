@@ -106,6 +106,30 @@ FOREDRAFT_HOST_DEVICE inline bool comes_last(Block& block, unsigned parties, std
 
 FOREDRAFT_HOST_DEVICE constexpr unsigned divide_up(unsigned value, unsigned by) { return (value + by - 1) / by; }
 
+/// A number that a kernel divides by: multiplies by the inverse that the host found. Exact for dividends below
+/// 2^32 / value.
+struct Divisor {
+  unsigned value;
+  std::uint64_t inverse;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): it is a number
+  constexpr Divisor(unsigned number) : value(number), inverse(((std::uint64_t{1} << 32U) + number - 1) / number) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): it is a number
+  FOREDRAFT_HOST_DEVICE constexpr operator unsigned() const { return value; }
+  FOREDRAFT_HOST_DEVICE friend constexpr unsigned operator/(unsigned dividend, const Divisor& by) {
+    return static_cast<unsigned>((dividend * by.inverse) >> 32U);
+  }
+};
+
+/// 1 / value, on a device to within two units in the last place, in little code.
+FOREDRAFT_HOST_DEVICE inline float reciprocal(float value) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(1.0F, value);
+#else
+  return 1.0F / value;
+#endif
+}
+
 /// Operation PickToken: a row is split over `splits` blocks; the last of them to finish picks among their picks.
 template <class Storage, unsigned width_of_access>
 struct PickTokenKernel {

@@ -129,8 +129,18 @@ struct alignas(16) Pack {
 
 template <class Storage>
 FOREDRAFT_HOST_DEVICE inline void unpack(const Pack<Storage>& pack, float (&to)[pack_elements]) {
+  struct alignas(16) Words {
+    std::uint32_t word[sizeof(pack) / sizeof(std::uint32_t)];
+  };
+  const auto words = std::bit_cast<Words>(pack);  // loaded as a whole, where elements would be loaded one by one
   FOREDRAFT_UNROLL
-  for (unsigned i = 0; i < pack_elements; ++i) to[i] = to_float(pack.values[i]);
+  for (unsigned i = 0; i < pack_elements; ++i) {
+    if constexpr (sizeof(Storage) == sizeof(std::uint32_t)) {
+      to[i] = to_float(std::bit_cast<Storage>(words.word[i]));
+    } else {
+      to[i] = to_float(Storage{static_cast<std::uint16_t>(words.word[i / 2] >> (i % 2 * 16))});
+    }
+  }
 }
 
 /// Reads `width` neighboring elements: 1, or pack_elements from an address that is a multiple of 16.

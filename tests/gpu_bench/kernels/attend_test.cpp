@@ -48,15 +48,19 @@ std::vector<Storage> attended(const AttendData<Storage>& data, unsigned splits, 
       .tokens = c.tokens,
       .length = c.length,
       .capacity = c.capacity,
-      .heads = c.heads,
       .kv_heads = c.kv_heads,
+      .group_heads = c.heads / c.kv_heads,
+      .tiles = divide_up(c.tokens * (c.heads / c.kv_heads), tile_rows),
       .head_dim = c.head_dim,
+      .lanes_log2 = attend_lanes_log2(c.head_dim),
       .query_stride = static_cast<std::int64_t>(data.stride()),
       .causal = c.causal,
       .splits = splits,
+      .keys_a_split = divide_up(c.length, splits),
       .log2_scale = static_cast<float>(std::log2(std::exp(1.0)) / std::sqrt(static_cast<double>(c.head_dim))),
       .threads = threads};
-  std::vector<float> partials(kernel.shape().blocks * tile_rows * (c.head_dim + 2), std::nanf(""));
+  const std::size_t partial_floats = attend_partial_floats(tile_rows, kernel.lanes_log2);
+  std::vector<float> partials(kernel.shape().blocks * partial_floats, std::nanf(""));
   std::vector<std::uint32_t> counters(kernel.shape().blocks / splits, 0);
   kernel.partials = partials.data();
   kernel.counters = counters.data();
