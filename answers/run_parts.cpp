@@ -187,7 +187,8 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
     // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
     const bool window = observations[i].span == Span::window;
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
-    const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
+    const bool unsteady = window && (idle_after || observations[i].partial.value_or(false) ||
+                                     (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
     any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
     all.push_back({.observation = observations[i], .unsteady = unsteady});
   }

@@ -193,7 +193,7 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   const auto generated = counted.positive("generation_tokens");
   const auto seconds = counted.positive(fmt::format("{}_sum", gaps));
   std::optional<double> later;  // tokens after the first of each request
-  if (generated && first && *generated > *first) later = *generated - *first;
+  if (generated && *generated > first.value_or(0.0)) later = *generated - first.value_or(0.0);
   if (run.acceptance) set_generated_tokens(*run.acceptance, later);
   if (seconds && later) {
     times.tpot_ms = 1000.0 * *seconds / *later;

@@ -379,7 +379,9 @@ TEST_CASE("two scrapes of a server in one file are what was counted between them
 
 namespace {
 
-logs::ObservedLog log_of(const std::string& text) { return {.file = "f", .sha256 = "", .contents = read_log(text)}; }
+logs::ObservedLog scraped_log(const std::string& text) {
+  return {.file = "f", .sha256 = "", .contents = read_log(text)};
+}
 
 std::vector<logs::ObservedLog> combined(std::vector<logs::ObservedLog> logs) {
   logs::combine_scrapes(logs);
@@ -391,7 +393,8 @@ std::vector<logs::ObservedLog> combined(std::vector<logs::ObservedLog> logs) {
 TEST_CASE("two scrapes of a server in two files, in any order, are what was counted between them") {
   const std::string before = sample("prometheus_before.prom");
   const std::string after = sample("prometheus_after.prom");
-  for (const auto& logs : {combined({log_of(before), log_of(after)}), combined({log_of(after), log_of(before)})}) {
+  for (const auto& logs :
+       {combined({scraped_log(before), scraped_log(after)}), combined({scraped_log(after), scraped_log(before)})}) {
     REQUIRE(logs.size() == 1);
     REQUIRE(logs[0].contents.observations.size() == 1);
     const Observation& between = logs[0].contents.observations[0];
@@ -419,7 +422,7 @@ TEST_CASE("scrapes of different servers are not subtracted") {
         std::pair{before, changed(after, "} 12000.0", "} 10100.0")},                // more accepted than drafted
         std::pair{"process_start_time_seconds 1.7e9\n" + before, "process_start_time_seconds 1.8e9\n" + after},
         std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {  // started again
-    const auto logs = combined({log_of(first), log_of(second)});
+    const auto logs = combined({scraped_log(first), scraped_log(second)});
     REQUIRE(logs.size() == 2);
     CHECK(logs[0].contents.observations.at(0).acceptance->steps == 10000);
     CHECK(warns(logs[0].contents, "W02"));
