@@ -188,7 +188,8 @@ class Profile(unittest.TestCase):
                   f"{len(cells)} decoding loops were predicted to {100 * statistics.median(map(abs, errors)):.1f} % "
                   f"(median) and {100 * abs(signed_worst(errors)):.1f} % (worst)",
                   f"differ by {100 * statistics.median(between):.1f} % (median) and {100 * max(between):.1f} % (worst)",
-                  f"{held} of the {len(cells)} intervals")
+                  f"{held} of the {len(cells)} intervals",
+                  f"error of {sum(abs(of) <= two for of, two in zip(errors, between))} cells is at most")
         of_pair = collections.defaultdict(list)
         for row in cells:
             of_pair[row["target"], row["drafter"], row["drafting"]].append(float(row["signed_error"]))
