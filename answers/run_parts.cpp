@@ -56,6 +56,7 @@ double tokens_of(const Observation& observation, const RunPart& part) {
 void add_times(const Observation& observation, RunPart& part) {
   const logs::ObservedTimes& times = observation.times;
   const auto set = [&part](double request_ms, double tokens) {
+    if (!is_usable(request_ms) || !is_usable(tokens) || !is_usable(request_ms / tokens)) return;  // of huge numbers
     part.request_ms = request_ms;
     part.timed_tokens = tokens;
   };
