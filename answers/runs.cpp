@@ -283,6 +283,10 @@ Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Place
   if (load.requests && !run.requests) run.requests = load.requests;
   add_counts(observations, run);
   run.tokens = run_tokens(run, observations);
+  run.drafted = mean_value(observations, [](const Observation& one) -> std::optional<double> {
+    if (!has_counts(one) || !one.acceptance->drafted_tokens) return std::nullopt;
+    return static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
+  });
   run.draft_ms = part_of(observations, &logs::ObservedTimes::draft_ms);
   run.verification_ms = part_of(observations, &logs::ObservedTimes::verification_ms);
   run.ttft_ms = mean_value(observations, [](const Observation& one) { return one.times.ttft_ms; });
@@ -631,6 +635,16 @@ std::string load_text(const Run& run) {
   return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
 }
 
+namespace {
+
+/// "adaptive, 3.1 of 7": an engine that drafts or verifies fewer tokens than it could.
+std::string adaptive_text(const Run& run) {
+  if (!run.drafted || !run.setting.gamma) return "adaptive";
+  return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
+}
+
+}  // namespace
+
 std::string setting_text(const Run& run, std::span<const Run> runs) {
   if (run.is_plain()) return "plain";
   std::set<std::string> drafters;
@@ -648,7 +662,7 @@ std::string setting_text(const Run& run, std::span<const Run> runs) {
   };
   add(run.setting.drafter, drafters.size());
   add(run.setting.draft_model, models.size());
-  words.push_back(run.setting.adaptive ? "adaptive"
+  words.push_back(run.setting.adaptive ? adaptive_text(run)
                   : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
                                        : std::string("K unknown"));
   add(run.setting.engine + " " + run.setting.version, versions.size());
