@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -668,11 +669,13 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
   for (std::size_t i = 0; i < views.size(); ++i) add_between_loads(views, i, options);
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
     const Losses losses = losses_of(options[i], over_plain[i]);
+    const auto chosen = losses.losses.empty() ? std::nullopt : std::optional(chosen_of(losses));
     LoadAdvice& load = advice.loads[i];
     for (std::size_t k = 0; over_plain[i] && k < losses.options.size(); ++k) {
       if (is_off(losses.options[k])) continue;
       load.by_gamma.push_back(
           row_of(losses.options[k], options[i].at(losses.options[k]), losses.losses[k], load, advice));
+      load.by_gamma.back().chosen = chosen == k;
     }
     add_bounded(load, advice);
     load.at_most = at_most(load, advice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -175,18 +176,19 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
   return rows;
 }
 
-/// The draft length of most expected speedup at this load.
+/// The choice at this load, or the least loss where that is no speculation.
 ordered_json best_json(const LoadAdvice& load) {
   const SpeedupRow* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
   for (const SpeedupRow& row : load.by_gamma) {
-    const bool counts =
-        std::isfinite(row.expected_loss) && (best == nullptr || row.expected_loss < best->expected_loss);
-    if (counts) best = &row;
+    if (!std::isfinite(row.expected_loss)) continue;
+    if (row.chosen || best == nullptr || (!best->chosen && row.expected_loss < best->expected_loss)) best = &row;
+    least = std::min(least, row.expected_loss);
   }
   if (best == nullptr) return nullptr;
   std::vector<std::int64_t> ties;
   for (const SpeedupRow& row : load.by_gamma) {
-    const bool tie = row.curve == best->curve && row.expected_loss <= best->expected_loss + analytic::equal_loss;
+    const bool tie = &row == best || (row.curve == best->curve && row.expected_loss <= least + analytic::equal_loss);
     if (tie) ties.push_back(row.gamma);
   }
   return {{"gamma", best->gamma}, {"ties", ties}};
