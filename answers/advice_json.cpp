@@ -31,6 +31,11 @@ ordered_json ci95_json(const analytic::ClusteredEstimate& estimate) {
   return is_assumed(estimate) ? ordered_json(nullptr) : interval_json(analytic::interval_of(estimate));
 }
 
+ordered_json tokens_json(const std::optional<Estimate>& tokens) {
+  if (!tokens) return nullptr;
+  return {{"observed", finite_json(tokens->mean)}, {"ci95", ci95_json(tokens)}};
+}
+
 ordered_json measured_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
   if (!speedup) return nullptr;
   return {{"measured", speedup->value}, {"ci95", ci95_json(*speedup)}};
@@ -276,8 +281,7 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"gamma_observed", value_or_null(advice.gamma_observed)},
           {"verification_steps",
            advice.verification_steps ? ordered_json(std::llround(*advice.verification_steps)) : ordered_json(nullptr)},
-          {"tokens_per_iteration",
-           {{"observed", mean_json(advice.tokens_observed)}, {"ci95", ci95_json(advice.tokens_observed)}}},
+          {"tokens_per_iteration", tokens_json(advice.tokens_observed)},
           {"spread", spread_json(advice.spread)},
           {"strata", strata_json(advice.strata)},
           {"marginal", marginal_json(advice)},
