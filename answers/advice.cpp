@@ -268,7 +268,7 @@ void add_acceptance_warnings(Advice& advice) {
   }
 }
 
-/// Windows whose times are left out (W11), and failures of a load to be one (W19).
+/// Windows whose times are left out (W11), and failures of a load to be one (W21).
 void add_time_warnings(Advice& advice) {
   RunTimesLeftOut all;
   std::size_t windows = 0;
@@ -290,7 +290,7 @@ void add_time_warnings(Advice& advice) {
   add(all.prefill, "mostly prompts");
   for (const double rate : rates) {
     advice.warnings.push_back(
-        {"W19", 0,
+        {"W21", 0,
          fmt::format("the server does not keep up with {:.3g} requests/s: the speedup is that of output tokens/s",
                      rate)});
   }

@@ -514,7 +514,7 @@ std::string why_not_of(const Advice& advice) {
   if (runs_scatter(advice) && advice.loads.size() < 2) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
   }
-  if (too_uncertain(advice)) {
+  if (too_uncertain(advice) && advice.loads.size() < 2) {
     const double half = normal_quantile(0.95) * advice.tokens_observed->standard_error / advice.tokens_observed->mean;
     const double needed = advice.verification_steps.value_or(analytic::min_steps) * half * half / (0.01 * 0.01);
     return fmt::format("too few verification steps: about {:.0f} give +-1 % of the acceptance length", needed);

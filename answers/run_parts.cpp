@@ -111,17 +111,13 @@ double prompt_share(const RunPart& part) {
   return prompts + output > 0.0 ? prompts / (prompts + output) : 0.0;
 }
 
-/// Windows of prompts, where at least three of the others only decode: a load of which all windows hold prompts is as
-/// it is.
+/// Of the tokens of a window.
+constexpr double mostly_prompts = 0.5;
+constexpr double hardly_prompts = 0.02;
+
 void leave_out_prefill(std::vector<RunPart>& parts, std::size_t& count) {
-  constexpr double mostly = 0.5;
-  constexpr double hardly = 0.02;
-  constexpr std::ptrdiff_t enough = 3;
-  const std::vector<RunPart*> windows = timed_windows(parts);
-  const auto decode = [](const RunPart* part) { return prompt_share(*part) < hardly; };
-  if (std::ranges::count_if(windows, decode) < enough) return;
-  for (RunPart* part : windows) {
-    if (prompt_share(*part) > mostly) leave_out(*part, count);
+  for (RunPart* part : timed_windows(parts)) {
+    if (prompt_share(*part) > mostly_prompts) leave_out(*part, count);
   }
 }
 
@@ -191,7 +187,8 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
     // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
     const bool window = observations[i].span == Span::window;
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
-    const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
+    const bool unsteady = window && (idle_after || observations[i].partial.value_or(false) ||
+                                     (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
     any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
     all.push_back({.observation = observations[i], .unsteady = unsteady});
   }
@@ -201,16 +198,28 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
   return all;
 }
 
-RunParts parts_of(std::span<const Placed> observations) {
+RunParts parts_of(std::span<const Placed> observations, bool decode_only) {
   RunParts all;
   for (const Placed& one : observations) {
     all.parts.push_back(run_part(one.observation));
     RunPart& part = all.parts.back();
     if (one.unsteady && part.request_ms) leave_out(part, all.left_out.unsteady);
   }
-  leave_out_prefill(all.parts, all.left_out.prefill);
+  if (decode_only) leave_out_prefill(all.parts, all.left_out.prefill);
   leave_out_partial(all.parts, all.left_out.partial);
   return all;
+}
+
+std::optional<bool> separates_prefill(std::span<const Placed> observations) {
+  bool prompts = false;
+  bool decodes = false;
+  for (const Placed& one : observations) {
+    const RunPart part = run_part(one.observation);
+    if (part.span != Span::window || one.unsteady || !part.request_ms) continue;
+    prompts = prompts || prompt_share(part) > mostly_prompts;
+    decodes = decodes || prompt_share(part) < hardly_prompts;
+  }
+  return prompts ? std::optional(decodes) : std::nullopt;
 }
 
 std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts) {

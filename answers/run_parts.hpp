@@ -29,7 +29,11 @@ struct RunParts {
   std::vector<RunPart> parts = {};
   RunTimesLeftOut left_out = {};
 };
-[[nodiscard]] RunParts parts_of(std::span<const Placed> observations);
+/// `decode_only`: windows of prompts lose theirs.
+[[nodiscard]] RunParts parts_of(std::span<const Placed> observations, bool decode_only);
+
+/// Whether windows that only decode are left if those of prompts are left out; empty: there are none of prompts.
+[[nodiscard]] std::optional<bool> separates_prefill(std::span<const Placed> observations);
 
 /// Windows that decode and prefill, for the cost of prompt tokens.
 [[nodiscard]] std::optional<analytic::PrefillTime> prefill_of(std::span<const RunPart> parts);

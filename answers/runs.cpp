@@ -90,12 +90,22 @@ std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
   return text.empty() ? std::nullopt : std::optional(readable(text));
 }
 
-/// The draft length of an observation that does not say it, where every step drafted as many tokens.
-std::optional<std::int64_t> drafted_per_step(const Observation& observation) {
-  if (!has_counts(observation) || !observation.acceptance->drafted_tokens) return std::nullopt;
-  const std::int64_t steps = observation.acceptance->steps;
-  const std::int64_t drafted = *observation.acceptance->drafted_tokens;
-  return drafted > 0 && drafted % steps == 0 ? std::optional(drafted / steps) : std::nullopt;
+/// The draft length of a log that does not say it, where every step drafted as many tokens.
+std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observations) {
+  constexpr double estimated = 0.05;  // of steps that follow from rounded numbers or from totals
+  std::optional<std::int64_t> all;
+  for (const Observation& one : observations) {
+    if (!has_counts(one)) continue;
+    if (one.gamma || !one.acceptance->drafted_tokens) return std::nullopt;
+    const double here =
+        static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
+    const std::int64_t gamma = std::llround(here);
+    const double error = one.acceptance->steps_estimated ? estimated * here : 0.0;
+    const bool whole = gamma >= 1 && std::abs(here - static_cast<double>(gamma)) <= error;
+    if (!whole || all.value_or(gamma) != gamma) return std::nullopt;
+    all = gamma;
+  }
+  return all;
 }
 
 RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
@@ -260,10 +270,10 @@ bool is_overloaded(const Observation& observation) {
          *times.served_requests_per_s < keeps_up * *times.request_rate_per_s;
 }
 
-Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Placed> members) {
+Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Placed> members, bool decode_only) {
   std::vector<Observation> observations;
   for (const Placed& one : members) observations.push_back(one.observation);
-  RunParts timed = parts_of(members);
+  RunParts timed = parts_of(members, decode_only);
   Run run{.setting = setting,
           .load = load,
           .requests = mean_value(observations, [](const Observation& one) { return one.requests; }),
@@ -333,7 +343,7 @@ struct IterationTotals {
 
 IterationTotals iteration_totals(const Members& members) {
   IterationTotals totals;
-  for (const RunPart& part : parts_of(placed_of(members)).parts) {
+  for (const RunPart& part : parts_of(placed_of(members), false).parts) {
     totals.steps += part.weight;
     totals.tokens += part.weight * part.tokens.value_or(1.0);
     totals.request_ms += part.request_ms.value_or(0.0);
@@ -426,6 +436,16 @@ Groups by_context(Groups groups) {
   return all;
 }
 
+/// Loads of which some run has no window that only decodes: there all runs keep their windows of prompts, so that both
+/// arms hold alike.
+std::set<RunLoad> loads_of_prompts(const Groups& groups) {
+  std::set<RunLoad> loads;
+  for (const auto& [key, members] : groups) {
+    if (separates_prefill(placed_of(members)) == false) loads.insert(key.second);
+  }
+  return loads;
+}
+
 /// One way of sampling is no load of its own.
 Groups without_only_sampling(Groups groups) {
   std::set<std::optional<std::string>> samplings;
@@ -456,12 +476,16 @@ struct Sorted {
   }
 
   void add(const logs::ObservedLog& log, bool plain_log) {
+    const std::optional<std::int64_t> gamma = drafted_per_step(log.contents.observations);
     // Requests of a file whose load is that of its run.
     std::optional<RunLoad> of_run;
     for (const Observation& one : log.contents.observations) {
       if (one.span == Span::run && !of_run) of_run = run_load(one);
     }
-    for (const Placed& one : placed(log.contents.observations)) add(one, log, of_run, plain_log);
+    for (Placed one : placed(log.contents.observations)) {
+      if (!one.observation.gamma && has_counts(one.observation)) one.observation.gamma = gamma;
+      add(std::move(one), log, of_run, plain_log);
+    }
   }
 
   void add(Placed one, const logs::ObservedLog& log, const std::optional<RunLoad>& of_run, bool plain_log) {
@@ -486,7 +510,6 @@ struct Sorted {
     if (observation.completed_requests == 0) {
       return warn("W11", observation.line, "a run of which no request completed is left out");
     }
-    if (!observation.gamma) observation.gamma = drafted_per_step(observation);
     RunLoad load = run_load(observation);
     load.sampling = sampling_text(observation.stratum);
     if (load == RunLoad{.sampling = load.sampling} && observation.span == Span::request && of_run) {
@@ -574,9 +597,10 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
     for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
-  for (const auto& [key, members] :
-       by_context(without_contradictions(without_only_sampling(std::move(sorted.groups))))) {
-    runs.all.push_back(run_of(key.first, key.second, placed_of(members)));
+  const Groups groups = by_context(without_contradictions(without_only_sampling(std::move(sorted.groups))));
+  const std::set<RunLoad> mixed = loads_of_prompts(groups);
+  for (const auto& [key, members] : groups) {
+    runs.all.push_back(run_of(key.first, key.second, placed_of(members), !mixed.contains(key.second)));
     for (const Member& member : members) runs.all.back().files.insert(member.file);
   }
   for (const auto& [drafter, traces] : sorted.traces) {

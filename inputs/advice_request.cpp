@@ -14,6 +14,7 @@
 #include "foredraft/errors.hpp"
 #include "inputs/deployment.hpp"
 #include "inputs/devices.hpp"
+#include "logs/scrapes.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -124,6 +125,9 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
   for (auto* logs : {&answer.question.logs, &answer.question.plain}) {
     for (logs::ObservedLog& log : *logs) {
       answer.files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
+    }
+    logs::combine_scrapes(*logs);
+    for (logs::ObservedLog& log : *logs) {
       for (logs::Observation& one : log.contents.observations) {
         if (request.batch && !one.requests) one.requests = static_cast<double>(*request.batch);
       }

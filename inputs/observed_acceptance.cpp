@@ -21,7 +21,6 @@
 #include "core/files.hpp"
 #include "core/readable.hpp"
 #include "logs/log_reader.hpp"
-#include "logs/scrapes.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -132,7 +131,6 @@ std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std
     }
   }
   if (!problems.empty()) throw InputError(fmt::format("{}", fmt::join(problems, "\n")));
-  logs::combine_scrapes(logs);
   return logs;
 }
 

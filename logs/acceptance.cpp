@@ -343,6 +343,14 @@ bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gam
   return static_cast<double>(*counts.drafted_tokens) < (1.0 - cut_short) * whole;
 }
 
+void set_generated_tokens(AcceptanceCounts& counts, std::optional<double> generated) {
+  constexpr double other_traffic = 0.05;  // and the ends of texts
+  const auto tokens = whole(generated);
+  if (!tokens || !counts.accepted_tokens) return;
+  const auto emitted = static_cast<double>(counts.steps + *counts.accepted_tokens);
+  if (*generated > (1.0 + other_traffic) * emitted + 1.0) counts.generated_tokens = tokens;
+}
+
 void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,
                   LogContents& contents) {
   check_tokens(counts, gamma, line);

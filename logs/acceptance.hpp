@@ -70,6 +70,10 @@ void fit_to_total(AcceptanceCounts& counts);
 /// Whether iterations drafted clearly less than `gamma` tokens on average: the number varies, or is another one.
 [[nodiscard]] bool drafts_vary(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma);
 
+/// Sets `generated_tokens`, of which the first of each request are not, if they are clearly more than the counted steps
+/// emit: other steps drafted nothing.
+void set_generated_tokens(AcceptanceCounts& counts, std::optional<double> generated);
+
 /// Throws RejectedRecord if more is accepted than drafted, if more steps reach a position than the one before it, or if
 /// more is drafted than steps of at most `gamma` drafts can. Warns (W18) if positions do not add up to the accepted
 /// tokens.

@@ -21,25 +21,40 @@ bool claims_guidellm(const Json& value) {
   return benchmark != nullptr && has_keys(*benchmark, {"config", "metrics"});
 }
 
-/// Over answered requests.
-std::optional<double> mean_of(const JsonFields& metrics, std::string_view name) {
-  return metrics.has(name) ? metrics.required_object(name).real_in("successful", "mean") : std::nullopt;
+/// Over answered requests; the median, with a warning (W20), if the mean is not there.
+std::optional<double> mean_of(const JsonFields& metrics, std::string_view name, LogContents& contents) {
+  if (!metrics.has(name)) return std::nullopt;
+  const JsonFields metric = metrics.required_object(name);
+  if (const auto mean = metric.real_in("successful", "mean")) return mean;
+  const auto median = metric.real_in("successful", "median");
+  if (median) {
+    warn_once(contents, "W20", metrics.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  }
+  return median;
 }
 
 void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents) {
   const JsonFields metrics = benchmark.required_object("metrics");
   const JsonFields config = benchmark.required_object("config");
   Observation observation{
-      .line = benchmark.line(), .span = Span::run, .requests = mean_of(metrics, "request_concurrency")};
+      .line = benchmark.line(), .span = Span::run, .requests = mean_of(metrics, "request_concurrency", contents)};
   if (config.has("strategy")) {
     const JsonFields strategy = config.required_object("strategy");
     const std::string kind = strategy.text("type_").value_or("");
     if (kind == "constant" || kind == "poisson") observation.times.request_rate_per_s = strategy.real("rate");
+    if (kind == "concurrent") observation.concurrency = strategy.real("streams");
+    if (kind == "synchronous") observation.concurrency = 1.0;
   }
-  observation.times.output_tokens_per_s = mean_of(metrics, "output_tokens_per_second");
-  observation.times.tpot_ms = mean_of(metrics, "inter_token_latency_ms");
-  observation.times.ttft_ms = mean_of(metrics, "time_to_first_token_ms");
-  observation.stratum.output_tokens = mean_of(metrics, "output_tokens");
+  observation.times.served_requests_per_s = mean_of(metrics, "requests_per_second", contents);
+  if (const auto totals = metrics.object("request_totals")) {
+    observation.completed_requests = totals->count("successful");
+    observation.failed_requests = totals->count("errored");
+  }
+  observation.times.output_tokens_per_s = mean_of(metrics, "output_tokens_per_second", contents);
+  observation.times.tpot_ms = mean_of(metrics, "inter_token_latency_ms", contents);
+  observation.times.ttft_ms = mean_of(metrics, "time_to_first_token_ms", contents);
+  observation.stratum.output_tokens = mean_of(metrics, "output_tokens", contents);
+  check_failures(observation, contents);
   contents.observations.push_back(std::move(observation));
 }
 
@@ -82,13 +97,16 @@ void read_speculators_row(std::span<const std::string> columns, std::span<const 
   const CsvFields row(columns, cells, line);
   Observation observation{.line = line, .span = Span::run};
   observation.stratum.category = row.text("subset");
+  if (row.has("output_tps_median") || row.has("itl_median_ms")) {
+    warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are not there");
+  }
   observation.times.output_tokens_per_s = row.real("output_tps_median");
   observation.times.tpot_ms = row.real("itl_median_ms");
   observation.times.ttft_ms = row.real("ttft_median_ms");
   const std::string strategy = row.text("strategy").value_or("");
   if (strategy == "constant" || strategy == "poisson") observation.times.request_rate_per_s = row.real("target_rate");
-  if (strategy == "concurrent") observation.requests = row.real("target_rate");
-  if (strategy == "synchronous") observation.requests = 1.0;
+  if (strategy == "concurrent") observation.requests = observation.concurrency = row.real("target_rate");
+  if (strategy == "synchronous") observation.requests = observation.concurrency = 1.0;
   read_speculators_acceptance(row, columns.size(), observation, contents);
   contents.observations.push_back(std::move(observation));
 }

@@ -140,7 +140,6 @@ class LlamaServerReader final : public LineReader {
   bool read_statistics(std::string_view text, std::int64_t number, LogContents& contents);
   void note_task(std::string_view text);
   void close(LogContents& contents);
-  void count_other_steps(AcceptanceCounts& counts) const;
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
   Request request_ = {};
@@ -252,15 +251,6 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
                           .steps_estimated = true};
 }
 
-/// More tokens than the drafts and their steps emit come from steps without a draft.
-void LlamaServerReader::count_other_steps(AcceptanceCounts& counts) const {
-  constexpr double other_steps = 1.02;
-  if (!request_.output || counts.steps_estimated || !counts.accepted_tokens) return;
-  const auto tokens = whole(request_.output->tokens - 1.0);  // the first one comes with the prompt
-  const auto emitted = static_cast<double>(counts.steps + *counts.accepted_tokens);
-  if (tokens && static_cast<double>(*tokens) > other_steps * emitted + 1.0) counts.generated_tokens = tokens;
-}
-
 void LlamaServerReader::close(LogContents& contents) {
   if (request_.output || request_.drafted) {
     Observation done{.line = request_.line, .span = Span::request};
@@ -271,7 +261,10 @@ void LlamaServerReader::close(LogContents& contents) {
     }
     if (!request_.drafter.empty()) done.drafter = request_.drafter;
     if (done.acceptance) {
-      count_other_steps(*done.acceptance);
+      // The first token comes with the prompt.
+      if (request_.output && !done.acceptance->steps_estimated) {
+        set_generated_tokens(*done.acceptance, request_.output->tokens - 1.0);
+      }
       check_counts(*done.acceptance, done.gamma, done.line, contents);
       if (!done.acceptance->accepted_at.empty()) {
         done.gamma = static_cast<std::int64_t>(done.acceptance->accepted_at.size());

@@ -68,6 +68,8 @@ constexpr std::array<std::string_view, 14> counter_names{"generation_tokens",
                                                          "tokens_predicted_seconds",
                                                          "generation_tokens_created"};
 
+constexpr std::string_view process_start = "process_start_time_seconds ";
+
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -81,11 +83,14 @@ class PrometheusReader final : public LineReader {
   }
 
  private:
+  void start(std::string_view text, LogContents& contents);
+  void begin(const std::string& series, LogContents& contents);
   void close(LogContents& contents) {
-    if (!seen_.empty()) {
+    if (!scrape_.engine.empty()) {
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
       contents.scrapes.push_back(std::exchange(scrape_, {}));
     }
+    scrape_ = {};
     seen_.clear();
   }
 
@@ -93,7 +98,27 @@ class PrometheusReader final : public LineReader {
   ServerScrape scrape_ = {};
 };
 
+/// A series that comes again begins the next scrape.
+void PrometheusReader::begin(const std::string& series, LogContents& contents) {
+  if (seen_.insert(series).second) return;
+  close(contents);
+  seen_.insert(series);
+}
+
+/// When the server started: tells servers apart whose counters nest.
+void PrometheusReader::start(std::string_view text, LogContents& contents) {
+  text.remove_prefix(process_start.size());
+  const std::optional<double> seconds = take_number(text);
+  if (!seconds || !std::isfinite(*seconds)) return;
+  begin(std::string(process_start), contents);
+  scrape_.counters[std::string(process_start)] = *seconds;
+}
+
 bool PrometheusReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (text.starts_with(process_start)) {
+    start(text, contents);
+    return false;  // other programs have it too
+  }
   const std::optional<Sample> sample = read_sample(text);
   if (!sample) return false;
   const bool counter = sample->value >= 0.0 && std::isfinite(sample->value) &&
@@ -102,10 +127,7 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   const bool of_drafter = sample->labels.find("engine_type=\"draft\"") != std::string_view::npos;
   if (of_drafter || !(counter || gauge)) return true;
   const std::string series = fmt::format("{}{{{}}}", sample->name, sample->labels);
-  if (!seen_.insert(series).second) {
-    close(contents);
-    seen_.insert(series);
-  }
+  begin(series, contents);
   contents.engine = sample->engine == "llamacpp" ? "llama.cpp" : sample->engine;
   scrape_.engine = contents.engine;
   scrape_.line = number;
@@ -123,7 +145,7 @@ LogFormat prometheus_format() {
           .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give their difference",
           .engine = "",
           .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-          .reads = LineFormat{.anchor = R"(^(?:vllm|llamacpp|sglang):\w+[{ ])",
+          .reads = LineFormat{.anchor = R"(^(?:(?:vllm|llamacpp|sglang):\w+[{ ]|process_start_time_seconds ))",
                               .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }
 

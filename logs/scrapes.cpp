@@ -178,10 +178,8 @@ bool last_batch(const Counted& counted, Observation& run, LogContents& contents)
 
 // ---- Times.
 
-/// Chunks that hold more tokens than this are of a server that speculates.
-constexpr double plain_tokens_per_chunk = 1.25;
-/// More tokens than the counted steps emit, by this factor: other steps drafted nothing.
-constexpr double other_steps = 1.02;
+/// Iterations that emit more tokens than this are of a server that speculates.
+constexpr double plain_tokens_per_iteration = 1.25;
 
 /// vLLM observes the inter-token latency once an iteration of each request.
 void vllm_times(const Counted& counted, Observation& run, LogContents& contents) {
@@ -195,11 +193,8 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   const auto generated = counted.positive("generation_tokens");
   const auto seconds = counted.positive(fmt::format("{}_sum", gaps));
   std::optional<double> later;  // tokens after the first of each request
-  if (generated && first && *generated > *first) later = *generated - *first;
-  if (run.acceptance && later) {
-    const auto emitted = static_cast<double>(run.acceptance->steps + run.acceptance->accepted_tokens.value_or(0));
-    if (*later > other_steps * emitted) run.acceptance->generated_tokens = whole(*later);
-  }
+  if (generated && *generated > first.value_or(0.0)) later = *generated - first.value_or(0.0);
+  if (run.acceptance) set_generated_tokens(*run.acceptance, later);
   if (seconds && later) {
     times.tpot_ms = 1000.0 * *seconds / *later;
   } else if (times.iteration_ms && run.acceptance && tokens_per_step(*run.acceptance)) {
@@ -216,7 +211,7 @@ void vllm_times(const Counted& counted, Observation& run, LogContents& contents)
   }
   if (run.decoding != Decoding::unknown || !times.iteration_ms) return;
   const double chunk = *times.iteration_ms / request_ms.value_or(*times.tpot_ms);
-  if (chunk > plain_tokens_per_chunk) {
+  if (chunk > plain_tokens_per_iteration) {
     times.iteration_ms = std::nullopt;
     warn_once(contents, "W09", counted.line(),
               "a server without counters of drafts whose iterations emit several tokens: it may be speculative");
@@ -237,8 +232,7 @@ void llama_times(const Counted& counted, Observation& run) {
     return;
   }
   AcceptanceCounts& counts = *run.acceptance;
-  const auto emitted = static_cast<double>(counts.steps + counts.accepted_tokens.value_or(0));
-  if (*tokens > other_steps * emitted) counts.generated_tokens = whole(*tokens);
+  set_generated_tokens(counts, tokens);
   if (all_steps(counts) > 0.0) {
     run.times.iteration_ms =
         *run.times.tpot_ms * (1.0 + static_cast<double>(counts.accepted_tokens.value_or(0)) / all_steps(counts));
@@ -284,7 +278,7 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
 
 bool is_start(std::string_view series) {
   const std::string_view name = name_of(series);
-  return name.ends_with("_created") || name == "process_start_time_seconds";
+  return name.ends_with("_created") || name.starts_with("process_start_time_seconds");
 }
 
 /// Whether `later` may be the same server as `earlier` at a later moment: the same positions, no counter fell, some
@@ -299,6 +293,7 @@ bool follows(const ServerScrape& later, const ServerScrape& earlier) {
   bool rose = false;
   for (const auto& [series, value] : earlier.counters) {
     const auto now = later.counters.find(series);
+    if (is_start(series) && now == later.counters.end()) continue;
     if (now == later.counters.end() || now->second < value) return false;
     if (is_start(series) && now->second != value) return false;
     rose = rose || now->second > value;

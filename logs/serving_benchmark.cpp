@@ -74,6 +74,11 @@ void set_offer(std::optional<std::int64_t> sent, Observation& run) {
     run.offered_requests = static_cast<double>(*sent);
 }
 
+/// Tokens after the first of each request, which comes with its prompt.
+std::optional<double> later_tokens(std::optional<std::int64_t> output, std::optional<std::int64_t> requests) {
+  return output && requests ? std::optional(static_cast<double>(*output - *requests)) : std::nullopt;
+}
+
 /// Keys of a run of a load generator; any two of them identify it, if one is of its times.
 constexpr std::array<const char*, 8> time_keys{"output_throughput", "request_throughput", "mean_tpot_ms",
                                                "median_tpot_ms",    "mean_itl_ms",        "median_itl_ms",
@@ -146,7 +151,16 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-/// The numbers of a list of lists; nullopt for an entry that is not one.
+/// Entry `i` of the list `key`; nullopt if there is no such number of at least 0.
+std::optional<double> entry_of(const JsonFields& run, const char* key, std::size_t i) {
+  const auto list = run.json().find(key);
+  if (list == run.json().end() || !list->is_array() || i >= list->size() || !(*list)[i].is_number())
+    return std::nullopt;
+  const auto value = (*list)[i].get<double>();
+  return std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt;
+}
+
+/// The sum of a list of numbers; nullopt if it is none, or not positive.
 std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
   if (!list.is_array() || list.empty()) return std::nullopt;
   double sum = 0.0;
@@ -162,13 +176,10 @@ std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
 void add_requests(const JsonFields& run, const Observation& whole, LogContents& contents) {
   const auto gaps = run.json().find("itls");
   if (gaps == run.json().end() || !gaps->is_array()) return;
-  const std::vector<std::int64_t> outputs = run.counts("output_lens");
-  const std::vector<std::int64_t> prompts = run.counts("input_lens");
-  const std::vector<double> first_s = run.reals("ttfts");
-  for (std::size_t i = 0; i < std::min(outputs.size(), gaps->size()); ++i) {
+  for (std::size_t i = 0; i < gaps->size(); ++i) {
     const auto decode_s = sum_of_list((*gaps)[i]);
-    if (!decode_s || outputs[i] < 2) continue;
-    const auto tokens = static_cast<double>(outputs[i]);
+    const double tokens = entry_of(run, "output_lens", i).value_or(0.0);
+    if (!decode_s || tokens < 2.0) continue;
     Observation request{.line = whole.line,
                         .span = Span::request,
                         .decoding = whole.decoding,
@@ -180,11 +191,11 @@ void add_requests(const JsonFields& run, const Observation& whole, LogContents& 
     request.times = {.duration_s = decode_s,
                      .tpot_ms = 1000.0 * *decode_s / (tokens - 1.0),
                      .request_rate_per_s = whole.times.request_rate_per_s};
-    if (i < first_s.size()) request.times.ttft_ms = 1000.0 * first_s[i];
+    const auto first_s = entry_of(run, "ttfts", i);
+    if (first_s) request.times.ttft_ms = 1000.0 * *first_s;
     request.stratum = whole.stratum;
     request.stratum.request = std::to_string(i);
-    set_lengths(i < prompts.size() ? std::optional(static_cast<double>(prompts[i])) : std::nullopt, tokens,
-                request.stratum);
+    set_lengths(entry_of(run, "input_lens", i), tokens, request.stratum);
     contents.observations.push_back(std::move(request));
   }
 }
@@ -207,6 +218,16 @@ bool claims_vllm_bench(const nlohmann::ordered_json& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
 
+/// Whether a client got as many tokens an iteration as the counts say: the gaps between chunks of vLLM are iterations.
+/// Then the counters hold all steps, whatever else the totals are of.
+bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
+                  const AcceptanceCounts& counts) {
+  constexpr double nearly = 0.1;
+  const auto length = tokens_per_step(counts);
+  if (!itl_ms || !tpot_ms || !length || !(*tpot_ms > 0.0)) return false;
+  return std::abs(*itl_ms / *tpot_ms - *length) < nearly * *length;
+}
+
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
@@ -221,7 +242,10 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
   check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
-  if (drafts_vary(counts, observation.gamma)) observation.adaptive = true;
+  if (!chunks_agree(run.real("mean_itl_ms"), run.real("mean_tpot_ms"), counts)) {
+    set_generated_tokens(counts, later_tokens(run.count("total_output_tokens"), observation.completed_requests));
+  }
+  if (!counts.generated_tokens && drafts_vary(counts, observation.gamma)) observation.adaptive = true;
   observation.acceptance = std::move(counts);
 }
 
@@ -370,7 +394,14 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
   check_counts(counts, std::nullopt, block.line(), contents);
   run.gamma = steady_gamma(counts);
-  if (!run.gamma && !rates.empty()) run.gamma = static_cast<std::int64_t>(rates.size());
+  if (!chunks_agree(block.real("Mean ITL (ms)"), block.real("Mean TPOT (ms)"), counts)) {
+    set_generated_tokens(counts,
+                         later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
+  }
+  if (!run.gamma && !rates.empty()) {
+    run.gamma = static_cast<std::int64_t>(rates.size());
+    if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
+  }
   run.acceptance = std::move(counts);
   run.acceptance_length = std::nullopt;
 }

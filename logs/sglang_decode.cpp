@@ -90,6 +90,7 @@ class SglangReader final : public LineReader {
   SharedNumber drafts_;        ///< (length - 1) / rate, if it is of the drafts
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
   bool is_tree_ = false;
+  bool adapts_ = false;  ///< the server changes its draft length itself
   bool after_pause_ = false;
   double prompt_tokens_ = 0.0;  ///< since the last line
   std::int64_t pauses_ = 0;
@@ -106,6 +107,7 @@ bool SglangReader::configure(std::string_view text, LogContents& contents) {
   if (auto draft = quoted("speculative_draft_model_path='")) settings.draft = std::move(draft);
   if (const auto steps = count_after(text, "speculative_num_steps=")) settings.gamma = steps;
   if (const auto top_k = count_after(text, "speculative_eagle_topk=")) is_tree_ = *top_k > 1;
+  if (text.find("speculative_adaptive=True") != std::string_view::npos) adapts_ = true;
   if (const auto interval = count_after(text, "decode_log_interval=")) interval_ = std::max<std::int64_t>(*interval, 1);
   return true;
 }
@@ -185,8 +187,9 @@ std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) con
 }
 
 void SglangReader::finish(LogContents& contents) {
-  const std::optional<std::int64_t> gamma = drafts_each(contents);
+  const std::optional<std::int64_t> gamma = adapts_ ? std::nullopt : drafts_each(contents);
   for (Observation& window : contents.observations) {
+    if (adapts_ && window.span == Span::window && window.decoding == Decoding::speculative) window.adaptive = true;
     if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
     // Lines without a rate were written by another server, whose drafts are not known.
     if (!contents.settings.gamma && (window.line < *first_rate_ || window.line > *last_rate_)) continue;

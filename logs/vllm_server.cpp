@@ -17,6 +17,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/observation.hpp"
+#include "logs/record_fields.hpp"
 
 /// Logs of vLLM servers.
 namespace foredraft::logs {
@@ -33,7 +34,9 @@ struct VllmEngineLine {
   double generation_tokens_per_s = 0.0;  ///< including accepted drafts
   double running = 0.0;                  ///< at the end of the window
   std::optional<double> waiting = {};
-  bool partial = false;  ///< begins or ends with nothing running
+  bool partial = false;             ///< begins or ends with nothing running
+  double seconds = 0.0;             ///< of the window, as far as lines before it tell
+  bool seconds_are_logged = false;  ///< else they are the default
 };
 
 /// Windows of a server: keeps their engine lines until it is known whether the server speculates.
@@ -70,6 +73,7 @@ class VllmWindows {
   std::int64_t idle_ = 0;
   bool begins_ = false;                             ///< the log has the start of this server, when nothing ran
   std::map<std::int64_t, LastLine> last_;           ///< of each engine
+  std::int64_t last_without_interval_ = -1;         ///< line
   std::map<std::int64_t, std::int64_t> intervals_;  ///< how often engine lines are so many seconds apart
 };
 
@@ -112,6 +116,9 @@ void set_engine_line(const VllmEngineLine& engine, Observation& observation) {
   if (engine.partial) observation.partial = true;
   observation.times.output_tokens_per_s = engine.generation_tokens_per_s;
   observation.times.prompt_tokens_per_s = engine.prompt_tokens_per_s;
+  std::optional<double>& seconds = observation.times.duration_s;
+  // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
+  if (!seconds || (engine.seconds_are_logged && *seconds > engine.seconds + 1.0)) seconds = engine.seconds;
   if (!observation.acceptance || !(engine.running > 0.0) || !(engine.generation_tokens_per_s > 0.0)) return;
   if (const auto length = tokens_per_step(*observation.acceptance)) {
     observation.times.iteration_ms = 1000.0 * *length * engine.running / engine.generation_tokens_per_s;
@@ -139,6 +146,9 @@ void VllmWindows::engine(const VllmEngineLine& engine, LogContents& contents) {
   open_ = engine;
   const bool idle = !(engine.running > 0.0);
   open_->partial = std::exchange(last.idle, idle) || idle;
+  open_->seconds = interval();
+  open_->seconds_are_logged = !intervals_.empty();
+  if (intervals_.empty()) last_without_interval_ = engine.line;
 }
 
 std::optional<VllmEngineLine> VllmWindows::take(std::optional<std::int64_t> clock, LogContents& contents) {
@@ -197,10 +207,10 @@ std::optional<double> generated(const Observation& window) {
 }
 
 /// Windows in which more than this was generated than the counted steps emit, in all, hold steps without a draft.
-constexpr double other_steps = 1.1;
+constexpr double uncounted_steps = 1.1;
 
 /// Whether the windows hold steps that are not counted because nothing was drafted.
-bool has_other_steps(std::span<const Observation* const> windows) {
+bool has_other_steps(std::span<Observation* const> windows) {
   double all = 0.0;
   double counted = 0.0;
   for (const Observation* window : windows) {
@@ -208,15 +218,17 @@ bool has_other_steps(std::span<const Observation* const> windows) {
     all += *generated(*window);
     counted += static_cast<double>(window->acceptance->steps + *window->acceptance->accepted_tokens);
   }
-  return counted > 0.0 && all > other_steps * counted;
+  return counted > 0.0 && all > uncounted_steps * counted;
 }
 
 /// The counts of a window in which steps without a draft are not counted: its tokens tell them.
-void count_other_steps(Observation& window, std::optional<std::int64_t> gamma) {
+void count_other_steps(Observation& window, std::optional<std::int64_t> gamma,
+                       const std::optional<std::string>& method) {
   const auto tokens = whole(std::round(generated(window).value_or(0.0)));
   if (!tokens || *tokens == 0) return;
   if (!window.acceptance) {
     window.decoding = Decoding::speculative;
+    window.drafter = method;
     window.gamma = gamma;
     window.acceptance = AcceptanceCounts{.drafted_tokens = 0, .accepted_tokens = 0};
   }
@@ -228,42 +240,55 @@ void count_other_steps(Observation& window, std::optional<std::int64_t> gamma) {
   }
 }
 
+void count_as_plain(std::span<Observation* const> windows) {
+  for (Observation* window : windows) {
+    if (window->decoding != Decoding::unknown || !generated(*window)) continue;
+    window->decoding = Decoding::plain;
+    if (window->requests.value_or(0.0) > 0.0) {
+      window->times.iteration_ms = 1000.0 * *window->requests / *window->times.output_tokens_per_s;
+    }
+  }
+}
+
+/// Drafts that vary in half of the windows are those of an engine that always varies them; in fewer, a schedule changed
+/// the draft length within these.
+void count_as_speculative(std::span<Observation* const> windows, bool adapts, const EngineSettings& settings) {
+  const bool skips = skips_drafts(settings.method);
+  const auto drafting =
+      std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
+  const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
+  const bool always = adapts || (varying > 1 && 2 * varying >= drafting);
+  std::optional<std::int64_t> gamma = settings.gamma;
+  for (Observation* window : windows) {
+    if (window->decoding == Decoding::speculative) window->drafter = settings.method;
+    if (skips) {
+      window->adaptive = std::nullopt;
+    } else if (always && window->acceptance) {
+      window->adaptive = true;
+    }
+    note(gamma, window->gamma);
+  }
+  const bool may_skip = !settings.method || adapts || varying > 0;
+  if (!skips && !(may_skip && has_other_steps(windows))) return;
+  for (Observation* window : windows) count_other_steps(*window, gamma, settings.method);
+}
+
 void VllmWindows::end_server(LogContents& contents) {
   std::vector<Observation*> windows;
   for (Observation& window : contents.observations) {
     if (window.line < first_line_ || window.span != Span::window) continue;
-    if (!(window.times.output_tokens_per_s.value_or(0.0) > 0.0)) continue;
-    double& seconds = window.times.duration_s.emplace(window.times.duration_s.value_or(interval()));
-    // Throughput of drafts divides by the time since the last drafts, pauses included; that of tokens does not.
-    if (!intervals_.empty() && seconds > interval() + 1.0) seconds = interval();
     windows.push_back(&window);
-  }
-  if (!speculates_) {
-    for (Observation* window : windows) {
-      if (window->decoding != Decoding::unknown) continue;
-      window->decoding = Decoding::plain;
-      if (window->requests.value_or(0.0) > 0.0) {
-        window->times.iteration_ms = 1000.0 * *window->requests / *window->times.output_tokens_per_s;
-      }
+    std::optional<double>& seconds = window.times.duration_s;
+    // The first windows of a log came before two lines told how far apart they are.
+    if (!intervals_.empty() && window.line <= last_without_interval_ + 1 && seconds &&
+        (seconds == default_interval_s || seconds > interval() + 1.0)) {
+      seconds = interval();
     }
-    return;
   }
-  const bool skips = skips_drafts(contents.settings.method);
-  const auto drafting =
-      std::ranges::count_if(windows, [](const Observation* one) { return one->acceptance.has_value(); });
-  const auto varying = std::ranges::count_if(windows, [](const Observation* one) { return one->adaptive == true; });
-  for (Observation* window : windows) {
-    if (skips) window->adaptive = std::nullopt;
-    if (!skips && (adapts_ || (varying > 1 && 2 * varying >= drafting)) && window->acceptance) window->adaptive = true;
-  }
-  std::optional<std::int64_t> gamma = contents.settings.gamma;
-  for (const Observation* window : windows) {
-    if (!gamma) gamma = window->gamma;
-  }
-  const bool unknown_method = !contents.settings.method;
-  const std::vector<const Observation*> all(windows.begin(), windows.end());
-  if (skips || ((unknown_method || adapts_ || varying > 0) && has_other_steps(all))) {
-    for (Observation* window : windows) count_other_steps(*window, gamma);
+  if (speculates_) {
+    count_as_speculative(windows, adapts_, contents.settings);
+  } else {
+    count_as_plain(windows);
   }
 }
 

@@ -36,6 +36,7 @@
 #include "latency/operations/counts.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "logs/observations_file.hpp"
+#include "logs/scrapes.hpp"
 #include "scenario/check.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
@@ -419,7 +420,9 @@ SweepResult run_config(const std::string& resolved, const std::string& folder, c
 
 std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                   const std::atomic<bool>* stop) {
-  return logs::observations_text(inputs::read_logs(paths, format, stop));
+  std::vector<logs::ObservedLog> logs = inputs::read_logs(paths, format, stop);
+  logs::combine_scrapes(logs);
+  return logs::observations_text(logs);
 }
 
 AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,

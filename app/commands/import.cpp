@@ -29,6 +29,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/interchange.hpp"
 #include "logs/observations_file.hpp"
+#include "logs/scrapes.hpp"
 
 /// The commands that read logs and convert or compare them: import, compare.
 namespace foredraft::app {
@@ -274,8 +275,8 @@ int run_import(CommandLine& line) {
   const logs::Interchange& format = written_format(line);
   line.done();
   if (out) require_new_file(*out, "out");
-  const std::vector<logs::ObservedLog> logs =
-      read_logs_with_progress(line.positional(), line.text("format").value_or(""));
+  std::vector<logs::ObservedLog> logs = read_logs_with_progress(line.positional(), line.text("format").value_or(""));
+  logs::combine_scrapes(logs);
   require_observations(logs);
   if (out) write_new_file(*out, "out", format.text(logs));
   if (line.has("json")) {

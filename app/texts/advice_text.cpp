@@ -87,7 +87,8 @@ std::string loads_table(const answers::Advice& advice) {
                    {"decode steps", Align::right},
                    {"TPOT ms", Align::right},
                    {"tokens/s", Align::right},
-                   {"speedup", Align::right}};
+                   {"speedup", Align::right},
+                   {"per 1M", Align::right}};
   std::vector<answers::Run> runs;
   for (const answers::RunEstimates& one : advice.runs) runs.push_back(one.run);
   const bool timed = std::ranges::all_of(advice.loads, [&](const answers::LoadAdvice& load) {
@@ -121,6 +122,13 @@ std::string loads_table(const answers::Advice& advice) {
       name.clear();
     }
   }
+  table = without_empty_columns(table);
+  std::string text = to_text(table);
+  // What a narrower table does not need: an iteration in decode steps says the same.
+  const auto iteration = std::ranges::find(table.columns, "iteration ms", &Table::Column::title);
+  if (text.find('\n') <= text_columns || iteration == table.columns.end()) return text;
+  const auto place = static_cast<std::size_t>(iteration - table.columns.begin());
+  for (std::vector<std::string>& row : table.rows) row[place].clear();
   return to_text(without_empty_columns(table));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,24 @@ TEST_CASE("several logs are read at once, the same bytes twice are refused") {
   write_text(folder / "c.csv", table);
   CHECK(foredraft(folder, "import a.csv c.csv").err.find("c.csv: holds the same bytes as a.csv") != std::string::npos);
   CHECK(foredraft(folder, "import - - < a.csv").err.find("given twice") != std::string::npos);
+}
+
+TEST_CASE("two scrapes of a server in two files are imported and advised on as what was counted between them") {
+  const TemporaryFolder folder;
+  const auto scrape = [&](const char* name, int drafts, int accepted) {
+    write_text(folder / name,
+               fmt::format("vllm:spec_decode_num_drafts_total {}\nvllm:spec_decode_num_draft_tokens_total {}\n"
+                           "vllm:spec_decode_num_accepted_tokens_total {}\n",
+                           drafts, 2 * drafts, accepted));
+  };
+  scrape("before.prom", 10000, 2000);
+  scrape("after.prom", 12000, 5200);
+  const Outcome imported = foredraft(folder, "import after.prom before.prom --json");
+  CHECK(imported.out.find("\"steps\":2000,\"drafted_tokens\":4000,\"accepted_tokens\":3200") != std::string::npos);
+  CHECK(imported.out.find("\"steps\":1") == std::string::npos);
+  CHECK(foredraft(folder, "advise before.prom after.prom").out.find("2,000 verification steps at K = 2") !=
+        std::string::npos);
+  CHECK(foredraft(folder, "compare before.prom after.prom").err.empty());
 }
 
 TEST_CASE("what is no log is refused with exit code 2, what holds no observation fails with 1") {

@@ -77,9 +77,9 @@ def always_text(text, case, document):
     if long:
         yield f"a line of {max(map(len, long))} columns: {long[0][:60]}..."
     rows = sum(len(load["runs"]) + (load["plain_ms"] is not None) for load in document.get("loads", []))
-    if "suggested" in lines:  # settings that take several lines
+    if "suggested" in lines:  # settings of several lines count as one
         rest = lines[lines.index("suggested"):]
-        rows += next((i for i, line in enumerate(rest) if line.startswith("warnings")), len(rest)) - 1
+        lines = lines[:-len(rest) + 1] + rest[next((i for i, line in enumerate(rest) if line.startswith("warnings")), len(rest)):]
     if len(lines) > case.get("lines", LINES + max(0, rows - USUAL_ROWS)) > 0:
         yield f"{len(lines)} lines of text"
     if not any(line.startswith("evidence") for line in lines[1:]):

@@ -58,7 +58,7 @@ def lacks(*parts):
 
 def interval(width):
     return named(f"an interval narrower than {width}",
-                 lambda found: found is not None and len(found) == 2 and 0 < found[1] - found[0] < width)
+                 lambda found: found is not None and len(found) == 2 and 0 <= found[1] - found[0] < width)
 
 
 UNKNOWN_ERROR = {"loads[*].speedup.ci95": None, "sign_certain": False}  # single summaries

@@ -56,6 +56,15 @@ TEST_CASE("SGLang's context is the tokens in its cache by request, its windows a
   CHECK(newer.observations.at(0).stratum.context_tokens == 4.5);
 }
 
+TEST_CASE("SGLang that adapts its draft length has none that is fixed") {
+  const LogContents contents = read_log(
+      "server_args=ServerArgs(model_path='m', speculative_algorithm='EAGLE', speculative_num_steps=3, "
+      "speculative_eagle_topk=1, speculative_adaptive=True)\n" +
+      decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  CHECK(contents.observations.at(0).adaptive == true);
+  CHECK_FALSE(contents.observations.at(0).gamma);
+}
+
 TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not tell the definition") {
   const LogContents none = read_log(decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
   REQUIRE(none.observations.size() == 1);

@@ -105,6 +105,13 @@ TEST_CASE("vllm bench serve --save-detailed: each request beside the run, failed
   CHECK(first.stratum.context_tokens == 93.5);
   CHECK(first.stratum.request == "0");
   CHECK(contents.observations[2].stratum.request == "1");
+  std::string text = sample("vllm_bench_detailed.json");
+  text.replace(text.find("[0.05, 0.06"), 5, "[null");
+  text.replace(text.find("\"input_lens\": ["), 15, "\"input_lens\": [NaN, ");
+  const LogContents holes = read_log(text);
+  REQUIRE(holes.observations.size() == 3);
+  CHECK_FALSE(holes.observations[1].times.ttft_ms);
+  CHECK(holes.observations[1].stratum.context_tokens == holes.observations[0].stratum.context_tokens);  // the mean
 }
 
 TEST_CASE("a run of a load generator is known by any two of its keys, and what it lacks is absent") {
@@ -129,6 +136,16 @@ TEST_CASE("drafts of several lengths in one run are adaptive, whatever the most 
   text.replace(text.find("draft_tokens\": 12000"), 20, "draft_tokens\": 10000");
   CHECK(read_log(text).observations.at(1).adaptive == true);
   CHECK_FALSE(read_sample("vllm_bench.jsonl").observations.at(1).adaptive);
+}
+
+TEST_CASE("vllm bench serve: output tokens tell the steps that an n-gram drafter did not count") {
+  std::string text = sample("vllm_bench.jsonl");
+  const std::size_t at = text.find("\"total_output_tokens\": 8680", text.find('\n'));
+  text.replace(at, 27, "\"total_output_tokens\": 12080");
+  const Observation run = read_log(text).observations.at(1);
+  CHECK(counts_of(run).generated_tokens == 12000);  // 80 came with the prompts
+  CHECK_FALSE(run.adaptive);
+  CHECK_FALSE(counts_of(read_sample("vllm_bench.jsonl").observations.at(1)).generated_tokens);
 }
 
 TEST_CASE("SGLang bench_serving: a mean since the start, iterations from times of tokens") {
@@ -356,7 +373,10 @@ TEST_CASE("speculators: positions that were not drafted are none, a table of one
   CHECK(perf.observations[0].times.request_rate_per_s == 2.0);
   CHECK(counts_of(perf.observations[0]).accepted_tokens == 900);
   CHECK(perf.observations[1].requests == 1.0);
+  CHECK(perf.observations[1].concurrency == 1.0);
   CHECK_FALSE(perf.observations[1].acceptance);
+  CHECK(warns(perf, "W20"));
+  CHECK_FALSE(warns(acceptance, "W20"));
   const LogContents own = read_sample("own.csv");
   CHECK(own.format == "csv");
   REQUIRE(own.observations.size() == 2);
@@ -457,6 +477,21 @@ TEST_CASE("aiperf's records have the decode time of each request") {
   CHECK(request.span == logs::Span::request);
   CHECK(request.times.duration_s == near(0.4));
   CHECK(request.times.iteration_ms == near(40.0));
+}
+
+TEST_CASE("GuideLLM: streams are the load, medians stand in for means, failures are counted") {
+  const LogContents contents = read_log(
+      R"({"benchmarks": [{"config": {"strategy": {"type_": "concurrent", "streams": 8}}, "metrics": )"
+      R"({"inter_token_latency_ms": {"successful": {"median": 15.0}}, "requests_per_second": {"successful": {"mean": 2.0}}, )"
+      R"("request_totals": {"successful": 90, "errored": 10}}}]})");
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.concurrency == 8.0);
+  CHECK(run.times.tpot_ms == 15.0);
+  CHECK(run.times.served_requests_per_s == 2.0);
+  CHECK(run.failed_requests == 10);
+  CHECK(warns(contents, "W19"));
+  CHECK(warns(contents, "W20"));
 }
 
 }  // namespace foredraft::tests

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -183,6 +184,15 @@ TEST_CASE("windows of vLLM last as long as their lines are apart, ten seconds un
   CHECK(*contents.observations.at(0).times.duration_s <= 6.0);  // not since the last draft, minutes ago
   CHECK(*contents.observations.at(1).times.duration_s == Approx(5.0).epsilon(0.01));
   CHECK(read_log(engine).observations.at(0).times.duration_s == 10.0);
+  std::string many;
+  for (int i = 0; i < 9000; ++i) {
+    std::string line = engine;
+    many +=
+        line.replace(line.find("10:00:10"), 8, fmt::format("{:02}:{:02}:{:02}", i / 720 % 24, i / 12 % 60, i % 12 * 5));
+  }
+  double seconds = 0.0;
+  for (const Observation& window : read_log(many).observations) seconds += window.times.duration_s.value_or(0.0);
+  CHECK(seconds == Approx(9000 * 5.0).epsilon(0.001));  // pooled ones too
 }
 
 TEST_CASE("windows of an n-gram drafter without a draft are steps of a speculating server") {
@@ -211,6 +221,16 @@ TEST_CASE("n-gram counters hold the steps that drafted, the generated tokens all
   CHECK(window.acceptance->steps == 150);
   CHECK(window.acceptance->generated_tokens == 750);  // 150 accepted, 150 steps with a draft, 450 without
   CHECK(*window.times.iteration_ms == Approx(1000.0 * 3.0 * 10.0 / 600.0).epsilon(few_ulp));
+}
+
+TEST_CASE("windows of vLLM name the method of their server, one after the other in one log") {
+  const std::string second =
+      "INFO [core.py:9] LLM engine (v0.8.5) SpeculativeConfig(method='eagle3', num_spec_tokens=3)\n";
+  const std::string drafts = metrics("Draft acceptance rate: 50.0%, Accepted: 75 tokens, Drafted: 150 tokens");
+  const LogContents contents = read_log(settings + engine + drafts + second + engine + drafts);
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].drafter == "ngram");
+  CHECK(contents.observations[1].drafter == "eagle3");
 }
 
 TEST_CASE("a schedule by load has the draft length of each window, a change within one is adaptive") {
@@ -349,11 +369,19 @@ TEST_CASE("two scrapes of a server in one file are what was counted between them
   CHECK(between.acceptance->accepted_at == Counts{4800, 2700, 1500});
   CHECK(between.requests == 9.0);
   CHECK_FALSE(warns(contents, "W02"));
+  const std::string started = "process_start_time_seconds 1.7e9\n";
+  const LogContents both =
+      read_log(started + sample("prometheus_before.prom") + started + sample("prometheus_after.prom"));
+  REQUIRE(both.observations.size() == 1);
+  CHECK(both.observations[0].acceptance->steps == 2000);
+  CHECK(problem("process_start_time_seconds 1.7e9\n") == "some.log: no line of a known format");
 }
 
 namespace {
 
-logs::ObservedLog log_of(const std::string& text) { return {.file = "f", .sha256 = "", .contents = read_log(text)}; }
+logs::ObservedLog scraped_log(const std::string& text) {
+  return {.file = "f", .sha256 = "", .contents = read_log(text)};
+}
 
 std::vector<logs::ObservedLog> combined(std::vector<logs::ObservedLog> logs) {
   logs::combine_scrapes(logs);
@@ -365,7 +393,8 @@ std::vector<logs::ObservedLog> combined(std::vector<logs::ObservedLog> logs) {
 TEST_CASE("two scrapes of a server in two files, in any order, are what was counted between them") {
   const std::string before = sample("prometheus_before.prom");
   const std::string after = sample("prometheus_after.prom");
-  for (const auto& logs : {combined({log_of(before), log_of(after)}), combined({log_of(after), log_of(before)})}) {
+  for (const auto& logs :
+       {combined({scraped_log(before), scraped_log(after)}), combined({scraped_log(after), scraped_log(before)})}) {
     REQUIRE(logs.size() == 1);
     REQUIRE(logs[0].contents.observations.size() == 1);
     const Observation& between = logs[0].contents.observations[0];
@@ -391,8 +420,9 @@ TEST_CASE("scrapes of different servers are not subtracted") {
        {std::pair{before, changed(after, "model_name=\"m\"", "model_name=\"n\"")},  // another model
         std::pair{before, changed(after, "} 1900.0", "} 400.0")},                   // a counter fell
         std::pair{before, changed(after, "} 12000.0", "} 10100.0")},                // more accepted than drafted
-        std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {        // started again
-    const auto logs = combined({log_of(first), log_of(second)});
+        std::pair{"process_start_time_seconds 1.7e9\n" + before, "process_start_time_seconds 1.8e9\n" + after},
+        std::pair{start + "1.7e9\n" + before, start + "1.8e9\n" + after}}) {  // started again
+    const auto logs = combined({scraped_log(first), scraped_log(second)});
     REQUIRE(logs.size() == 2);
     CHECK(logs[0].contents.observations.at(0).acceptance->steps == 10000);
     CHECK(warns(logs[0].contents, "W02"));
