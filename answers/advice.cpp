@@ -121,7 +121,7 @@ CurveCounts counts_of(const std::vector<const Run*>& runs) {
     counts.steps += run->steps;
     counts.clusters.insert(counts.clusters.end(), run->clusters.begin(), run->clusters.end());
     const auto& gamma = run->setting.gamma;
-    if (gamma.value_or(0) < 1) continue;
+    if (gamma.value_or(0) < 1 || *gamma > analytic::max_observed_gamma) continue;
     counts.gammas.insert(*gamma);
     const bool counted = !run->clusters.empty() || run->steps > 0.0;
     if (!counted && run->tokens) printed[*gamma].push_back(run->tokens->mean);
@@ -242,13 +242,12 @@ void add_observed(Advice& advice) {
   if (main == nullptr) return;
   advice.gamma_observed = main->setting.adaptive ? std::nullopt : main->setting.gamma;
   advice.tokens_observed = main->tokens;
-  if (!advice.gamma_observed || advice.curve()->by_gamma.empty()) return;
-  const auto& observed = advice.curve()->by_gamma[static_cast<std::size_t>(*advice.gamma_observed - 1)];
-  if (std::isnan(observed.value)) return;
-  const double half = (observed.high - observed.low) / 2.0;
+  const analytic::TokensAtGamma* observed = advice.curve()->at(advice.gamma_observed.value_or(0));
+  if (observed == nullptr || std::isnan(observed->value)) return;
+  const double half = (observed->high - observed->low) / 2.0;
   const bool counted = main->steps > 0.0;
   advice.tokens_observed =
-      Estimate{observed.value, counted ? half / normal_quantile(0.95) : std::numeric_limits<double>::quiet_NaN()};
+      Estimate{observed->value, counted ? half / normal_quantile(0.95) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 /// W11 and W17, which only the whole of the logs shows.
@@ -455,6 +454,11 @@ std::size_t main_of(const LoadAdvice& load, const Advice& advice) {
 }
 
 }  // namespace
+
+const analytic::TokensAtGamma* AcceptanceCurve::at(std::int64_t gamma) const {
+  const bool held = gamma >= 1 && static_cast<std::size_t>(gamma) <= by_gamma.size();
+  return held ? &by_gamma[static_cast<std::size_t>(gamma - 1)] : nullptr;
+}
 
 const analytic::FitProblem* Advice::problem() const {
   return curves.empty() ? nullptr : std::get_if<analytic::FitProblem>(&curve()->acceptance);

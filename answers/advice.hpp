@@ -134,6 +134,8 @@ struct AcceptanceCurve {
   std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< at least gamma 1 to 12, if they are identified
 
   [[nodiscard]] const analytic::AcceptanceFit* fit() const { return std::get_if<analytic::AcceptanceFit>(&acceptance); }
+  /// nullptr: beyond by_gamma.
+  [[nodiscard]] const analytic::TokensAtGamma* at(std::int64_t gamma) const;
 };
 
 struct Advice {

@@ -120,14 +120,14 @@ struct LoadView {
 
 /// Tokens per iteration of a curve by draw; nullopt: left open.
 std::optional<Draws> tokens_by_draw(const LoadView& view, std::size_t curve, std::int64_t gamma) {
-  const AcceptanceCurve& of = view.advice.curves[curve];
-  if (gamma < 1 || static_cast<std::size_t>(gamma) > of.by_gamma.size()) return std::nullopt;
-  const analytic::TokensAtGamma& tokens = of.by_gamma[static_cast<std::size_t>(gamma - 1)];
-  if (!std::isfinite(tokens.value) || tokens.source == analytic::TokensAtGamma::Source::left_open) return std::nullopt;
-  const double error = std::log(tokens.high / tokens.low) / (2.0 * normal_quantile(0.95));
+  const analytic::TokensAtGamma* tokens = view.advice.curves[curve].at(gamma);
+  const bool known =
+      tokens != nullptr && std::isfinite(tokens->value) && tokens->source != analytic::TokensAtGamma::Source::left_open;
+  if (!known) return std::nullopt;
+  const double error = std::log(tokens->high / tokens->low) / (2.0 * normal_quantile(0.95));
   Draws all;
   for (const double normal : view.at(view.all.curves[curve])) {
-    all.push_back(std::clamp(tokens.value * std::pow(normal, error), 1.0, static_cast<double>(gamma) + 1.0));
+    all.push_back(std::clamp(tokens->value * std::pow(normal, error), 1.0, static_cast<double>(gamma) + 1.0));
   }
   return all;
 }
@@ -360,14 +360,14 @@ void add_bounded(LoadAdvice& load, const Advice& advice) {
       return row.curve == option.curve && row.gamma < option.gamma;
     };
     if (!logged.speedup || option.adaptive || std::ranges::any_of(load.by_gamma, is_shorter)) continue;
-    for (std::int64_t gamma = 1; gamma < option.gamma && gamma <= static_cast<std::int64_t>(by_gamma.size()); ++gamma) {
-      const double high = by_gamma[static_cast<std::size_t>(gamma - 1)].high;
+    for (const analytic::TokensAtGamma& at : by_gamma) {
+      if (at.gamma >= option.gamma) break;
       bounded.push_back({.curve = option.curve,
-                         .gamma = gamma,
+                         .gamma = at.gamma,
                          .time = Time::bounded,
                          .value = not_known,
                          .low = not_known,
-                         .high = high,
+                         .high = at.high,
                          .p_best = not_known,
                          .expected_loss = not_known});
     }
@@ -384,20 +384,21 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
   for (const LoggedRun& logged : load.logged) {
     const Option option = option_of(logged, advice);
     const auto& by_gamma = advice.curves[option.curve].by_gamma;
-    if (!logged.speedup || option.adaptive || by_gamma.empty() || option.gamma < 1) return not_known;
+    const analytic::TokensAtGamma* own = advice.curves[option.curve].at(option.gamma);
+    const bool known = logged.speedup && !option.adaptive && own != nullptr && std::isfinite(own->value);
+    if (!known || load.by_capacity) return not_known;
     const auto row_at = [&](std::int64_t gamma) {
       return std::ranges::find_if(load.by_gamma, [&](const SpeedupRow& row) {
         return row.curve == option.curve && row.gamma == gamma && std::isfinite(row.value);
       });
     };
-    const double tokens = by_gamma[static_cast<std::size_t>(option.gamma - 1)].value;
     for (const analytic::TokensAtGamma& at : by_gamma) {
       if (const auto row = row_at(at.gamma); row != load.by_gamma.end()) {
         raise(row->value);
         continue;
       }
       const double most = std::isfinite(at.value) ? at.value : at.high;
-      raise(at.gamma > option.gamma ? std::min(most, most / tokens * logged.speedup->value) : most);
+      raise(at.gamma > option.gamma ? std::min(most, most / own->value * logged.speedup->value) : most);
     }
   }
   return maximum;

@@ -235,8 +235,8 @@ SettingsQuestion settings_question(const Advice& advice, std::string_view versio
   }
   if (advice.tokens_observed) question.tokens = advice.tokens_observed->mean;
   if (advice.fit() != nullptr && question.replayed_gamma) {
-    const double tokens = advice.curve()->by_gamma[static_cast<std::size_t>(*question.replayed_gamma - 1)].value;
-    if (std::isfinite(tokens)) question.tokens = tokens;
+    const analytic::TokensAtGamma* tokens = advice.curve()->at(*question.replayed_gamma);
+    if (tokens != nullptr && std::isfinite(tokens->value)) question.tokens = tokens->value;
     question.marginal = marginal_at(*advice.fit(), *question.replayed_gamma);
   }
   for (const LoadAdvice& load : advice.loads) {

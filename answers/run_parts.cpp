@@ -56,6 +56,7 @@ double tokens_of(const Observation& observation, const RunPart& part) {
 void add_times(const Observation& observation, RunPart& part) {
   const logs::ObservedTimes& times = observation.times;
   const auto set = [&part](double request_ms, double tokens) {
+    if (!is_usable(request_ms) || !is_usable(tokens) || !is_usable(request_ms / tokens)) return;  // of huge numbers
     part.request_ms = request_ms;
     part.timed_tokens = tokens;
   };
@@ -121,6 +122,10 @@ void leave_out_prefill(std::vector<RunPart>& parts, std::size_t& count) {
   }
 }
 
+double iteration_rate(const RunPart& part) {
+  return *part.timed_tokens / (part.tokens.value_or(1.0) * *part.request_ms);
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -136,16 +141,30 @@ void leave_out_partial(std::vector<RunPart>& parts, std::size_t& count) {
   constexpr double normal_scatter = 1.4826;  // median deviation to standard deviation
   const std::vector<RunPart*> windows = timed_windows(parts);
   if (windows.size() < enough) return;
-  const auto rate = [](const RunPart& part) {
-    return *part.timed_tokens / (part.tokens.value_or(1.0) * *part.request_ms);
-  };
   std::vector<double> rates;
-  for (const RunPart* part : windows) rates.push_back(rate(*part));
+  for (const RunPart* part : windows) rates.push_back(iteration_rate(*part));
   const double usual = median(rates);
   for (double& one : rates) one = std::abs(one - usual);
   const double least = std::min(clearly * usual, usual - far_deviations * normal_scatter * median(rates));
   for (RunPart* part : windows) {
-    if (rate(*part) < least) leave_out(*part, count);
+    if (iteration_rate(*part) < least) leave_out(*part, count);
+  }
+}
+
+/// Windows that began idle, as their log tells, and in which fewer iterations ran than in the others.
+void leave_out_begun_idle(std::span<const Placed> observations, RunParts& all) {
+  constexpr double fewer = 0.97;
+  const auto is_timed = [](const RunPart& part) { return part.request_ms && part.timed_tokens > 0.0; };
+  std::vector<double> others;
+  for (std::size_t i = 0; i < all.parts.size(); ++i) {
+    const bool whole = !observations[i].observation.partial.value_or(false);
+    if (whole && is_timed(all.parts[i])) others.push_back(iteration_rate(all.parts[i]));
+  }
+  if (others.empty()) return;
+  const double usual = median(std::move(others));
+  for (std::size_t i = 0; i < all.parts.size(); ++i) {
+    const bool partial = observations[i].observation.partial.value_or(false) && is_timed(all.parts[i]);
+    if (partial && iteration_rate(all.parts[i]) < fewer * usual) leave_out(all.parts[i], all.left_out.partial);
   }
 }
 
@@ -187,8 +206,7 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
     // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
     const bool window = observations[i].span == Span::window;
     const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
-    const bool unsteady = window && (idle_after || observations[i].partial.value_or(false) ||
-                                     (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
+    const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
     any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
     all.push_back({.observation = observations[i], .unsteady = unsteady});
   }
@@ -206,6 +224,7 @@ RunParts parts_of(std::span<const Placed> observations, bool decode_only) {
     if (one.unsteady && part.request_ms) leave_out(part, all.left_out.unsteady);
   }
   if (decode_only) leave_out_prefill(all.parts, all.left_out.prefill);
+  leave_out_begun_idle(observations, all);
   leave_out_partial(all.parts, all.left_out.partial);
   return all;
 }

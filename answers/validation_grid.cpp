@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -87,6 +88,17 @@ std::string no_free_counts(const std::string& target) {
       "the profile has {} at one batch and one context, or at neighbors (every loop there is made of passes that were "
       "measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and --context",
       target);
+}
+
+/// A loop compares drafts with the target's tokens. Pairs whose vocabularies differ are calibrated for their times
+/// alone.
+std::optional<std::string> why_no_loop(const PlannedPair& pair) {
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
+  const std::int64_t target = latency::find_model(models, pair.target.name).vocabulary;
+  const std::int64_t drafter = latency::find_model(models, pair.drafter.name).vocabulary;
+  if (target == drafter) return std::nullopt;
+  return fmt::format("no loop decodes with {} from {}: vocabularies of {} and {} tokens - name another pair",
+                     pair.target.name, pair.drafter.name, target, drafter);
 }
 
 /// The message if the profile cannot predict a cell.
@@ -216,6 +228,10 @@ ValidationGrid validation_cells(const Profile& profile, const GridRequest& reque
   std::vector<LoopCell> cells;
   std::set<std::string> left_out;
   for (const PlannedPair& pair : request.pairs) {
+    if (std::optional<std::string> why = why_no_loop(pair)) {
+      left_out.insert(std::move(*why));
+      continue;
+    }
     const latency::Setting setting = latency::setting_for(profile, pair.target.name);
     const LoopCell cell = cell_of(pair, setting);
     std::vector<LoopCell> more;

@@ -19,7 +19,7 @@ The program foredraft-gpu is taken from the folder of this script where it lies 
 first (needs cmake, ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUDA toolkit).
 
 Where a python3 with torch and transformers is found, that library's own speculative sampling is timed in the last 30 s:
-OUT-transformers.csv.
+OUT-transformers.csv. Where that fails, its reason is printed, and the measurement stands.
 
 exit codes: 0 done; 1 no driver, or the build, a test or the run failed; 2 bad usage or input; 130 interrupted
 TEXT
@@ -95,6 +95,7 @@ code=0
 if [ "$code" -eq 0 ] && [ -z "$python" ]; then
   echo "the transformers library was not timed: no python3 with torch and transformers" >&2
 elif [ "$code" -eq 0 ] && [ ! -e "$out-transformers.csv" ]; then
-  "$python" "$here/time_transformers.py" "$out-transformers.csv" --seconds "$transformers_s" || code=1
+  "$python" "$here/time_transformers.py" "$out-transformers.csv" --seconds "$transformers_s" ||
+    echo "run_all.sh: the transformers library was not timed, for the reason above; the measurement in $out stands" >&2
 fi
 exit "$code"

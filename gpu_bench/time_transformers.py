@@ -54,7 +54,11 @@ def arguments_for(function, torch, vocabulary, gamma, dtype):
     given = {"candidate_input_ids": drafts, "candidate_logits": draft.to(dtype), "candidate_length": gamma,
              "new_logits": target.to(dtype), "is_done_candidate": False, "last_assistant_token_is_eos": False,
              "max_matches": gamma}
-    return {name: given[name] for name in inspect.signature(function).parameters}
+    parameters = inspect.signature(function).parameters
+    unknown = [name for name, of in parameters.items() if name not in given and of.default is of.empty]
+    if unknown:
+        sys.exit(f"the transformers library was not timed: its speculative sampling needs {', '.join(unknown)}")
+    return {name: given[name] for name in parameters if name in given}  # the library's own values for what it added
 
 
 def time_call(torch, call, seconds):

@@ -82,9 +82,9 @@ def figure(table):
     for pair, look in zip(table.pairs, looks):
         rows = table.of(pair)
         x, y = (rows[f"{side}_speedup"] for side in _SIDES)
-        axes.errorbar(x, y, xerr=_whiskers(rows, "predicted"), yerr=_whiskers(rows, "measured"), fmt=look.marker,
-                      color=look.color, markersize=style.MARKER_PT * look.scale, elinewidth=0.6, capsize=0, zorder=3,
-                      markeredgecolor="white", markeredgewidth=0.25)
+        axes.errorbar(x, y, xerr=_whiskers(rows, "predicted"), yerr=_whiskers(rows, "measured"), linestyle="none",
+                      marker=look.marker, color=look.color, markersize=style.MARKER_PT * look.scale, elinewidth=0.6,
+                      capsize=0, zorder=3, markeredgecolor="white", markeredgewidth=0.25)
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
     layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile", "measured speedup", [

@@ -93,6 +93,22 @@ TEST_CASE("the grid of validate leaves out what a drafter measured at fewer batc
   CHECK(answers::validation_cells(tiny_profile({1, 4}, {128, 512}), tiny_request()).left_out.empty());
 }
 
+TEST_CASE("no loop is planned for a pair whose vocabularies differ") {
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
+  answers::GridRequest request{
+      .pairs = gpu_bench::pairs_of(latency::model_registry(), {"bart-base", "specdec-drafter-12-2"})};
+  const char* why = "no loop decodes with bart-base from specdec-drafter-12-2: vocabularies of 50265 and 37000 tokens";
+  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::validation_cells(profile, request)); }),
+             Catch::Contains(why));
+
+  request.pairs.push_back(tiny_request().pairs.front());
+  const answers::ValidationGrid grid = answers::validation_cells(profile, request);
+  REQUIRE(grid.left_out.size() == 1);
+  CHECK_THAT(grid.left_out.front(), Catch::Contains(why));
+  REQUIRE_FALSE(grid.cells.empty());
+  for (const gpu_bench::LoopCell& cell : grid.cells) CHECK(cell.target == "tiny-target");
+}
+
 TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();

@@ -173,7 +173,7 @@ case("hostile: off at one of two loads", "advise k6.log k1.log --plain k0.log", 
            "loads[batch~1].runs[gamma=1].speedup.measured": near(1.81, 0.05),
            "loads[batch~128].runs[gamma=6].speedup.measured": near(0.64, 0.02),
            "loads[batch~128].runs[gamma=1].speedup.measured": near(0.92, 0.02)},
-     headline=[r"4\.22x", r"0\.64x|\boff\b"], forbidden=[r"461"])
+     headline=[r"4\.2[23]x", r"0\.64x|\boff\b"], forbidden=[r"461"])
 # 4.23 and 1.82 at 4 requests, 1.27 and 1.81 at 64, in 100 windows and 4 (half of those that were generated).
 case("hostile: schedule", "advise k6.log k1.log --plain k0.log", "hostile/schedule",
      json={"recommendation.schedule": [{"first_batch": 1, "last_batch": 16, "gamma": 6},

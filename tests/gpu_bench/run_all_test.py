@@ -126,6 +126,13 @@ class RunAll(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("transformers library was not timed", result.stderr)
 
+    def test_a_library_that_cannot_be_timed_is_said_and_the_measurement_stands(self):
+        self.python_does('[ "$1" = -c ] || { echo "its reason" >&2; exit 1; }')
+        result = self.run_all(self.out)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("its reason\nrun_all.sh: the transformers library was not timed", result.stderr)
+        self.assertIn(f"the measurement in {self.out} stands", result.stderr)
+
     def test_help_does_nothing_else(self):
         for option in ("--help", "-h"):
             result = self.run_all(self.out, option)

@@ -95,8 +95,9 @@ class TimeTransformers(unittest.TestCase):
         self.assertEqual((result.returncode, self.out.exists()), (0, False))
         self.assertIn("sees no CUDA device", result.stderr)
 
-    def test_every_cell_gets_a_row_under_both_signatures_of_the_library(self):
-        for last in ("is_done_candidate", "last_assistant_token_is_eos, max_matches"):
+    def test_every_cell_gets_a_row_under_every_signature_of_the_library(self):
+        for last in ("is_done_candidate", "last_assistant_token_is_eos, max_matches",
+                     "is_done_candidate, assistant_ensemble_weight=None"):
             self.stand_ins(last=last)
             self.out.unlink(missing_ok=True)
             result = self.run_script(self.out, "--seconds", "0.01")
@@ -110,6 +111,13 @@ class TimeTransformers(unittest.TestCase):
                 self.assertLessEqual(float(row["wall_median_us"]), float(row["wall_ci95_high_us"]))
                 self.assertGreaterEqual(int(row["samples"]), 20)
                 self.assertEqual(row["device"], "a device, with a comma")
+
+    def test_a_parameter_that_nobody_has_a_value_for_is_named(self):
+        self.stand_ins(last="is_done_candidate, ensemble_weight")
+        result = self.run_script(self.out)
+        self.assertEqual((result.returncode, self.out.exists()), (1, False))
+        self.assertEqual(result.stderr, "the transformers library was not timed: its speculative sampling needs "
+                                        "ensemble_weight\n")
 
     def test_a_file_that_exists_is_left_alone(self):
         self.out.write_text("mine", encoding="utf-8")

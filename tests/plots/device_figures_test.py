@@ -11,6 +11,7 @@ import batch_speedup
 import decision_map
 import load
 import step_time
+import style
 import validation
 import verification_cost
 
@@ -251,6 +252,12 @@ class Validation(Drawn):
         self.assertEqual(len(set(markers.values())), 2)
         for target, marker in markers.items():
             self.assertEqual(self.handle(figure, f"{target} / t5-small").get_marker(), marker)
+
+    def test_as_many_pairs_are_drawn_as_there_are_markers(self):
+        self.table.columns["target"] = numpy.array([f"target {i % style.MAX_SERIES}"
+                                                    for i in range(len(self.table["target"]))], dtype=object)
+        containers = self.panels(validation.figure(self.table))[0].containers
+        self.assertEqual({container.lines[0].get_marker() for container in containers}, set(style.MARKERS))
 
 
 if __name__ == "__main__":
