@@ -95,19 +95,24 @@ TEST_CASE("a plain run that scatters is shared by all draft lengths: it does not
 }
 
 TEST_CASE("a logged draft length is kept where an interpolated one is hardly better") {
-  // Between 1.5x at K = 1 and 1.55x at K = 3 a straight line gives K = 2 about as much.
-  const Advice near = advice_of({with_speedup(1, 8, 1.55, 10.0), with_speedup(3, 8, 1.5, 10.0), plain(8, 10.0)});
-  const SpeedupRow& between = *row_at(near.loads.at(0), 2);
-  CHECK(between.time == Time::interpolated);
-  CHECK(choice_of(near).gamma != 2);
-  CHECK(near.loads[0].main == 0);
-  CHECK(near.loads[0].gamma == 1);
-  // Nothing but a middle that is clearly better replaces what was logged.
-  const Advice far =
+  const auto check_kept = [](double at_one, double at_three, std::int64_t kept) {
+    const Advice advice =
+        advice_of({with_speedup(1, 8, at_one, 10.0), with_speedup(3, 8, at_three, 10.0), plain(8, 10.0)});
+    CAPTURE(at_one, at_three);
+    CHECK(row_at(advice.loads.at(0), 2)->time == Time::interpolated);
+    CHECK(choice_of(advice).gamma == kept);
+    CHECK(advice.loads[0].gamma == kept);
+  };
+  check_kept(1.5, 1.62, 3);
+  check_kept(1.55, 1.5, 1);  // 1.55x measured, 1.56x with 1.33 to 2.01 guessed
+}
+
+TEST_CASE("an interpolated draft length that is clearly better is chosen") {
+  const Advice advice =
       advice_of({with_speedup(1, 8, 1.2, 10.0, 0.95), with_speedup(11, 8, 1.2, 10.0, 0.95), plain(8, 10.0)});
-  CHECK(choice_of(far).gamma > 1);
-  CHECK(choice_of(far).gamma < 11);
-  CHECK(row_at(far.loads.at(0), choice_of(far).gamma)->time == Time::interpolated);
+  CHECK(choice_of(advice).gamma > 1);
+  CHECK(choice_of(advice).gamma < 11);
+  CHECK(row_at(advice.loads.at(0), choice_of(advice).gamma)->time == Time::interpolated);
 }
 
 TEST_CASE("every logged draft length has its row, those in between are interpolated, those below only bounded") {
