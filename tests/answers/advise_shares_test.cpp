@@ -16,10 +16,10 @@ Advice advice_for(const std::string& engine, const std::vector<logs::Observation
   return answers::advise({.logs = {log}});
 }
 
-/// Half of the interval of the speedup at `gamma`, over the speedup.
-double relative_error(const Advice& advice, std::size_t gamma) {
-  const analytic::SpeedupAt& at = advice.loads.at(0).by_gamma.at(gamma - 1);
-  return 0.5 * (at.high - at.low) / at.value;
+/// Half of the interval of the logarithm of the speedup at `gamma`.
+double relative_error(const Advice& advice, std::int64_t gamma) {
+  const answers::SpeedupRow& at = *row_at(advice.loads.at(0), gamma);
+  return 0.5 * std::log(at.high / at.low);
 }
 
 }  // namespace
@@ -32,10 +32,10 @@ TEST_CASE("the loads of a log share all of its tokens") {
   CHECK(advice.loads[0].share + advice.loads[1].share == Approx(1.0).epsilon(1e-12));
 }
 
-TEST_CASE("a schedule that gains a tenth is worth it where it keeps the graphs, and not in vLLM") {
-  const std::vector<logs::Observation> windows{speculative(7, 1, 12.0, 0.9),
+TEST_CASE("a schedule that gains a tenth at a load is worth it where it keeps the graphs, and not in vLLM") {
+  const std::vector<logs::Observation> windows{speculative(2, 1, 12.0, 0.9),
                                                speculative(1, 1, 11.0, 0.9),
-                                               speculative(7, 64, 100.0, 0.9),
+                                               speculative(2, 64, 34.5, 0.9),
                                                speculative(1, 64, 22.0, 0.9),
                                                plain(1, 10.0),
                                                plain(64, 20.0)};
@@ -57,14 +57,15 @@ TEST_CASE("a predicted time is as uncertain as the tokens that it verifies beyon
     return answers::advise({.logs = {log_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)})}, .predicted = predicted});
   };
   constexpr double error = 0.1;
+  constexpr double of_draws = 0.1;  // quantiles of 4,000 draws are known to 3 %
   const Advice exact = advice_at(0.0);
   const Advice rough = advice_at(error);
   for (const auto& [gamma, doublings] :
-       {std::pair<std::size_t, double>{3, 0.0}, {4, std::log2(1.25)}, {7, 1.0}, {12, 1.0}}) {
+       {std::pair<std::int64_t, double>{3, 0.0}, {4, std::log2(1.25)}, {7, 1.0}, {12, 1.0}}) {
     const double more =
         std::sqrt(std::pow(relative_error(rough, gamma), 2) - std::pow(relative_error(exact, gamma), 2));
     CAPTURE(gamma, relative_error(rough, gamma), relative_error(exact, gamma));
-    CHECK(more == Approx(1.96 * error * doublings).epsilon(0.05).margin(1e-9));
+    CHECK(more == Approx(1.96 * error * doublings).epsilon(of_draws).margin(1e-9));
   }
 }
 

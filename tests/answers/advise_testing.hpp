@@ -34,18 +34,38 @@ inline logs::Observation plain(double requests, double tpot_ms) {
   return window;
 }
 
-/// Each observation five times, with times 1 % above and below.
+/// `more` steps that accept as many drafts more at each position, unless it accepts none or all.
+inline void accept_more(std::int64_t more, logs::AcceptanceCounts& counts) {
+  for (std::int64_t& accepted : counts.accepted_at) {
+    if (accepted <= 1 || accepted >= counts.steps) continue;
+    accepted += more;
+    *counts.accepted_tokens += more;
+  }
+}
+
+/// Each observation eight times, with times 1 % above and below in turn and a step less and more that accepts.
 inline logs::ObservedLog log_of(const std::vector<logs::Observation>& windows, const std::string& name = "a.log") {
+  constexpr double change = 0.01;
   logs::ObservedLog log{.file = name, .sha256 = name, .contents = {}};
   log.contents.engine = "vllm";
   for (const logs::Observation& window : windows) {
-    for (const double factor : {0.99, 1.01, 1.0, 0.99, 1.01}) {
+    for (int i = 0; i < 8; ++i) {
       logs::Observation one = window;
-      if (one.times.iteration_ms) *one.times.iteration_ms *= factor;
-      if (one.times.tpot_ms) *one.times.tpot_ms *= factor;
+      const int sign = i % 2 == 0 ? -1 : 1;
+      if (one.times.iteration_ms) *one.times.iteration_ms *= 1.0 + change * sign;
+      if (one.times.tpot_ms) *one.times.tpot_ms *= 1.0 + change * sign;
+      if (one.acceptance) accept_more(-sign, *one.acceptance);
       log.contents.observations.push_back(one);
     }
   }
+  return log;
+}
+
+/// Each observation once.
+inline logs::ObservedLog log_as_is(const std::vector<logs::Observation>& observations,
+                                   const std::string& name = "a.log") {
+  logs::ObservedLog log = log_of({}, name);
+  log.contents.observations = observations;
   return log;
 }
 
@@ -53,9 +73,10 @@ inline answers::Advice advice_of(const std::vector<logs::Observation>& windows) 
   return answers::advise({.logs = {log_of(windows)}});
 }
 
-inline bool warns(const answers::Advice& advice, std::string_view code) {
-  return std::any_of(advice.warnings.begin(), advice.warnings.end(),
-                     [&](const logs::LogWarning& one) { return one.code == code; });
+/// What is known at a draft length of the first curve, at a load; nullptr: nothing.
+inline const answers::SpeedupRow* row_at(const answers::LoadAdvice& load, std::int64_t gamma) {
+  const auto found = std::ranges::find(load.by_gamma, gamma, &answers::SpeedupRow::gamma);
+  return found == load.by_gamma.end() ? nullptr : &*found;
 }
 
 inline bool names(const answers::Advice& advice, std::string_view cause) {

@@ -157,7 +157,7 @@ TEST_CASE("a change of the size that could have been seen is seen in four of fiv
 TEST_CASE("a longer acceptance and a shorter time are told with their sizes, and speedups share the plain run") {
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 11.0, 0.8)}, {plain(8, 10.0)},
-               {"speedup>=2", "acceptance_length>2.5", "acceptance_length<=2.9", "iteration_ms<11.2",
+               {"speedup>=2", "acceptance_length>2.5", "acceptance_length<=2.952", "iteration_ms<11.2",
                 "marginal[1]>=0.7", "marginal[4]>=0.1", "tpot_ms<=1"});
   const MetricDifference& length = difference(comparison, "acceptance_length");
   CHECK(length.difference == Approx(2.952 - 2.533));
@@ -167,7 +167,7 @@ TEST_CASE("a longer acceptance and a shorter time are told with their sizes, and
   CHECK(speedup.ratio == Approx(2.952 / 11.0 * 12.0 / 2.533));
   CHECK(speedup.ratio == Approx(1.0 / difference(comparison, "tpot_ms").ratio));
   CHECK(speedup.ratio_ci95.low == Approx(1.0 / difference(comparison, "tpot_ms").ratio_ci95.high));
-  CHECK(comparison.answer.starts_with("Requirements: 1 not met, 2 not shown, 4 met. B accepts 0.42 more tokens"));
+  CHECK(comparison.answer.starts_with("Requirements: 1 not met, 2 not shown, 4 met. B accepts 0.4190 more tokens"));
   using Met = RequirementVerdict::Outcome;
   std::vector<Met> outcomes;
   for (const RequirementVerdict& verdict : comparison.verdicts) outcomes.push_back(verdict.outcome);
@@ -356,10 +356,10 @@ TEST_CASE("without B the runs of A are compared with its first of the same load 
       compare({.reference = log_of({speculative(1, 8, 10.0, 0.8), speculative(3, 8, 12.0, 0.8),
                                     speculative(5, 8, 30.0, 0.8), plain(8, 9.0)})});
   REQUIRE(comparison.compared.size() == 2);
-  for (const auto& one : comparison.compared) CHECK(comparison.runs[one.reference].run.gamma == 1);
+  for (const auto& one : comparison.compared) CHECK(comparison.runs[one.reference].run.setting.gamma == 1);
   REQUIRE(comparison.ranking.size() == 3);
-  CHECK(comparison.runs[comparison.ranking[0].run].run.gamma == 3);
-  CHECK(comparison.runs[comparison.ranking[2].run].run.gamma == 5);
+  CHECK(comparison.runs[comparison.ranking[0].run].run.setting.gamma == 3);
+  CHECK(comparison.runs[comparison.ranking[2].run].run.setting.gamma == 5);
   CHECK(comparison.ranking[0].metric == "speedup");
   const Comparison alone = compare({.reference = log_of({speculative(3, 8, 12.0, 0.8)})});
   CHECK(alone.answer.starts_with("A, K = 3, 8 requests yields 2.9"));
@@ -392,19 +392,24 @@ TEST_CASE("drafters that one log recorded by text position are compared request 
   CHECK(of_drafters->metrics[0].shown);
 }
 
-TEST_CASE("a single observation rests on the run-to-run variation that is assumed, and says so") {
-  logs::ObservedLog a{.file = "a", .sha256 = "a", .contents = {}};
-  a.contents.observations = {speculative(3, 8, 12.0, 0.7)};
-  logs::ObservedLog b = a;
-  b.contents.observations = {speculative(3, 8, 12.0, 0.71)};
-  const Comparison comparison = compare({.reference = a, .candidate = b});
+TEST_CASE("counts of a single run know their own error, its times do not") {
+  const auto single = [](double alpha) { return log_as_is({speculative(3, 8, 12.0, alpha)}); };
+  const Comparison comparison =
+      compare({.reference = single(0.7), .candidate = single(0.9), .requirements = {require("tpot<=2x")}});
   const MetricDifference& length = difference(comparison, "acceptance_length");
-  CHECK_FALSE(length.shown);
+  CHECK(length.shown);
   CHECK_FALSE(length.paired);
-  const double half =
-      normal_quantile(0.95) * answers::single_run_error * std::hypot(length.reference, length.candidate);
+  const auto error = [&](std::size_t run) { return comparison.runs.at(run).run.tokens->standard_error; };
+  const double half = normal_quantile(0.95) * std::hypot(error(0), error(1));
   CHECK(length.difference_ci95.high - length.difference == Approx(half));
-  CHECK(app::to_text(comparison).find("2 % is assumed") != std::string::npos);
+  const MetricDifference& iteration = difference(comparison, "tpot_ms");
+  CHECK(iteration.ratio == Approx(length.reference / length.candidate));
+  CHECK(std::isnan(iteration.ratio_ci95.low));
+  CHECK(std::isnan(iteration.difference_ci95.high));
+  CHECK(std::isnan(iteration.smallest_detectable));
+  CHECK_FALSE(iteration.shown);
+  CHECK(comparison.verdicts.at(0).outcome == RequirementVerdict::Outcome::not_shown);
+  CHECK(app::to_text(comparison).find("whose error is not known") != std::string::npos);
 }
 
 TEST_CASE("requirements are read with or without blanks, and what is wrong with one is said") {

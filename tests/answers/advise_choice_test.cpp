@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/answers/advise_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using answers::Advice;
+using answers::Recommendation;
+using answers::ScheduleRange;
+using answers::SpeedupRow;
+using logs::Observation;
+using Gammas = std::vector<std::int64_t>;
+using Time = SpeedupRow::Time;
+
+/// Medians of draws whose errors are a percent.
+constexpr double of_draws = 5e-3;
+
+const Recommendation& choice_of(const Advice& advice) {
+  REQUIRE(advice.recommendation);
+  return *advice.recommendation;
+}
+
+/// The iteration time at which a window has this speedup over `plain_ms`.
+Observation with_speedup(std::int64_t gamma, double requests, double speedup, double plain_ms, double alpha = 0.8) {
+  Observation window = speculative(gamma, requests, 1.0, alpha);
+  const double tokens = 1.0 + static_cast<double>(*window.acceptance->accepted_tokens) / 1000.0;
+  window.times.iteration_ms = tokens * plain_ms / speedup;
+  return window;
+}
+
+/// One load generator's run.
+Observation whole(Observation run) {
+  run.span = logs::Span::run;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("no speculation is a candidate everywhere: it is chosen where nothing gains more than half a percent") {
+  const auto choice = [](double speedup) {
+    return choice_of(advice_of({with_speedup(3, 8, speedup, 10.0), plain(8, 10.0)}));
+  };
+  CHECK(choice(1.05).gamma == 3);
+  CHECK(choice(1.05).value == Approx(1.05));
+  CHECK(choice(1.003).gamma == 0);
+  CHECK(choice(0.9).gamma == 0);
+  CHECK(choice(0.9).ties == Gammas{0});
+  CHECK(choice(0.9).value == 1.0);
+}
+
+TEST_CASE("draft lengths that lose as little as no speculation are named beside it") {
+  const Advice advice = advice_of({with_speedup(3, 8, 1.003, 10.0), plain(8, 10.0)});
+  CHECK(choice_of(advice).ties == Gammas{0, 3});
+}
+
+TEST_CASE("the expected loss decides: a noisy winner is not set aside, and its loss is stated") {
+  std::vector<Observation> windows;
+  for (const double speedup : {1.35, 1.05, 1.3, 1.1, 1.25, 1.15, 1.32, 1.08, 1.28, 1.12}) {
+    windows.push_back(with_speedup(3, 8, speedup, 10.0));
+    windows.push_back(plain(8, 10.0));
+  }
+  const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
+  const Recommendation& use = choice_of(advice);
+  CHECK(use.gamma == 3);
+  CHECK(use.p_best > 0.95);
+  CHECK(use.expected_loss >= 0.0);
+  CHECK(use.expected_loss < 0.005);
+  CHECK(use.low < 1.2);
+  CHECK(use.high > 1.2);
+}
+
+TEST_CASE("a plain run that scatters is shared by all draft lengths: it does not hide which one is best") {
+  std::vector<Observation> windows;
+  for (int i = 0; i < 12; ++i) {
+    const double change = i % 2 == 0 ? 0.99 : 1.01;
+    windows.push_back(with_speedup(1, 8, 1.5 * change, 10.0));
+    windows.push_back(with_speedup(2, 8, 1.58 * change, 10.0));
+    windows.push_back(plain(8, i % 2 == 0 ? 7.0 : 13.0));
+  }
+  const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
+  const SpeedupRow& best = *row_at(advice.loads.at(0), 2);
+  const SpeedupRow& other = *row_at(advice.loads[0], 1);
+  CHECK(best.low < other.value);  // the intervals overlap
+  CHECK(other.p_best < 0.01);
+  CHECK(other.expected_loss == Approx(1.0 - 1.5 / 1.58).margin(0.01));
+  CHECK(choice_of(advice).gamma == 2);
+}
+
+TEST_CASE("a logged draft length is kept where an interpolated one is hardly better") {
+  const auto check_kept = [](double at_one, double at_three, std::int64_t kept) {
+    const Advice advice =
+        advice_of({with_speedup(1, 8, at_one, 10.0), with_speedup(3, 8, at_three, 10.0), plain(8, 10.0)});
+    CAPTURE(at_one, at_three);
+    CHECK(row_at(advice.loads.at(0), 2)->time == Time::interpolated);
+    CHECK(choice_of(advice).gamma == kept);
+    CHECK(advice.loads[0].gamma == kept);
+  };
+  check_kept(1.5, 1.62, 3);
+  check_kept(1.55, 1.5, 1);  // 1.55x measured, 1.56x with 1.33 to 2.01 guessed
+}
+
+TEST_CASE("an interpolated draft length that is clearly better is chosen") {
+  const Advice advice =
+      advice_of({with_speedup(1, 8, 1.2, 10.0, 0.95), with_speedup(11, 8, 1.2, 10.0, 0.95), plain(8, 10.0)});
+  CHECK(choice_of(advice).gamma > 1);
+  CHECK(choice_of(advice).gamma < 11);
+  CHECK(row_at(advice.loads.at(0), choice_of(advice).gamma)->time == Time::interpolated);
+}
+
+TEST_CASE("every logged draft length has its row, those in between are interpolated, those below only bounded") {
+  const Advice advice = advice_of({with_speedup(2, 8, 1.4, 10.0), with_speedup(4, 8, 1.6, 10.0), plain(8, 10.0)});
+  const answers::LoadAdvice& load = advice.loads.at(0);
+  CHECK(row_at(load, 2)->time == Time::logged);
+  CHECK(row_at(load, 2)->value == Approx(1.4));
+  CHECK(row_at(load, 4)->value == Approx(1.6));
+  CHECK(row_at(load, 3)->time == Time::interpolated);
+  CHECK(row_at(load, 1)->time == Time::bounded);
+  CHECK(std::isnan(row_at(load, 1)->value));
+  CHECK(std::isnan(row_at(load, 1)->expected_loss));
+  CHECK(row_at(load, 1)->high > 1.7);
+  CHECK(row_at(load, 5) == nullptr);
+}
+
+TEST_CASE("one draft length for all loads has the harmonic mean of its speedups, by tokens") {
+  const Advice advice =
+      advice_of({with_speedup(3, 1, 2.0, 10.0), with_speedup(3, 64, 1.1, 20.0), plain(1, 10.0), plain(64, 20.0)});
+  CHECK(choice_of(advice).gamma == 3);
+  CHECK(choice_of(advice).schedule.empty());
+  CHECK(choice_of(advice).value == Approx(2.0 / (1.0 / 2.0 + 1.0 / 1.1)).epsilon(of_draws));
+}
+
+TEST_CASE("a schedule turns speculation off above a load where it loses enough, with its edge in the middle") {
+  const auto choice = [](double at_64) {
+    return choice_of(
+        advice_of({with_speedup(3, 1, 2.5, 10.0), with_speedup(3, 64, at_64, 20.0), plain(1, 10.0), plain(64, 20.0)}));
+  };
+  CHECK(choice(0.6).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
+  CHECK(choice(0.6).gamma == 0);
+  CHECK(choice(0.95).schedule.empty());  // vLLM gives up more by it
+  CHECK(choice(0.95).gamma == 3);
+}
+
+TEST_CASE("a gain at any load is enough for a schedule, however little of the traffic it is") {
+  std::vector<Observation> windows{with_speedup(3, 1, 1.5, 10.0), with_speedup(3, 64, 0.7, 20.0), plain(1, 10.0),
+                                   plain(64, 20.0)};
+  windows[0].acceptance = speculative(3, 1, 1.0, 0.8, 100'000).acceptance;
+  const Advice advice = advice_of(windows);
+  CHECK(advice.loads.at(0).share > 0.98);
+  CHECK(choice_of(advice).gamma == 3);
+  CHECK(choice_of(advice).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
+}
+
+TEST_CASE("loads without a number of requests get no schedule") {
+  std::vector<Observation> windows;
+  for (const auto& [rate, speedup] : {std::pair{1.0, 2.5}, {8.0, 0.6}}) {
+    for (Observation one : {with_speedup(3, 8, speedup, 10.0), plain(8, 10.0)}) {
+      one.times.request_rate_per_s = rate;
+      windows.push_back(one);
+    }
+  }
+  const Advice advice = advice_of(windows);
+  REQUIRE(advice.loads.size() == 2);
+  CHECK(choice_of(advice).schedule.empty());
+  CHECK(choice_of(advice).gamma == 0);
+}
+
+TEST_CASE("without a plain run the fastest logged draft length is chosen, and no speedup is claimed") {
+  const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.8, 10.0)});
+  const Recommendation& use = choice_of(advice);
+  CHECK(use.gamma == 3);
+  CHECK_FALSE(use.over_plain);
+  CHECK(std::isnan(use.value));
+  const auto& logged = advice.loads.at(0).logged;
+  REQUIRE(logged.size() == 2);
+  CHECK_FALSE(logged[0].relative);
+  REQUIRE(logged[1].relative);
+  CHECK(logged[1].relative->value == Approx(1.8 / 1.5));
+  CHECK_FALSE(logged[1].speedup);
+  CHECK(advice.loads[0].by_gamma.empty());
+  CHECK(advice.action.find("1.20x") != std::string::npos);
+  CHECK(advice.action.find("whether any beats no speculation is not known") != std::string::npos);
+}
+
+TEST_CASE("an engine that varies the draft length is a setting of its own, compared by its speed") {
+  Observation adaptive = with_speedup(4, 8, 1.7, 10.0);
+  adaptive.adaptive = true;
+  const Advice advice = advice_of({adaptive, with_speedup(4, 8, 1.5, 10.0), plain(8, 10.0)});
+  const Recommendation& use = choice_of(advice);
+  CHECK(use.adaptive);
+  CHECK(use.value == Approx(1.7));
+  REQUIRE(advice.loads.at(0).logged.size() == 2);
+  CHECK_FALSE(advice.loads[0].gamma);  // of the adaptive run
+  CHECK(advice.action.find("adaptive drafts up to K = 4") != std::string::npos);
+  adaptive.times.iteration_ms = *adaptive.times.iteration_ms * 1.3;
+  const Advice slower = advice_of({adaptive, with_speedup(4, 8, 1.5, 10.0), plain(8, 10.0)});
+  CHECK_FALSE(choice_of(slower).adaptive);
+  CHECK(choice_of(slower).gamma == 4);
+}
+
+TEST_CASE("iterations of a speculating server that drafted nothing are no option, however fast") {
+  Observation none = speculative(1, 8, 4.0, 0.8);
+  none.gamma = 0;
+  none.acceptance.reset();
+  none.acceptance_length = 1.0;
+  const Advice advice = advice_of({none, with_speedup(3, 8, 1.5, 10.0), plain(8, 10.0)});
+  CHECK(choice_of(advice).gamma == 3);
+  CHECK(row_at(advice.loads.at(0), 0) == nullptr);
+  CHECK(advice.loads[0].gamma == 3);
+}
+
+TEST_CASE("a rate that an arm does not keep up with is judged by output tokens, not by time per token") {
+  const auto run = [](Observation one, double served, double tokens_per_s) {
+    one.times.request_rate_per_s = 40.0;
+    one.times.served_requests_per_s = served;
+    one.times.output_tokens_per_s = tokens_per_s;
+    return whole(one);
+  };
+  // Half as long a token, and a fifth less served.
+  const std::vector runs{run(with_speedup(3, 8, 2.0, 10.0), 20.0, 800.0), run(plain(8, 10.0), 25.0, 1000.0)};
+  const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
+  const answers::LoadAdvice& load = advice.loads.at(0);
+  CHECK(load.by_capacity);
+  CHECK(load.speedup()->value == Approx(0.8));
+  CHECK(choice_of(advice).gamma == 0);
+  CHECK(advice.warns("W21"));
+  CHECK(names(advice, "arrival_rate"));
+  CHECK_FALSE(load.chain);
+  CHECK(advice.action.find("loses capacity") != std::string::npos);
+}
+
+TEST_CASE("no draft length gains more than its tokens, nor longer ones more than the time of the longest") {
+  const Advice advice = advice_of({with_speedup(2, 8, 1.1, 10.0, 0.3), plain(8, 10.0)});
+  const answers::LoadAdvice& load = advice.loads.at(0);
+  const auto& tokens = advice.curve()->by_gamma;
+  double expected = std::max(1.1, tokens[0].value);
+  for (const auto& at : tokens) {
+    if (at.gamma > 2) expected = std::max(expected, at.value / tokens[1].value * 1.1);
+  }
+  CHECK(load.at_most == Approx(expected));
+  const Advice loses = advice_of({with_speedup(2, 8, 0.7, 10.0, 0.05), plain(8, 10.0)});
+  CHECK(loses.loads.at(0).at_most < 1.2);
+  CHECK(loses.action.find("no K can gain more than") != std::string::npos);
+  // Of an engine that varies the draft length nothing is known.
+  Observation adaptive = with_speedup(2, 8, 1.1, 10.0);
+  adaptive.adaptive = true;
+  CHECK(std::isnan(advice_of({adaptive, plain(8, 10.0)}).loads.at(0).at_most));
+}
+
+TEST_CASE("off is advised without a plain run where no draft length can gain") {
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.02)});
+  CHECK(choice_of(advice).gamma == 0);
+  CHECK(advice.action.starts_with("Turn speculation off"));
+}
+
+TEST_CASE("single runs are chosen by an assumed error that no interval shows") {
+  const std::vector runs{whole(with_speedup(3, 8, 1.5, 10.0)), whole(plain(8, 10.0))};
+  const Advice advice = answers::advise({.logs = {log_as_is(runs)}});
+  const Recommendation& use = choice_of(advice);
+  CHECK(use.gamma == 3);
+  CHECK(use.value == Approx(1.5));
+  CHECK(std::isnan(use.low));
+  CHECK_FALSE(advice.sign_certain);
+  CHECK(std::isnan(row_at(advice.loads.at(0), 3)->low));
+  CHECK(use.p_best > 0.99);
+  CHECK(advice.evidence.starts_with("single runs, error not known (5 % a run"));
+  CHECK(advice.next.starts_with("repeat both arms"));
+}
+
+TEST_CASE("two drafters have a curve each, and the one that wins is named") {
+  Observation eagle = with_speedup(3, 8, 1.8, 10.0, 0.8);
+  eagle.drafter = "eagle3";
+  Observation ngram = with_speedup(3, 8, 1.3, 10.0, 0.4);
+  ngram.drafter = "ngram";
+  const Advice advice = advice_of({ngram, eagle, plain(8, 10.0)});
+  REQUIRE(advice.curves.size() == 2);
+  CHECK(choice_of(advice).drafter == "eagle3");
+  CHECK(advice.action.starts_with("Use eagle3 at K = 3: 1.80x"));
+  CHECK(advice.curve()->name == "eagle3");
+  CHECK(advice.tokens_observed->mean == Approx(2.952).epsilon(1e-3));
+}
+
+TEST_CASE("acceptance of a drafter of blocks is known at the logged block sizes only") {
+  Observation block = speculative(8, 8, 12.0, 0.9);
+  block.drafter = "dflash";
+  const Advice advice = advice_of({block, plain(8, 10.0)});
+  const auto& tokens = advice.curve()->by_gamma;
+  CHECK(std::isfinite(tokens.at(7).value));
+  CHECK(std::isnan(tokens.at(3).value));
+  CHECK(tokens[3].high == 5.0);
+}
+
+TEST_CASE("what was observed is of the draft length of the most steps, then of the smallest") {
+  CHECK(advice_of({speculative(3, 8, 12.0, 0.8, 2000), speculative(1, 8, 11.0, 0.8, 1000)}).gamma_observed == 3);
+  CHECK(advice_of({speculative(1, 8, 11.0, 0.8, 1000), speculative(3, 8, 12.0, 0.8, 1000)}).gamma_observed == 1);
+  CHECK(advice_of({speculative(3, 8, 12.0, 0.8, 1000), speculative(1, 8, 11.0, 0.8, 1000)}).gamma_observed == 1);
+}
+
+TEST_CASE("two logged times correct the slope of a prediction") {
+  answers::PredictedTimes predicted{.evidence = "operators", .error = 0.0, .times = {}};
+  for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
+    predicted.times.push_back({.batch = 8.0, .gamma = gamma, .plain = 10.0, .verification = 10.0, .iteration = 10.0});
+  }
+  // In fact it takes a tenth more with each doubling of what is verified.
+  const Advice advice =
+      answers::advise({.logs = {log_of({speculative(1, 8, 10.0, 0.8), speculative(7, 8, 12.1, 0.8), plain(8, 10.0)})},
+                       .predicted = predicted});
+  const double tokens = advice.curve()->by_gamma.at(2).value;
+  const SpeedupRow& between = *row_at(advice.loads.at(0), 3);
+  CHECK(between.time == Time::predicted);
+  CHECK(between.value == Approx(tokens * 10.0 / 11.0).epsilon(of_draws));
+}
+
+TEST_CASE("the order of logs changes no word of an advice") {
+  const logs::ObservedLog one = log_of({with_speedup(1, 8, 1.5, 10.0), plain(8, 10.0)}, "one");
+  const logs::ObservedLog other = log_of({with_speedup(3, 8, 1.6, 10.0), with_speedup(3, 64, 0.9, 20.0)}, "other");
+  const Advice advice = answers::advise({.logs = {one, other}});
+  const Advice turned = answers::advise({.logs = {other, one}});
+  CHECK(advice.action == turned.action);
+  CHECK(advice.gamma_observed == turned.gamma_observed);
+  CHECK(choice_of(advice).expected_loss == choice_of(turned).expected_loss);
+}
+
+}  // namespace foredraft::tests

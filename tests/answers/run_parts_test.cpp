@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "answers/run_parts.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <vector>
+
+#include "answers/runs.hpp"
+#include "tests/answers/advise_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using answers::RunPart;
+using answers::RunParts;
+using logs::Observation;
+
+/// A window of a server by its throughput.
+Observation served(double requests, double output_tokens_per_s, double prompt_tokens_per_s = 0.0) {
+  Observation window = plain(requests, 1.0);
+  window.times = {
+      .duration_s = 10.0, .output_tokens_per_s = output_tokens_per_s, .prompt_tokens_per_s = prompt_tokens_per_s};
+  return window;
+}
+
+RunParts parts(const std::vector<Observation>& observations, bool decode_only = true) {
+  return answers::parts_of(answers::placed(observations), decode_only);
+}
+
+std::vector<bool> timed(const std::vector<Observation>& observations) {
+  std::vector<bool> all;
+  for (const RunPart& part : parts(observations).parts) all.push_back(part.request_ms.has_value());
+  return all;
+}
+
+double tpot_ms(const RunPart& part) { return part.request_ms.value() / part.timed_tokens.value(); }
+
+}  // namespace
+
+TEST_CASE("a time is what a client saw, else the engine's iterations, else its throughput") {
+  Observation window = speculative(3, 8, 12.0, 0.5, 1000);
+  window.times.tpot_ms = 5.0;
+  window.times.output_tokens_per_s = 500.0;
+  const double tokens = answers::length_of(window).value();
+  CHECK(tokens == Approx(1.875));
+  CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(5.0));
+  window.times.tpot_ms.reset();
+  CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(12.0 / tokens));
+  window.times.iteration_ms.reset();
+  CHECK(tpot_ms(parts({window}).parts.at(0)) == Approx(16.0));  // 8 requests share 500 tokens a second
+  window.times.output_tokens_per_s.reset();
+  CHECK_FALSE(parts({window}).parts.at(0).request_ms);
+}
+
+TEST_CASE("throughput of a whole run at a stated rate is no time, that of a window is") {
+  Observation run = served(8, 500.0);
+  run.times.request_rate_per_s = 2.0;
+  CHECK(parts({run}).parts.at(0).request_ms);
+  run.span = logs::Span::run;
+  CHECK_FALSE(parts({run}).parts.at(0).request_ms);
+}
+
+TEST_CASE("a request is timed by its tokens after the first one") {
+  Observation request = plain(1, 10.0);
+  request.span = logs::Span::request;
+  request.stratum.output_tokens = 101.0;
+  const RunPart part = parts({request}).parts.at(0);
+  CHECK(part.timed_tokens == 100.0);
+  CHECK(part.request_ms == 1000.0);
+}
+
+TEST_CASE("steps without a draft count as steps where the generated tokens tell them") {
+  Observation window = speculative(3, 8, 12.0, 0.5, 100);
+  const double accepted = static_cast<double>(*window.acceptance->accepted_tokens);
+  window.acceptance->generated_tokens = 100 + *window.acceptance->accepted_tokens + 300;
+  CHECK(answers::length_of(window) == Approx(1.0 + accepted / 400.0));
+  CHECK(parts({window}).parts.at(0).weight == 400.0);
+  window.acceptance = logs::AcceptanceCounts{.steps = 0, .generated_tokens = 50};
+  CHECK(answers::length_of(window) == 1.0);
+  CHECK(parts({window}).parts.at(0).weight == 50.0);
+}
+
+TEST_CASE("windows in which the requests in flight changed lose their times and are counted") {
+  const RunParts all = parts({served(8, 800.0), served(8, 800.0), served(16, 1200.0), served(16, 1600.0)});
+  CHECK(all.left_out.unsteady == 1);
+  CHECK_FALSE(all.parts.at(2).request_ms);
+  CHECK(all.left_out.sum() == 1);
+  CHECK(timed({served(8, 800.0), served(9, 820.0), served(8, 800.0)}) == std::vector<bool>{true, true, true});
+  // Before an idle window the requests ran for a part of the time.
+  CHECK(timed({served(8, 800.0), served(8, 300.0), served(0, 0.0), served(0, 0.0)}) ==
+        std::vector<bool>{true, false, false, false});
+  // The first window began before its requests did.
+  CHECK(timed({served(8, 300.0), served(8, 800.0), served(8, 800.0)}) == std::vector<bool>{false, true, true});
+  Observation part = served(8, 800.0);
+  part.partial = true;
+  CHECK(timed({served(8, 800.0), part}) == std::vector<bool>{true, false});
+}
+
+TEST_CASE("where no window is steady all keep their times") {
+  CHECK(timed({served(8, 300.0), served(0, 0.0)}) == std::vector<bool>{true, false});
+  CHECK(parts({served(8, 300.0), served(0, 0.0)}).left_out.sum() == 0);
+}
+
+TEST_CASE("windows of far fewer iterations than usual were idle for a part: their times are left out") {
+  const RunParts all =
+      parts({served(8, 800.0), served(8, 810.0), served(8, 400.0), served(8, 790.0), served(8, 800.0)});
+  CHECK(all.left_out.partial == 1);
+  CHECK_FALSE(all.parts.at(2).request_ms);
+  // Scatter of that size is no idleness, and three windows tell no usual rate.
+  CHECK(parts({served(8, 800.0), served(8, 600.0), served(8, 500.0), served(8, 900.0)}).left_out.partial == 0);
+  CHECK(parts({served(8, 800.0), served(8, 800.0), served(8, 400.0)}).left_out.partial == 0);
+}
+
+TEST_CASE("windows of prompts lose their times where others only decode, and are counted") {
+  const std::vector windows{served(8, 800.0), served(8, 750.0, 700.0), served(8, 400.0, 2000.0)};
+  CHECK(parts(windows).left_out.prefill == 1);
+  CHECK_FALSE(parts(windows).parts.at(2).request_ms);
+  CHECK(parts(windows, false).left_out.prefill == 0);
+  const auto separates = [](const std::vector<Observation>& observations) {
+    return answers::separates_prefill(answers::placed(observations));
+  };
+  CHECK(separates(windows) == true);
+  CHECK(separates({served(8, 800.0, 100.0), served(8, 400.0, 2000.0)}) == false);
+  CHECK(separates({served(8, 800.0), served(8, 800.0, 100.0)}) == std::nullopt);
+}
+
+TEST_CASE("an arm without windows that only decode keeps its prompts, and so does the other arm") {
+  const auto speculating = [](double output, double prompts) {
+    Observation window = speculative(3, 8, 1.0, 0.8);
+    window.times = served(8, output, prompts).times;
+    return window;
+  };
+  const std::vector with_decode{speculating(2000.0, 0.0), speculating(2000.0, 0.0), speculating(500.0, 2000.0)};
+  const std::vector mixed{served(8, 800.0, 100.0), served(8, 300.0, 1000.0)};
+  const std::vector decode{served(8, 800.0), served(8, 800.0), served(8, 300.0, 1000.0)};
+  const auto left_out = [&](const std::vector<Observation>& of_plain) {
+    std::size_t all = 0;
+    const std::vector logs{log_as_is(with_decode, "a"), log_as_is(of_plain, "b")};
+    for (const answers::Run& run : answers::runs_of(logs, {}).all) all += run.left_out.prefill;
+    return all;
+  };
+  CHECK(left_out(decode) == 2);
+  CHECK(left_out(mixed) == 0);
+}
+
+TEST_CASE("every draft accepted marks a part, whatever the log counts them by") {
+  Observation window = speculative(3, 8, 12.0, 1.0, 100);
+  CHECK(parts({window}).parts.at(0).all_accepted);
+  window.acceptance->drafted_tokens.reset();
+  CHECK(parts({window}).parts.at(0).all_accepted);
+  CHECK_FALSE(parts({speculative(3, 8, 12.0, 0.9, 100)}).parts.at(0).all_accepted);
+}
+
+}  // namespace foredraft::tests
