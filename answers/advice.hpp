@@ -58,6 +58,7 @@ struct SpeedupRow {
   double low, high;            ///< 95 %; NaN: the error is not known
   double p_best = 0.0;         ///< probability to be the best of the candidates of this load, K = 0 among them
   double expected_loss = 0.0;  ///< expected share of the best speedup that is lost; NaN: no candidate
+  bool chosen = false;         ///< the choice at this load, whatever that for all loads
 };
 
 /// One logged setting at a load.

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "analytic/observed/expected_loss.hpp"
@@ -156,10 +158,12 @@ double doublings(std::int64_t gamma, std::int64_t other) {
   return std::log2(static_cast<double>(gamma + 1) / static_cast<double>(other + 1));
 }
 
+/// Of the logarithm of the exponent of a share: from nearly flat first to nearly flat last.
+constexpr double bend = 0.7;
+
 /// Between two logged times, for any stairs: a share of their difference that rises with gamma.
 TimeDraws between(const LoadView& view, LoggedTimes::const_iterator below, LoggedTimes::const_iterator above,
                   std::int64_t gamma) {
-  constexpr double bend = 0.7;  // of the logarithm of the exponent: from nearly flat first to nearly flat last
   const double share = static_cast<double>(gamma - below->first) / static_cast<double>(above->first - below->first);
   TimeDraws found{.time = Time::interpolated, .ms = {}};
   const Draws& normal = view.at(view.places.stairs);
@@ -272,6 +276,45 @@ Options options_of(const LoadView& view) {
     add_other_lengths(view, curve, plain, options);
   }
   return options;
+}
+
+/// A setting that was logged at a smaller and at a larger load: between their speedups, as between two draft lengths.
+void add_between_loads(const std::vector<LoadView>& views, std::size_t here, std::vector<Options>& options) {
+  const auto requests = [&](std::size_t load) { return views[load].load.load.requests; };
+  const auto usable = [&](std::size_t load) {
+    const RunLoad& of = views[load].load.load;
+    return of.requests && !of.context && !of.category && !of.sampling && views[load].places.plain;
+  };
+  if (!usable(here)) return;
+  std::set<Option> logged;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    for (const auto& [option, known] : options[i]) {
+      if (usable(i) && known.time == Time::logged) logged.insert(option);
+    }
+  }
+  for (const Option& option : logged) {
+    if (options[here].contains(option)) continue;
+    std::optional<std::size_t> below;
+    std::optional<std::size_t> above;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const auto found = options[i].find(option);
+      if (!usable(i) || found == options[i].end() || found->second.time != Time::logged) continue;
+      if (*requests(i) < *requests(here) && (!below || *requests(i) > *requests(*below))) below = i;
+      if (*requests(i) > *requests(here) && (!above || *requests(i) < *requests(*above))) above = i;
+    }
+    if (!below || !above) continue;
+    const double share =
+        std::log(*requests(here) / *requests(*below)) / std::log(*requests(*above) / *requests(*below));
+    const Draws& low = options[*below].at(option).speedups;
+    const Draws& high = options[*above].at(option).speedups;
+    const Draws& normal = views[here].at(views[here].places.stairs);
+    Draws speedups;
+    for (std::size_t j = 0; j < low.size(); ++j) {
+      speedups.push_back(
+          std::exp(std::lerp(std::log(low[j]), std::log(high[j]), std::pow(share, std::pow(normal[j], bend)))));
+    }
+    options[here].emplace(option, Known{.time = Time::interpolated, .speedups = std::move(speedups)});
+  }
 }
 
 // ---- losses
@@ -608,25 +651,31 @@ void add_choice(const AdviceQuestion& question, Advice& advice) {
   DrawList list;
   const Places places = places_of(advice, list);
   const std::vector<Draws> draws = list.draws();
+  std::vector<LoadView> views;
   std::vector<Options> options;
   std::vector<bool> over_plain;
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
-    const LoadView view{.question = question,
-                        .advice = advice,
-                        .load = advice.loads[i],
-                        .places = places.loads[i],
-                        .all = places,
-                        .draws = draws};
+    const LoadView& view = views.emplace_back(LoadView{.question = question,
+                                                       .advice = advice,
+                                                       .load = advice.loads[i],
+                                                       .places = places.loads[i],
+                                                       .all = places,
+                                                       .draws = draws});
     over_plain.push_back(plain_draws(view).has_value() || std::ranges::any_of(view.places.logged, [](const auto& one) {
                            return one.reference.has_value();
                          }));
     options.push_back(options_of(view));
+  }
+  for (std::size_t i = 0; i < views.size(); ++i) add_between_loads(views, i, options);
+  for (std::size_t i = 0; i < advice.loads.size(); ++i) {
     const Losses losses = losses_of(options[i], over_plain[i]);
+    const auto chosen = losses.losses.empty() ? std::nullopt : std::optional(chosen_of(losses));
     LoadAdvice& load = advice.loads[i];
     for (std::size_t k = 0; over_plain[i] && k < losses.options.size(); ++k) {
       if (is_off(losses.options[k])) continue;
       load.by_gamma.push_back(
           row_of(losses.options[k], options[i].at(losses.options[k]), losses.losses[k], load, advice));
+      load.by_gamma.back().chosen = chosen == k;
     }
     add_bounded(load, advice);
     load.at_most = at_most(load, advice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -28,6 +29,11 @@ ordered_json ci95_json(const std::optional<Estimate>& estimate) {
 
 ordered_json ci95_json(const analytic::ClusteredEstimate& estimate) {
   return is_assumed(estimate) ? ordered_json(nullptr) : interval_json(analytic::interval_of(estimate));
+}
+
+ordered_json tokens_json(const std::optional<Estimate>& tokens) {
+  if (!tokens) return nullptr;
+  return {{"observed", finite_json(tokens->mean)}, {"ci95", ci95_json(tokens)}};
 }
 
 ordered_json measured_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
@@ -170,18 +176,19 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
   return rows;
 }
 
-/// The draft length of most expected speedup at this load.
+/// The choice at this load, or the least loss where that is no speculation.
 ordered_json best_json(const LoadAdvice& load) {
   const SpeedupRow* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
   for (const SpeedupRow& row : load.by_gamma) {
-    const bool counts =
-        std::isfinite(row.expected_loss) && (best == nullptr || row.expected_loss < best->expected_loss);
-    if (counts) best = &row;
+    if (!std::isfinite(row.expected_loss)) continue;
+    if (row.chosen || best == nullptr || (!best->chosen && row.expected_loss < best->expected_loss)) best = &row;
+    least = std::min(least, row.expected_loss);
   }
   if (best == nullptr) return nullptr;
   std::vector<std::int64_t> ties;
   for (const SpeedupRow& row : load.by_gamma) {
-    const bool tie = row.curve == best->curve && row.expected_loss <= best->expected_loss + analytic::equal_loss;
+    const bool tie = &row == best || (row.curve == best->curve && row.expected_loss <= least + analytic::equal_loss);
     if (tie) ties.push_back(row.gamma);
   }
   return {{"gamma", best->gamma}, {"ties", ties}};
@@ -274,8 +281,7 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"gamma_observed", value_or_null(advice.gamma_observed)},
           {"verification_steps",
            advice.verification_steps ? ordered_json(std::llround(*advice.verification_steps)) : ordered_json(nullptr)},
-          {"tokens_per_iteration",
-           {{"observed", mean_json(advice.tokens_observed)}, {"ci95", ci95_json(advice.tokens_observed)}}},
+          {"tokens_per_iteration", tokens_json(advice.tokens_observed)},
           {"spread", spread_json(advice.spread)},
           {"strata", strata_json(advice.strata)},
           {"marginal", marginal_json(advice)},

@@ -279,6 +279,10 @@ std::string cause_of(const Advice& advice) {
     return fmt::format("at {} verification is compute bound: an iteration costs {:.2f} decode steps ({:.2f} at {})",
                        last.name, iteration_cost(last), iteration_cost(*loads.front()), loads.front()->name);
   }
+  if (main_run(last, advice).setting.adaptive && main_run(last, advice).drafted) {
+    return fmt::format("{}: the engine verifies fewer tokens, {:.2g} drafts a step", cost_text(last),
+                       *main_run(last, advice).drafted);
+  }
   if (accepts_little(last)) {
     return fmt::format("{:.2f} of {} drafts are accepted, and {}", last.tokens->mean - 1.0, *last.gamma,
                        cost_text(last));

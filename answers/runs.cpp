@@ -283,6 +283,10 @@ Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Place
   if (load.requests && !run.requests) run.requests = load.requests;
   add_counts(observations, run);
   run.tokens = run_tokens(run, observations);
+  run.drafted = mean_value(observations, [](const Observation& one) -> std::optional<double> {
+    if (!has_counts(one) || !one.acceptance->drafted_tokens) return std::nullopt;
+    return static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
+  });
   run.draft_ms = part_of(observations, &logs::ObservedTimes::draft_ms);
   run.verification_ms = part_of(observations, &logs::ObservedTimes::verification_ms);
   run.ttft_ms = mean_value(observations, [](const Observation& one) { return one.times.ttft_ms; });
@@ -371,7 +375,7 @@ bool contradict(const std::map<std::string, Members>& units) {
 }
 
 /// Gives units that contradict each other runs of their own.
-Groups without_contradictions(Groups groups) {
+void divide_contradictions(Groups& groups) {
   Groups all;
   for (auto& [key, members] : groups) {
     std::map<std::string, Members> units;
@@ -384,7 +388,7 @@ Groups without_contradictions(Groups groups) {
       to.insert(to.end(), std::make_move_iterator(of_unit.begin()), std::make_move_iterator(of_unit.end()));
     }
   }
-  return all;
+  groups = std::move(all);
 }
 
 /// The context of windows and runs: requests of one batch share its iterations.
@@ -411,7 +415,7 @@ bool depends_on_context(const Members& members, std::span<const double> levels) 
 }
 
 /// Contexts at one load are different loads once iterations differ between them, in both arms alike.
-Groups by_context(Groups groups) {
+void divide_by_context(Groups& groups) {
   std::map<RunLoad, std::vector<double>> contexts;
   for (const auto& [key, members] : groups) {
     for (const Member& member : members) {
@@ -433,7 +437,7 @@ Groups by_context(Groups groups) {
       all[own].push_back(std::move(member));
     }
   }
-  return all;
+  groups = std::move(all);
 }
 
 /// Loads of which some run has no window that only decodes: there all runs keep their windows of prompts, so that both
@@ -447,12 +451,12 @@ std::set<RunLoad> loads_of_prompts(const Groups& groups) {
 }
 
 /// One way of sampling is no load of its own.
-Groups without_only_sampling(Groups groups) {
+void drop_only_sampling(Groups& groups) {
   std::set<std::optional<std::string>> samplings;
   for (const auto& [key, members] : groups) {
     if (key.first.decoding == Decoding::speculative) samplings.insert(key.second.sampling);
   }
-  if (samplings.size() > 1) return groups;
+  if (samplings.size() > 1) return;
   Groups all;
   for (auto& [key, members] : groups) {
     RunKey own = key;
@@ -460,7 +464,7 @@ Groups without_only_sampling(Groups groups) {
     Members& to = all[own];
     to.insert(to.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
   }
-  return all;
+  groups = std::move(all);
 }
 
 /// Observations of all logs by what tells runs apart.
@@ -597,7 +601,10 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
     for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
-  const Groups groups = by_context(without_contradictions(without_only_sampling(std::move(sorted.groups))));
+  Groups& groups = sorted.groups;
+  drop_only_sampling(groups);
+  divide_contradictions(groups);
+  divide_by_context(groups);
   const std::set<RunLoad> mixed = loads_of_prompts(groups);
   for (const auto& [key, members] : groups) {
     runs.all.push_back(run_of(key.first, key.second, placed_of(members), !mixed.contains(key.second)));
@@ -631,6 +638,16 @@ std::string load_text(const Run& run) {
   return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
 }
 
+namespace {
+
+/// "adaptive, 3.1 of 7": an engine that drafts or verifies fewer tokens than it could.
+std::string adaptive_text(const Run& run) {
+  if (!run.drafted || !run.setting.gamma) return "adaptive";
+  return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
+}
+
+}  // namespace
+
 std::string setting_text(const Run& run, std::span<const Run> runs) {
   if (run.is_plain()) return "plain";
   std::set<std::string> drafters;
@@ -648,7 +665,7 @@ std::string setting_text(const Run& run, std::span<const Run> runs) {
   };
   add(run.setting.drafter, drafters.size());
   add(run.setting.draft_model, models.size());
-  words.push_back(run.setting.adaptive ? "adaptive"
+  words.push_back(run.setting.adaptive ? adaptive_text(run)
                   : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
                                        : std::string("K unknown"));
   add(run.setting.engine + " " + run.setting.version, versions.size());

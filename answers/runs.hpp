@@ -79,6 +79,7 @@ struct Run {
   /// Windows or requests in order, for a fit. Empty if gamma is unknown or draft lengths vary.
   std::vector<analytic::AcceptanceCounts> clusters = {};
   bool drafts_differ = false;           ///< draft lengths vary: not every step drafted gamma tokens
+  std::optional<double> drafted = {};   ///< tokens per step, if they were counted
   double steps = 0.0;                   ///< counted verification steps
   std::optional<Estimate> tokens = {};  ///< per iteration; 1 without speculation
   std::optional<double> draft_ms = {}, verification_ms = {};

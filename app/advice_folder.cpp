@@ -81,16 +81,18 @@ std::string speedup_chain_csv(const answers::Advice& advice, const ordered_json&
   return data.csv();
 }
 
+/// Of several drafters, each has loads of its own.
 std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_json& loads) {
   DataText data({"load", "batch", "gamma", "speedup", "low", "high", "iteration_time", "use"});
   for (std::size_t i = 0; i < advice.loads.size(); ++i) {
-    const auto& load = loads.at(i);
-    for (const auto& at : load.at("speedup_by_gamma")) {
-      const bool best = !load.at("best_gamma").is_null() && load.at("best_gamma").at("gamma") == at.at("gamma") &&
-                        at.at("value").is_number() && at.at("value").get<double>() > 1.0;
-      add_cells(data.row().cell(advice.loads[i].name), load, {"/batch"});
-      add_cells(data, at, {"/gamma", "/value", "/low", "/high", "/iteration_time"});
-      data.cell(yes_or_no(best));
+    const answers::LoadAdvice& load = advice.loads[i];
+    for (std::size_t k = 0; k < load.by_gamma.size(); ++k) {
+      const std::string& drafter = advice.curves[load.by_gamma[k].curve].name;
+      const bool named = advice.curves.size() > 1 && !drafter.empty();
+      add_cells(data.row().cell(named ? load.name + ", " + drafter : load.name), loads.at(i), {"/batch"});
+      add_cells(data, loads.at(i).at("speedup_by_gamma").at(k),
+                {"/gamma", "/value", "/low", "/high", "/iteration_time"});
+      data.cell(yes_or_no(load.by_gamma[k].chosen));
     }
   }
   return data.csv();
@@ -98,7 +100,7 @@ std::string speedup_by_load_csv(const answers::Advice& advice, const ordered_jso
 
 /// A row for each logged setting of each load. Standard errors that are not known are empty.
 std::string loads_csv(const answers::Advice& advice, const ordered_json& loads) {
-  DataText data({"load", "batch", "request_rate_per_s", "gamma", "tokens_per_iteration",
+  DataText data({"load", "batch", "request_rate_per_s", "run", "gamma", "tokens_per_iteration",
                  "tokens_per_iteration_standard_error", "iteration_ms", "iteration_ms_standard_error", "plain_ms",
                  "plain_ms_standard_error", "speedup", "speedup_standard_error"});
   const auto cell = [&](const analytic::ClusteredEstimate* estimate) {
@@ -116,7 +118,7 @@ std::string loads_csv(const answers::Advice& advice, const ordered_json& loads) 
       const answers::LoggedRun& logged = load.logged[k];
       const answers::RunEstimates& run = advice.runs[logged.run];
       add_cells(data.row().cell(load.name), loads.at(i), {"/batch", "/request_rate_per_s"});
-      add_cells(data, loads.at(i).at("runs").at(k), {"/gamma"});
+      add_cells(data, loads.at(i).at("runs").at(k), {"/name", "/gamma"});
       data.cell(run.run.tokens);
       cell(run.estimate("iteration_ms"));
       cell(load.plain ? advice.runs[*load.plain].estimate("tpot_ms") : nullptr);

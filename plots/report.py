@@ -39,7 +39,7 @@ _LONGEST_CELL = 200
 _ENLARGED = 1.4
 _BRIEF = 14  # characters: such a cell does not break
 _NUMBERS = re.compile(r"[-\d.,x*%± ]+")
-_ADVICE_WORDS = (("Cause", "cause"), ("Next", "why_not"), ("Evidence", "evidence"))
+_ADVICE_WORDS = (("Cause", "cause"), ("Next", "next"), ("Evidence", "evidence"))
 # The width is in the first tag of a drawing, after the XML header.
 _WIDTH = re.compile(rb'<svg\s[^>]*?\bwidth="(\d{1,5}(?:\.\d+)?)pt"')
 _HEAD = 2000

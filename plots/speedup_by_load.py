@@ -56,7 +56,7 @@ def figure(table):
     axes.set_xticks(range(len(gammas)), [style.value_text(gamma) for gamma in gammas])
     axes.set_yticks(range(len(loads)), [layout.wrap(style.value_text(name), _NAME_IN, style.TICK_PT, max_lines=2) for name in loads])
     axes.grid(visible=False)
-    entries = [(Patch(**_CHOSEN), "draft length to use")] if "yes" in table["use"] else []
+    entries = [(Patch(**_CHOSEN), "best at its load")] if "yes" in table["use"] else []
     if (table["speedup"] < 1).any():
         entries.append((Patch(**_LOSING, **_EDGE), "slower than autoregressive decoding"))
     if not numpy.isfinite(table["speedup"]).all():

@@ -168,18 +168,17 @@ std::string strata_text(const answers::Advice& advice) {
   return text;
 }
 
+/// What prompts cost where windows determine it: their share of the time, not only of the tokens.
 std::string prefill_text(const answers::Advice& advice) {
   std::string text;
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     if (!load->prefill || !load->iteration_ms) continue;
-    const std::string share =
-        load->prompt_share ? fmt::format("prompts are {:.0f} % of the tokens; ", 100.0 * *load->prompt_share) : "";
-    text +=
-        labeled(text.empty() ? "prefill" : " ",
-                fmt::format("at {} {}1,000 prompt tokens take {:.3g} ms; an iteration without any {:.3g} ms, {:.3g} as "
-                            "logged",
-                            load->name, share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
-                            load->prefill->decode_ms.mean, load->iteration_ms->mean));
+    const double share = std::clamp(1.0 - load->prefill->decode_ms.mean / load->iteration_ms->mean, 0.0, 1.0);
+    text += labeled(text.empty() ? "prefill" : " ",
+                    fmt::format("at {} prompts take {:.0f} % of the time: {:.3g} ms per 1,000 tokens; an iteration "
+                                "without any {:.3g} ms",
+                                load->name, 100.0 * share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
+                                load->prefill->decode_ms.mean));
   }
   return text;
 }

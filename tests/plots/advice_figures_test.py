@@ -107,12 +107,12 @@ class Advice(Drawn):
         hatched = [patch for patch in axes.patches if patch.get_hatch()]
         losing = [row for row in rows if row["speedup"] and float(row["speedup"]) < 1]
         self.assertEqual((len(hatched), len(losing) > 0), (len(losing), True))
-        self.assertEqual(self.labels(figure), ["draft length to use", "slower than autoregressive decoding",
+        self.assertEqual(self.labels(figure), ["best at its load", "slower than autoregressive decoding",
                                                "not logged: at most"])
 
     def test_without_a_draft_length_to_use_the_legend_has_none(self):
         figure = self.figure(speedup_by_load, loads=("64 requests",), bounded=False, gammas=range(3, 5))
-        self.assertEqual(self.labels(figure), ["draft length to use"])
+        self.assertEqual(self.labels(figure), ["best at its load"])
         path = self.directory / "speedup-by-load.csv"
         path.write_text(path.read_text(encoding="utf-8").replace(",yes\n", ",no\n"), encoding="utf-8")
         self.assertEqual(self.labels(speedup_by_load.figure(load.table(path, speedup_by_load.COLUMNS))), [])

@@ -350,7 +350,7 @@ class Report(InDirectory):
         self.stand_ins("acceptance-length", "speedup-by-load")
         self.opens_with(self.report(), "Keep K = 3: &lt;1.00x&gt;.", "speedup-by-load")
         (self.directory / "advice.json").write_text(
-            '{"schema": "foredraft.advise/1", "action": "K = 7: 0.65x +- 0.01", "cause": "a <b>", "why_not": null, '
+            '{"schema": "foredraft.advise/1", "action": "K = 7: 0.65x +- 0.01", "cause": "a <b>", "next": null, '
             '"warnings": [{"code": "W1", "line": null, "message": "late & slow"}]}', encoding="utf-8")
         text = self.report()
         self.opens_with(text, "K = 7: 0.65x ± 0.01", "speedup-by-load")
