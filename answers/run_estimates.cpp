@@ -223,6 +223,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
     estimates.run.tokens->mean = length->value;  // one number, however it was counted
   }
+  const bool untimed = full && std::ranges::any_of(run.parts, &RunPart::timed_by_counts);
   std::optional<MeasuredMetric> tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);
   const analytic::ClusteredEstimate* length = estimates.estimate("acceptance_length");
   if (tpot && length != nullptr) {
@@ -233,7 +234,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   } else {
     estimates.unknown.emplace("iteration_ms", full ? all : "times or accepted drafts were not logged");
   }
-  add("tpot_ms", "no times were logged", true, tpot_totals);
+  add("tpot_ms", untimed ? all : "no times were logged", !untimed, tpot_totals);
   const bool paced = run.load.request_rate_per_s && !run.overloaded;
   add("output_tokens_per_s",
       paced ? "at a stated request rate it is the arrival rate (W01)" : "no throughput was logged", !paced,
