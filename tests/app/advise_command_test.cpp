@@ -31,8 +31,8 @@ TEST_CASE("advise prints one document with every key of its schema, whatever the
   write_text(folder / "few.csv", head + "speculative,2,150,90,50,8,12.5\n");
   write_text(folder / "plain.csv", head + "plain,,,,,8,9.5\n");
   write_text(folder / "unknown_k.jsonl",
-             "{\"timings\": {\"predicted_n\": 2001, \"predicted_ms\": 2000, \"draft_n\": 1600, "
-             "\"draft_n_accepted\": 1600}}\n");
+             "{\"timings\": {\"predicted_n\": 2001, \"predicted_ms\": 2000, \"draft_n\": 1601, "
+             "\"draft_n_accepted\": 1000}}\n");
   const auto check = [&](const std::string& arguments, int code) {
     INFO(arguments);
     check_against(schema, schema, advised(folder, arguments, code), "");
@@ -97,6 +97,11 @@ TEST_CASE("an observations file gives the advice of the logs that it was made of
   REQUIRE(foredraft(folder, "import " + log + " --out o.json").code == 0);
   Json direct = advised(folder, log);
   Json imported = advised(folder, "o.json");
+  for (Json* advice : {&direct, &imported}) {
+    for (Json& load : advice->at("loads")) {
+      for (Json& run : load.at("runs")) run.erase("name");  // with that of the file
+    }
+  }
   for (const char* key : {"tokens_per_iteration", "tokens_per_iteration_by_gamma", "loads", "causes"}) {
     CHECK(direct.at(key) == imported.at(key));
   }

@@ -54,7 +54,6 @@ void pool_neighbours(std::string_view text) {
   for (std::size_t i = 1; i < contents.observations.size(); ++i) {
     const auto& [before, after] = std::tie(contents.observations[i - 1], contents.observations[i]);
     if (logs::may_be_pooled(before, after)) static_cast<void>(logs::pooled(before, after));
-    static_cast<void>(logs::difference(after, before));
   }
 }
 
