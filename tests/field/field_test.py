@@ -8,7 +8,8 @@ CASE is a part of a case's name: the answers of the cases that it names are prin
 then what was wrong. Exit code 0: every answer is right; 1: some are not; 2: bad usage.
 
 Each command runs as text and as JSON. Logs that are given in an order that says nothing run in every order, and all orders
-must give the same answer. What holds for every answer is checked for every case (always()).
+must give the same answer. What holds for every answer is checked for every case (always_text(), always_json()), and its
+document against docs/schemas.
 """
 import collections
 import concurrent.futures
@@ -24,6 +25,7 @@ import tempfile
 import posted_cases  # noqa: F401 (fills the table, as does the next)
 import more_cases  # noqa: F401
 from paths import values
+from schemas import differences
 from table import CASES, MISSING
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -163,6 +165,8 @@ def check(program, case, folder, show):
             else:
                 answers.add(without_order(document))
                 problems += check_json(document, case["json"])
+                if "error" not in document:
+                    problems += differences(document, document["schema"].split("/")[0].removeprefix("foredraft."))
                 if advises and "error" not in document:
                     problems += always_text(text, case, document)
                     problems += always_json(document, text)
