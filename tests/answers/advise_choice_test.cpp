@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,6 +159,19 @@ TEST_CASE("a gain at any load is enough for a schedule, however little of the tr
   CHECK(advice.loads.at(0).share > 0.98);
   CHECK(choice_of(advice).gamma == 3);
   CHECK(choice_of(advice).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
+}
+
+TEST_CASE("the tails of few windows are no gain of a schedule") {
+  std::vector<logs::ObservedLog> logs;
+  for (const auto& [requests, speedup] : {std::pair{1.0, 2.5}, {64.0, 0.95}}) {
+    logs.push_back(log_of({with_speedup(3, requests, speedup, 10.0), plain(requests, 10.0)}, std::to_string(requests)));
+    std::erase_if(logs.back().contents.observations, [kept = std::map<logs::Decoding, int>()](const auto& one) mutable {
+      return ++kept[one.decoding] > 4;
+    });
+  }
+  const Advice advice = answers::advise({.logs = logs});
+  CHECK(choice_of(advice).gamma == 3);
+  CHECK(choice_of(advice).schedule.empty());  // it would gain 5 % at 64 requests, and cost more in vLLM
 }
 
 TEST_CASE("loads without a number of requests get no schedule") {
