@@ -149,6 +149,13 @@ TEST_CASE("too few steps carry no conclusion, and some more carry no advice") {
   CHECK(few.why_not.find("too few verification steps: about ") == 0);
 }
 
+TEST_CASE("windows that agree in all digits do not differ too much for advice") {
+  const std::vector windows(10, speculative(3, 8, 12.0, 0.8));
+  const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
+  CHECK_FALSE(names(advice, "too_few"));
+  CHECK(advice.action.find("differ too much") == std::string::npos);
+}
+
 TEST_CASE("a counter that is full by construction yields nothing, its speedup included") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
   CHECK_FALSE(advice.concludes());

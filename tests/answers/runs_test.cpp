@@ -207,6 +207,19 @@ TEST_CASE("the order of files changes nothing") {
   }
 }
 
+TEST_CASE("requests that are replayed come in the order of their files' names") {
+  const auto recorded = [](const std::string& name, std::int32_t accepted) {
+    Observation trace{.span = logs::Span::request, .decoding = logs::Decoding::speculative};
+    trace.trace.by_position.assign(100, accepted);
+    return log_as_is({trace}, name);
+  };
+  const std::vector logs{recorded("b", 1), recorded("a", 0)};
+  const Run run = runs_in(logs).all.at(0);
+  REQUIRE(run.parts.size() == 2);
+  CHECK(run.parts[0].weight == 100.0);
+  CHECK(run.parts[1].weight == 50.0);
+}
+
 TEST_CASE("what says neither plain nor speculative is left out, unless plain logs are given") {
   Observation unknown = speculative(3, 8, 12.0, 0.8);
   unknown.decoding = logs::Decoding::unknown;
