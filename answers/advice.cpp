@@ -79,6 +79,7 @@ void name_drafters(std::vector<Run>& runs) {
 std::string curve_name(const RunSetting& setting, std::span<const Run> runs) {
   Run run{.setting = setting};
   run.setting.gamma = 1;
+  run.setting.adaptive = false;
   const std::string name = setting_text(run, runs);
   constexpr std::string_view placeholder = "K = 1";
   std::string without = name;
@@ -265,6 +266,17 @@ void add_acceptance_warnings(Advice& advice) {
     advice.warnings.push_back(
         {"W17", 0, "no single text explains the acceptance of all K: the runs had different prompts or settings"});
   }
+}
+
+/// W17 also where runs at one draft length had to be told apart.
+void add_contradictions(Advice& advice) {
+  std::set<std::optional<std::int64_t>> gammas;
+  bool contradict = false;
+  for (const RunEstimates& one : advice.runs) {
+    if (!one.run.setting.file.empty() && !gammas.insert(one.run.setting.gamma).second) contradict = true;
+  }
+  if (!contradict || advice.warns("W17")) return;
+  advice.warnings.push_back({"W17", 0, "runs of one setting contradict each other: each has its own row"});
 }
 
 /// Windows whose times are left out (W11), and failures of a load to be one (W21).
@@ -525,6 +537,7 @@ Advice advise(const AdviceQuestion& question) {
   add_curves(runs.all, advice);
   if (!advice.curves.empty()) add_observed(advice);
   add_acceptance_warnings(advice);
+  add_contradictions(advice);
   add_time_warnings(advice);
   add_loads(question, advice);
   add_choice(question, advice);

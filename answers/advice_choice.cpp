@@ -396,7 +396,7 @@ SpeedupRow row_of(const Option& option, const Known& known, const analytic::Cand
   return row;
 }
 
-/// Draft lengths below the shortest logged one: an iteration takes no longer than there.
+/// Draft lengths below the shortest logged one: an iteration takes at least a decode step.
 void add_bounded(LoadAdvice& load, const Advice& advice) {
   std::vector<SpeedupRow> bounded;
   for (const LoggedRun& logged : load.logged) {
@@ -452,7 +452,7 @@ double at_most(const LoadAdvice& load, const Advice& advice) {
 
 // ---- one setting for all loads, or one for each
 
-/// Speedup over all loads: shares are of the generated tokens.
+/// Speedup over all loads: shares are of the time without speculation.
 Draws over_loads(const std::vector<const Draws*>& by_load, const std::vector<double>& shares) {
   Draws all;
   for (std::size_t j = 0; j < by_load.front()->size(); ++j) {
@@ -470,7 +470,7 @@ Draws over_loads(const std::vector<const Draws*>& by_load, const std::vector<dou
 struct Traffic {
   std::vector<std::size_t> loads;  ///< that are chosen for: those with a speedup over the plain run, else all
   std::vector<const Options*> options;
-  std::vector<double> shares;
+  std::vector<double> shares;  ///< of the time without speculation, else of the generated tokens
   bool over_plain;
 };
 
@@ -547,10 +547,12 @@ Scheduled best_schedule(const Traffic& traffic, std::size_t curve, const Advice&
   return scheduled;
 }
 
-double mean_gain(const Draws& one, const Draws& other) {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < one.size(); ++j) sum += one[j] / other[j];
-  return sum / static_cast<double>(one.size()) - 1.0;
+/// The median: the tails of few windows are no gain.
+double gain_over(const Draws& one, const Draws& other) {
+  Draws ratios = ratio_of(one, other);
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return *middle - 1.0;
 }
 
 /// Whether a schedule gains more than it costs at any load; `fixed`: the setting for all loads.
@@ -559,7 +561,7 @@ bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffi
   for (std::size_t i = 0; i < traffic.options.size(); ++i) {
     const Draws none(scheduled.by_load[i].size(), 1.0);
     const Draws& of_fixed = is_off(fixed) ? none : traffic.options[i]->at(fixed).speedups;
-    if (mean_gain(scheduled.by_load[i], of_fixed) > cost) return true;
+    if (gain_over(scheduled.by_load[i], of_fixed) > cost) return true;
   }
   return false;
 }
@@ -573,6 +575,14 @@ Traffic traffic_of(const Advice& advice, const std::vector<Options>& options, co
     traffic.loads.push_back(i);
     traffic.options.push_back(&options[i]);
     traffic.shares.push_back(advice.loads[i].share);
+  }
+  // Shares of the time without speculation, where it is known: a token of a slow load takes longer.
+  const auto plain_ms = [&](std::size_t load) {
+    const auto& plain = advice.loads[load].plain;
+    return plain ? advice.runs[*plain].estimate("tpot_ms") : nullptr;
+  };
+  if (std::ranges::all_of(traffic.loads, plain_ms)) {
+    for (std::size_t i = 0; i < traffic.loads.size(); ++i) traffic.shares[i] *= plain_ms(traffic.loads[i])->value;
   }
   return traffic;
 }

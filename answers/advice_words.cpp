@@ -241,16 +241,15 @@ std::string overload_text(const LoadAdvice& load, const Advice& advice) {
   std::string text;
   const auto* tpot = run.estimate("tpot_ms");
   const auto* plain_tpot = plain.estimate("tpot_ms");
+  const auto running = [](const RunEstimates& one, double tpot_ms) {
+    return one.throughput ? fmt::format(" at {:.3g} running requests", one.throughput->value * tpot_ms / ms_per_s) : "";
+  };
   if (tpot != nullptr && plain_tpot != nullptr) {
-    text = fmt::format("TPOT {:.3g} against {:.3g} ms", tpot->value, plain_tpot->value);
-    if (run.throughput && plain.throughput) {
-      text += fmt::format(" holds at {:.3g} against {:.3g} running requests",
-                          run.throughput->value * tpot->value / ms_per_s,
-                          plain.throughput->value * plain_tpot->value / ms_per_s);
-    }
+    text = fmt::format("TPOT is {:.3g} ms{} against {:.3g} ms{}", tpot->value, running(run, tpot->value),
+                       plain_tpot->value, running(plain, plain_tpot->value));
   }
   if (run.run.ttft_ms && plain.run.ttft_ms) {
-    text += fmt::format("{}TTFT got {:.3g} against {:.3g} s", text.empty() ? "" : "; ", *run.run.ttft_ms / ms_per_s,
+    text += fmt::format("{}TTFT is {:.3g} against {:.3g} s", text.empty() ? "" : "; ", *run.run.ttft_ms / ms_per_s,
                         *plain.run.ttft_ms / ms_per_s);
   }
   return text.empty() ? "the queue is full in one of the arms" : text;
@@ -320,8 +319,8 @@ std::string without_speedup(const Advice& advice) {
       if (load.tokens && texts.size() < shown)
         texts.push_back(fmt::format("{:.2f} at {}", load.tokens->mean, load.name));
     }
-    return fmt::format("K = {} yields {} tokens per iteration: it pays where an iteration takes fewer decode steps.",
-                       *advice.gamma_observed, fmt::join(texts, ", "));
+    return fmt::format("K = {} yields {}: it pays where an iteration takes fewer decode steps.", *advice.gamma_observed,
+                       fmt::join(texts, ", "));
   }
   if (too_uncertain(advice)) {
     return fmt::format("{}, +- {:.2f}: {}.", yield_text(advice),
@@ -389,7 +388,7 @@ std::string schedule_text(const Advice& advice) {
   for (const ScheduleRange& range : schedule) {
     std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
     text += &range == &schedule.back() ? fmt::format(" from {} requests", range.first)
-                                       : fmt::format(" up to {}", range.last);
+                                       : fmt::format(" up to {} requests", range.last);
     for (const LoadAdvice& load : advice.loads) {
       const double requests = load.requests.value_or(0.0);
       const bool inside =
@@ -406,6 +405,8 @@ std::string schedule_text(const Advice& advice) {
 }
 
 std::string interval_text(const Recommendation& use) {
+  constexpr double visible = 0.01;
+  if (use.high - use.low < visible) return "";
   return std::isfinite(use.low) ? fmt::format(" ({:.2f} to {:.2f})", use.low, use.high) : "";
 }
 
@@ -430,16 +431,26 @@ std::size_t logged_settings(const Advice& advice) {
   return settings.size();
 }
 
+/// Whether the choice was logged at some load: else it is interpolated, or predicted.
+bool is_logged(const Advice& advice) {
+  const Recommendation& use = *advice.recommendation;
+  return use.gamma == 0 || use.adaptive || std::ranges::any_of(advice.loads, [&](const LoadAdvice& load) {
+           return std::ranges::any_of(load.by_gamma, [&](const SpeedupRow& row) {
+             return row.curve == advice.main_curve && row.gamma == use.gamma && row.time == SpeedupRow::Time::logged;
+           });
+         });
+}
+
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const std::string length =
       use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
-    const std::string fixed = use.gamma == 0
-                                  ? std::string("always on or off gains nothing")
-                                  : fmt::format("fixed, {} gives {:.2f}x{}", named, use.value, interval_text(use));
-    return fmt::format("Use {}; {}.{}", schedule_text(advice), fixed, losing_text(advice));
+    const std::string fixed = use.gamma == 0 ? std::string("always on or off gains nothing.")
+                                             : fmt::format("fixed, {} gives {:.2f}x{}.{}", named, use.value,
+                                                           interval_text(use), losing_text(advice));
+    return fmt::format("Use {}; {}", schedule_text(advice), fixed);
   }
   const bool one_load = advice.loads.size() == 1;
   const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
@@ -536,9 +547,14 @@ std::string next_of(const Advice& advice) {
   if (std::ranges::any_of(advice.loads, is_engine_fault)) {
     return "iterations this long are a fault: find it (--enforce-eager, graphs, a wrong kernel), then log again";
   }
-  if (failing_position(advice)) return "check the drafter: its checkpoint, its tokenizer and how it is attached";
+  if (const auto position = failing_position(advice)) {
+    const std::string until = *position > 1 ? fmt::format(", or set K = {}", *position - 1) : std::string();
+    return "check the drafter: its checkpoint, its tokenizer and how it is attached" + until;
+  }
+  if (lacks_graphs(advice)) return fmt::format("{}, then log again", graph_setting(advice.engine));
   if (!advice.recommendation) return fmt::format("{}: {}", advice.why_not, plan_text(advice));
   if (!advice.recommendation->over_plain) return "log the same load without speculation: " + plan_text(advice);
+  if (!is_logged(advice)) return fmt::format("log K = {}: {}", advice.recommendation->gamma, plan_text(advice));
   const auto assumed = [](const LoadAdvice* load) { return is_assumed(*load->speedup()); };
   if (std::ranges::any_of(advice.compared(), assumed)) {
     return "repeat both arms: " + plan_text(advice);
@@ -600,7 +616,8 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   add_word_warnings(advice);
   advice.causes = causes_of(advice);
   advice.cause = cause_of(advice);
-  advice.sign_certain = is_sign_certain(advice);
+  const bool guessed = advice.recommendation && !is_logged(advice) && !(advice.recommendation->low > 1.0);
+  advice.sign_certain = !guessed && is_sign_certain(advice);
   advice.action = action_of(advice);
   if (!advice.recommendation) advice.why_not = why_not_of(advice);
   advice.next = next_of(advice);

@@ -26,11 +26,14 @@ std::int64_t longest_of(const SettingsQuestion& question) {
   return longest;
 }
 
+/// No speculation at any load.
+bool is_off(const SettingsQuestion& question) { return *question.gamma == 0 && question.schedule.empty(); }
+
 // ---- engines
 
 std::string vllm(const SettingsQuestion& question) {
   if (!question.gamma) return "";
-  if (*question.gamma == 0) return "remove --speculative-config";
+  if (is_off(question)) return "remove --speculative-config";
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (!question.method.empty()) config["method"] = question.method;
   if (!question.draft.empty()) config["model"] = question.draft;
@@ -47,7 +50,7 @@ std::string vllm(const SettingsQuestion& question) {
 
 std::string sglang(const SettingsQuestion& question) {
   if (!question.gamma) return "";
-  if (*question.gamma == 0) return "remove --speculative-algorithm";
+  if (is_off(question)) return "remove --speculative-algorithm";
   const std::int64_t steps = longest_of(question);
   const std::string model =
       is_plain_word(question.draft) ? fmt::format(" --speculative-draft-model-path {}", question.draft) : "";
@@ -86,7 +89,7 @@ std::optional<std::pair<int, int>> release_of(std::string_view version) {
 std::string trtllm(const SettingsQuestion& question) {
   const auto release = release_of(question.version);
   if (!question.gamma || !release) return "";
-  if (*question.gamma == 0) return "remove speculative_config";
+  if (is_off(question)) return "remove speculative_config";
   std::string text = fmt::format("speculative_config: {{max_draft_len: {}", longest_of(question));
   if (is_plain_word(question.draft)) text += fmt::format(", speculative_model: {}", question.draft);
   if (!question.schedule.empty()) {
@@ -110,7 +113,7 @@ std::string spec_type(std::string method) {
 
 std::string llama_cpp(const SettingsQuestion& question) {
   if (!question.gamma) return "";
-  if (*question.gamma == 0) return "--spec-type none";
+  if (is_off(question)) return "--spec-type none";
   return fmt::format("{}--spec-draft-n-max {}  (builds before 2026: --draft-max {})", spec_type(question.method),
                      *question.gamma, *question.gamma);
 }

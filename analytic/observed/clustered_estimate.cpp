@@ -69,7 +69,8 @@ Uncertainty autoregressive_scatter(std::span<const double> deviations, double cl
   constexpr double max_correlation = 0.95;
   constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);
-  if (clusters < min_clusters || all.standard_error == 0.0) return {all.standard_error, 1.0};
+  if (clusters < min_clusters) return {all.standard_error, 1.0};
+  if (all.standard_error == 0.0) return all;
   const double variance = all.standard_error * all.standard_error;
   const double correlated = std::max(0.0, variance - independent_variance);
   const double share = std::max(min_share, correlated / variance);

@@ -114,11 +114,13 @@ std::string loads_table(const answers::Advice& advice) {
       const answers::RunEstimates& run = advice.runs[logged.run];
       const analytic::ClusteredEstimate* iteration = run.estimate("iteration_ms");
       const bool in_steps = iteration != nullptr && step != nullptr && !load->by_capacity;
-      table.rows.push_back({name, answers::setting_text(run.run, runs),
-                            run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", number_text(iteration),
-                            in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
-                            number_text(run.estimate("tpot_ms")), per_s(run),
-                            logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
+      table.rows.push_back(
+          {name, answers::setting_text(run.run, runs),
+           run.run.tokens && !run.unknown.contains("acceptance_length") ? fmt::format("{:.3f}", run.run.tokens->mean)
+                                                                        : "",
+           number_text(iteration), in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
+           number_text(run.estimate("tpot_ms")), per_s(run),
+           logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
       name.clear();
     }
   }

@@ -132,12 +132,12 @@ TEST_CASE("every logged draft length has its row, those in between are interpola
   CHECK(row_at(load, 5) == nullptr);
 }
 
-TEST_CASE("one draft length for all loads has the harmonic mean of its speedups, by tokens") {
+TEST_CASE("one draft length for all loads has the harmonic mean of its speedups, by time") {
   const Advice advice =
       advice_of({with_speedup(3, 1, 2.0, 10.0), with_speedup(3, 64, 1.1, 20.0), plain(1, 10.0), plain(64, 20.0)});
   CHECK(choice_of(advice).gamma == 3);
   CHECK(choice_of(advice).schedule.empty());
-  CHECK(choice_of(advice).value == Approx(2.0 / (1.0 / 2.0 + 1.0 / 1.1)).epsilon(of_draws));
+  CHECK(choice_of(advice).value == Approx((10.0 + 20.0) / (10.0 / 2.0 + 20.0 / 1.1)).epsilon(of_draws));
 }
 
 TEST_CASE("a schedule turns speculation off above a load where it loses enough, with its edge in the middle") {
