@@ -344,8 +344,8 @@ Losses losses_of(const Options& options, bool over_plain) {
   return all;
 }
 
-/// The choice among what was logged, unless something interpolated or predicted loses clearly less: a guess must not
-/// replace a measurement that is as good.
+/// The choice among what was logged, unless something interpolated or predicted gains clearly more and loses clearly
+/// less: a guess must not replace a measurement that is as good.
 std::size_t chosen_of(const Losses& losses) {
   constexpr double clearly = 2.0 * analytic::equal_loss;
   const std::size_t least = analytic::least_loss(losses.losses).chosen;
@@ -358,7 +358,10 @@ std::size_t chosen_of(const Losses& losses) {
   }
   if (logged.empty()) return least;
   const std::size_t best = logged[analytic::least_loss(of_logged).chosen];
-  return losses.losses[best].expected_loss > losses.losses[least].expected_loss + clearly ? least : best;
+  const analytic::CandidateLoss& guess = losses.losses[least];
+  const bool better = losses.losses[best].expected_loss > guess.expected_loss + clearly &&
+                      guess.median > (1.0 + clearly) * losses.losses[best].median;
+  return better ? least : best;
 }
 
 bool is_off(const Option& option) { return option.curve == std::numeric_limits<std::size_t>::max(); }
@@ -610,7 +613,8 @@ void choose(const Traffic& traffic, Advice& advice) {
                      .over_plain = traffic.over_plain};
   if (!is_off(chosen)) advice.main_curve = chosen.curve;
   for (const std::size_t tie : least.ties) {
-    if (losses.options[tie].curve == chosen.curve || is_off(losses.options[tie])) {
+    if (losses.options[tie].curve == (is_off(chosen) ? advice.main_curve : chosen.curve) ||
+        is_off(losses.options[tie])) {
       use.ties.push_back(losses.options[tie].gamma);
     }
   }

@@ -223,7 +223,9 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
     estimates.run.tokens->mean = length->value;  // one number, however it was counted
   }
-  std::optional<MeasuredMetric> tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);
+  const bool timed = !full || std::ranges::none_of(run.parts, &RunPart::timed_by_counts);
+  std::optional<MeasuredMetric> tpot;
+  if (timed) tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);
   const analytic::ClusteredEstimate* length = estimates.estimate("acceptance_length");
   if (tpot && length != nullptr) {
     estimates.measured.push_back({.metric = "iteration_ms",
@@ -233,7 +235,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   } else {
     estimates.unknown.emplace("iteration_ms", full ? all : "times or accepted drafts were not logged");
   }
-  add("tpot_ms", "no times were logged", true, tpot_totals);
+  add("tpot_ms", timed ? "no times were logged" : all, timed, tpot_totals);
   const bool paced = run.load.request_rate_per_s && !run.overloaded;
   add("output_tokens_per_s",
       paced ? "at a stated request rate it is the arrival rate (W01)" : "no throughput was logged", !paced,

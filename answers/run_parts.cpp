@@ -65,6 +65,7 @@ void add_times(const Observation& observation, RunPart& part) {
     return set(*times.tpot_ms * tokens, tokens);
   }
   if (is_usable(times.iteration_ms) && part.tokens) {
+    part.timed_by_counts = true;
     return set(*times.iteration_ms * part.weight, part.weight * *part.tokens);
   }
   const bool of_server = !times.request_rate_per_s || observation.span == Span::window;

@@ -56,6 +56,7 @@ struct RunPart {
   /// Milliseconds of decoding, summed over the requests in flight, and the tokens that they generated. Empty: not
   /// logged, or left out (RunTimesLeftOut).
   std::optional<double> request_ms = {}, timed_tokens = {};
+  bool timed_by_counts = false;  ///< the tokens are those of the counted steps
   std::optional<double> output_tokens_per_s = {};
   std::optional<double> prompt_tokens_per_s = {};
   double seconds = 1.0;  ///< its length; 1 if it was not logged, as of all parts of a run

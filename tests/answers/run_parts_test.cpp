@@ -98,7 +98,7 @@ TEST_CASE("where no window is steady all keep their times") {
   CHECK(parts({served(8, 300.0), served(0, 0.0)}).left_out.sum() == 0);
 }
 
-TEST_CASE("windows of far fewer iterations than usual were idle for a part: their times are left out") {
+TEST_CASE("far fewer iterations than usual: windows that were idle for a part lose their times") {
   const RunParts all =
       parts({served(8, 800.0), served(8, 810.0), served(8, 400.0), served(8, 790.0), served(8, 800.0)});
   CHECK(all.left_out.partial == 1);

@@ -440,6 +440,13 @@ case("9 a wall at position 3", "advise spec.log --plain plain.log", files={
      json={"loads[0].speedup.measured": near(0.95), "causes": has("drafter_fault"),
            "warnings[code=W14].message": has("position 3")},
      headline=[r"0\.95x"], text=[r"position 3", r"K = 2\b"], forbidden=[r"no K (can )?gains?\b"])
+# All of 4,000 drafts accepted is a counter of full drafts only: 12.6 ms over 3 tokens is no TPOT, so 9.5 / 4.2 no speedup.
+case("9 a counter of full drafts", "advise full.csv --plain plain.csv", exit=(1,), files={
+    "full.csv": "decoding,gamma,steps,accepted_at_1,accepted_at_2,requests,iteration_ms\n"
+                "speculative,2,1000,1000,1000,8,12.5\nspeculative,2,1000,1000,1000,8,12.7\n",
+    "plain.csv": "decoding,requests,iteration_ms\nplain,8,9.5\nplain,8,9.6\n"},
+     json={"recommendation": None, "loads[0].speedup": None, "causes": has("counter_artefact"), "sign_certain": False},
+     text=[r"W13"], forbidden=[r"2\.2\dx", r"sign certain"])
 # 1.6 tokens in 16 ms against 20 ms for one: an iteration of 0.80 decode steps cannot be.
 case("9 cheaper than a step at K = 3", "advise spec.json --plain plain.json", files={
     "plain.json": vllm_bench(20.0), "spec.json": vllm_bench(10.0, [0.4, 0.15, 0.05])},
