@@ -65,7 +65,7 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
 
 /// Of deviations that are the sum of a first-order autoregression and of independent errors of known variance.
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
-  constexpr double min_clusters = 5.0;  // fewer show no correlation: as good as two
+  constexpr double min_clusters = 4.5;  // of nearly equal ones 5: fewer show no correlation, as good as two
   constexpr double max_correlation = 0.95;
   constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);
