@@ -36,7 +36,7 @@ ordered_json tokens_json(const std::optional<Estimate>& tokens) {
   return {{"observed", finite_json(tokens->mean)}, {"ci95", ci95_json(tokens)}};
 }
 
-ordered_json measured_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
+ordered_json speedup_json(const std::optional<analytic::ClusteredEstimate>& speedup) {
   if (!speedup) return nullptr;
   return {{"measured", speedup->value}, {"ci95", ci95_json(*speedup)}};
 }
@@ -114,15 +114,14 @@ ordered_json explanation_json(const LoadAdvice& load) {
 }
 
 std::string_view time_word(SpeedupRow::Time time) {
-  using Time = SpeedupRow::Time;
   switch (time) {
-    case Time::logged:
+    case SpeedupRow::Time::logged:
       return "logged";
-    case Time::interpolated:
+    case SpeedupRow::Time::interpolated:
       return "interpolated";
-    case Time::predicted:
+    case SpeedupRow::Time::predicted:
       return "predicted";
-    case Time::bounded:
+    case SpeedupRow::Time::bounded:
       break;
   }
   return "bounded";
@@ -165,7 +164,7 @@ ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
                     {"tpot_ms", value_json(run, "tpot_ms")},
                     {"iteration_ms", value_json(run, "iteration_ms")},
                     {"output_tokens_per_s", run.throughput ? ordered_json(run.throughput->value) : nullptr},
-                    {"speedup", measured_json(logged.speedup)},
+                    {"speedup", speedup_json(logged.speedup)},
                     {"relative", relative}});
     if (advice.gpu_price) {
       const RunEstimates* plain = load.plain ? &advice.runs[*load.plain] : nullptr;
@@ -231,7 +230,7 @@ ordered_json load_json(const LoadAdvice& load, const Advice& advice) {
           {"iteration_ms", mean_json(load.iteration_ms)},
           {"plain_ms", mean_json(load.plain_ms)},
           {"runs", runs_json(load, advice)},
-          {"speedup", measured_json(load.speedup())},
+          {"speedup", speedup_json(load.speedup())},
           {"speedup_of", load.by_capacity ? "output_tokens_per_s" : "tpot_ms"},
           {"explanation", explanation_json(load)},
           {"speedup_by_gamma", speedups_json(load, advice)},
@@ -288,7 +287,7 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"model", model_json(advice.fit())},
           {"tokens_per_iteration_by_gamma", by_gamma_json(advice)},
           {"loads", loads},
-          {"speedup", advice.loads.size() == 1 ? measured_json(advice.loads.front().speedup()) : ordered_json(nullptr)},
+          {"speedup", advice.loads.size() == 1 ? speedup_json(advice.loads.front().speedup()) : ordered_json(nullptr)},
           {"sign_certain", advice.sign_certain},
           {"causes", advice.causes},
           {"cause", word_or_null(advice.cause)},

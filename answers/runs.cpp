@@ -553,8 +553,8 @@ std::string names_differ(const RunSetting& one, const RunSetting& other) {
     if (first.empty() || second.empty() || first == second) return std::string();
     return fmt::format("{} {} against {}", what, readable(first), readable(second));
   };
-  const std::string engines = differ("engine", one.engine, other.engine);
-  return engines.empty() ? differ("target", one.target, other.target) : engines;
+  const std::string of_engines = differ("engine", one.engine, other.engine);
+  return of_engines.empty() ? differ("target", one.target, other.target) : of_engines;
 }
 
 std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {

@@ -69,7 +69,7 @@ Table without_empty_columns(const Table& table) {
   return kept;
 }
 
-std::string number_text(const analytic::ClusteredEstimate* estimate) {
+std::string estimate_text(const analytic::ClusteredEstimate* estimate) {
   constexpr double whole = 100.0;
   if (estimate == nullptr) return "";
   return estimate->value < whole ? fmt::format("{:.3g}", estimate->value) : fmt::format("{:.0f}", estimate->value);
@@ -95,7 +95,7 @@ std::string loads_table(const answers::Advice& advice) {
     return !load.by_capacity && advice.runs[load.logged.front().run].estimate("tpot_ms") != nullptr;
   });
   const auto per_s = [&](const answers::RunEstimates& run) {
-    return timed || !run.throughput ? std::string() : number_text(&*run.throughput);
+    return timed || !run.throughput ? std::string() : estimate_text(&*run.throughput);
   };
   const auto cost = [&](const answers::RunEstimates& run) {
     const auto found = advice.gpu_price ? answers::cost_of(*advice.gpu_price, &run) : std::nullopt;
@@ -107,7 +107,7 @@ std::string loads_table(const answers::Advice& advice) {
     if (load->plain) {
       const answers::RunEstimates& plain = advice.runs[*load->plain];
       step = plain.estimate("tpot_ms");
-      table.rows.push_back({name, "plain", "", "", "", number_text(step), per_s(plain), "", cost(plain)});
+      table.rows.push_back({name, "plain", "", "", "", estimate_text(step), per_s(plain), "", cost(plain)});
       name.clear();
     }
     for (const answers::LoggedRun& logged : load->logged) {
@@ -118,8 +118,8 @@ std::string loads_table(const answers::Advice& advice) {
           {name, answers::setting_text(run.run, runs),
            run.run.tokens && !run.unknown.contains("acceptance_length") ? fmt::format("{:.3f}", run.run.tokens->mean)
                                                                         : "",
-           number_text(iteration), in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
-           number_text(run.estimate("tpot_ms")), per_s(run),
+           estimate_text(iteration), in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
+           estimate_text(run.estimate("tpot_ms")), per_s(run),
            logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
       name.clear();
     }

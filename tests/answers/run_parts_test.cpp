@@ -16,7 +16,7 @@ using answers::RunParts;
 using logs::Observation;
 
 /// A window of a server by its throughput.
-Observation served(double requests, double output_tokens_per_s, double prompt_tokens_per_s = 0.0) {
+Observation window_of(double requests, double output_tokens_per_s, double prompt_tokens_per_s = 0.0) {
   Observation window = plain(requests, 1.0);
   window.times = {
       .duration_s = 10.0, .output_tokens_per_s = output_tokens_per_s, .prompt_tokens_per_s = prompt_tokens_per_s};
@@ -53,7 +53,7 @@ TEST_CASE("a time is what a client saw, else the engine's iterations, else its t
 }
 
 TEST_CASE("throughput of a whole run at a stated rate is no time, that of a window is") {
-  Observation run = served(8, 500.0);
+  Observation run = window_of(8, 500.0);
   run.times.request_rate_per_s = 2.0;
   CHECK(parts({run}).parts.at(0).request_ms);
   run.span = logs::Span::run;
@@ -81,45 +81,46 @@ TEST_CASE("steps without a draft count as steps where the generated tokens tell 
 }
 
 TEST_CASE("windows in which the requests in flight changed lose their times and are counted") {
-  const RunParts all = parts({served(8, 800.0), served(8, 800.0), served(16, 1200.0), served(16, 1600.0)});
+  const RunParts all = parts({window_of(8, 800.0), window_of(8, 800.0), window_of(16, 1200.0), window_of(16, 1600.0)});
   CHECK(all.left_out.unsteady == 1);
   CHECK_FALSE(all.parts.at(2).request_ms);
   CHECK(all.left_out.sum() == 1);
-  CHECK(timed({served(8, 800.0), served(9, 820.0), served(8, 800.0)}) == std::vector<bool>{true, true, true});
+  CHECK(timed({window_of(8, 800.0), window_of(9, 820.0), window_of(8, 800.0)}) == std::vector<bool>{true, true, true});
   // Before an idle window the requests ran for a part of the time.
-  CHECK(timed({served(8, 800.0), served(8, 300.0), served(0, 0.0), served(0, 0.0)}) ==
+  CHECK(timed({window_of(8, 800.0), window_of(8, 300.0), window_of(0, 0.0), window_of(0, 0.0)}) ==
         std::vector<bool>{true, false, false, false});
   // The first window began before its requests did.
-  CHECK(timed({served(8, 300.0), served(8, 800.0), served(8, 800.0)}) == std::vector<bool>{false, true, true});
+  CHECK(timed({window_of(8, 300.0), window_of(8, 800.0), window_of(8, 800.0)}) == std::vector<bool>{false, true, true});
 }
 
 TEST_CASE("where no window is steady all keep their times") {
-  CHECK(timed({served(8, 300.0), served(0, 0.0)}) == std::vector<bool>{true, false});
-  CHECK(parts({served(8, 300.0), served(0, 0.0)}).left_out.sum() == 0);
+  CHECK(timed({window_of(8, 300.0), window_of(0, 0.0)}) == std::vector<bool>{true, false});
+  CHECK(parts({window_of(8, 300.0), window_of(0, 0.0)}).left_out.sum() == 0);
 }
 
 TEST_CASE("far fewer iterations than usual: windows that were idle for a part lose their times") {
   const RunParts all =
-      parts({served(8, 800.0), served(8, 810.0), served(8, 400.0), served(8, 790.0), served(8, 800.0)});
+      parts({window_of(8, 800.0), window_of(8, 810.0), window_of(8, 400.0), window_of(8, 790.0), window_of(8, 800.0)});
   CHECK(all.left_out.partial == 1);
   CHECK_FALSE(all.parts.at(2).request_ms);
   // Scatter of that size is no idleness, and three windows tell no usual rate.
-  CHECK(parts({served(8, 800.0), served(8, 600.0), served(8, 500.0), served(8, 900.0)}).left_out.partial == 0);
-  CHECK(parts({served(8, 800.0), served(8, 800.0), served(8, 400.0)}).left_out.partial == 0);
+  CHECK(parts({window_of(8, 800.0), window_of(8, 600.0), window_of(8, 500.0), window_of(8, 900.0)}).left_out.partial ==
+        0);
+  CHECK(parts({window_of(8, 800.0), window_of(8, 800.0), window_of(8, 400.0)}).left_out.partial == 0);
 }
 
 TEST_CASE("a window that began idle, as its log tells, loses its time where it was slow") {
   const auto left_out = [](double output_tokens_per_s) {
-    Observation began_idle = served(8, output_tokens_per_s);
+    Observation began_idle = window_of(8, output_tokens_per_s);
     began_idle.partial = true;
-    return parts({served(8, 800.0), served(8, 800.0), began_idle}).left_out.partial;
+    return parts({window_of(8, 800.0), window_of(8, 800.0), began_idle}).left_out.partial;
   };
   CHECK(left_out(750.0) == 1);
   CHECK(left_out(800.0) == 0);
 }
 
 TEST_CASE("windows of prompts lose their times where others only decode, and are counted") {
-  const std::vector windows{served(8, 800.0), served(8, 750.0, 700.0), served(8, 400.0, 2000.0)};
+  const std::vector windows{window_of(8, 800.0), window_of(8, 750.0, 700.0), window_of(8, 400.0, 2000.0)};
   CHECK(parts(windows).left_out.prefill == 1);
   CHECK_FALSE(parts(windows).parts.at(2).request_ms);
   CHECK(parts(windows, false).left_out.prefill == 0);
@@ -127,19 +128,19 @@ TEST_CASE("windows of prompts lose their times where others only decode, and are
     return answers::separates_prefill(answers::placed(observations));
   };
   CHECK(separates(windows) == true);
-  CHECK(separates({served(8, 800.0, 100.0), served(8, 400.0, 2000.0)}) == false);
-  CHECK(separates({served(8, 800.0), served(8, 800.0, 100.0)}) == std::nullopt);
+  CHECK(separates({window_of(8, 800.0, 100.0), window_of(8, 400.0, 2000.0)}) == false);
+  CHECK(separates({window_of(8, 800.0), window_of(8, 800.0, 100.0)}) == std::nullopt);
 }
 
 TEST_CASE("an arm without windows that only decode keeps its prompts, and so does the other arm") {
   const auto speculating = [](double output, double prompts) {
     Observation window = speculative(3, 8, 1.0, 0.8);
-    window.times = served(8, output, prompts).times;
+    window.times = window_of(8, output, prompts).times;
     return window;
   };
   const std::vector with_decode{speculating(2000.0, 0.0), speculating(2000.0, 0.0), speculating(500.0, 2000.0)};
-  const std::vector mixed{served(8, 800.0, 100.0), served(8, 300.0, 1000.0)};
-  const std::vector decode{served(8, 800.0), served(8, 800.0), served(8, 300.0, 1000.0)};
+  const std::vector mixed{window_of(8, 800.0, 100.0), window_of(8, 300.0, 1000.0)};
+  const std::vector decode{window_of(8, 800.0), window_of(8, 800.0), window_of(8, 300.0, 1000.0)};
   const auto left_out = [&](const std::vector<Observation>& of_plain) {
     std::size_t all = 0;
     const std::vector logs{log_as_is(with_decode, "a"), log_as_is(of_plain, "b")};
