@@ -316,8 +316,9 @@ std::string without_speedup(const Advice& advice) {
     constexpr std::size_t shown = 3;
     std::vector<std::string> texts;
     for (const LoadAdvice& load : advice.loads) {
-      if (load.tokens && texts.size() < shown)
-        texts.push_back(fmt::format("{:.2f} at {}", load.tokens->mean, load.name));
+      if (!load.tokens || texts.size() == shown) continue;
+      texts.push_back(
+          fmt::format("{:.2f}{} at {}", load.tokens->mean, texts.empty() ? " tokens per iteration" : "", load.name));
     }
     return fmt::format("K = {} yields {}: it pays where an iteration takes fewer decode steps.", *advice.gamma_observed,
                        fmt::join(texts, ", "));
@@ -456,7 +457,8 @@ std::string recommended_text(const Advice& advice) {
   const std::string at = one_load ? " at " + advice.loads.front().name : " for this traffic";
   const std::string_view verb = logged_settings(advice) == 1 && advice.gamma_observed == use.gamma ? "Keep" : "Use";
   const std::string of = one_load && advice.loads.front().by_capacity ? " the output tokens/s" : "";
-  return fmt::format("{} {}: {:.2f}x{}{}{}.{}", verb, named, use.value, interval_text(use), of, at,
+  const std::string_view guess = is_logged(advice) ? "" : ", between those that were logged";
+  return fmt::format("{} {}: {:.2f}x{}{}{}{}.{}", verb, named, use.value, interval_text(use), of, at, guess,
                      losing_text(advice));
 }
 
