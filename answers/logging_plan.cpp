@@ -323,12 +323,11 @@ std::string next_runs(std::string_view engine, std::optional<std::int64_t> curre
 }
 
 nlohmann::ordered_json to_json(const LoggingPlan& plan) {
-  using Json = nlohmann::ordered_json;
-  Json servers = Json::array();
+  auto servers = nlohmann::ordered_json::array();
   for (const PlannedServer& server : plan.servers) {
     servers.push_back({{"name", server.name}, {"gamma", server.gamma}, {"command", server.command}});
   }
-  Json loads = Json::array();
+  auto loads = nlohmann::ordered_json::array();
   for (const PlannedLoad& load : plan.loads) {
     loads.push_back({{"concurrency", load.concurrency},
                      {"requests", load.requests},

@@ -182,8 +182,8 @@ const MeasuredMetric* RunEstimates::find(std::string_view metric) const {
 }
 
 Interval known_interval(const analytic::ClusteredEstimate& estimate) {
-  constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
-  return is_assumed(estimate) ? Interval{not_known, not_known} : analytic::interval_of(estimate);
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  return is_assumed(estimate) ? Interval{nothing, nothing} : analytic::interval_of(estimate);
 }
 
 std::size_t ClusterRegistry::number_of(const std::vector<std::string>& names) {

@@ -125,11 +125,13 @@ Command advise_command() {
                        {"json", "", "one JSON document, schema foredraft.advise/1"}},
            .min_positional = 0,
            .max_positional = max_advised_logs,
+           // NOLINTBEGIN(bugprone-suspicious-missing-comma): a long command in two lines
            .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
                         "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
                         "llama-3.2-1b",
                         "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json",
                         "foredraft advise --plan vllm --current-k 3 --concurrency 16"},
+           // NOLINTEND(bugprone-suspicious-missing-comma)
            .groups = {{"step times, for draft lengths that were not logged",
                        {device_option,
                         profile_option,

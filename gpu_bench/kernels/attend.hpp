@@ -194,6 +194,7 @@ struct AttendKernel {
       scores = scores == other ? other - chunk_keys : other;
     }
 
+    // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a block's share fit 32 bits
     const unsigned tile_floats = tile_rows * n << lanes_log2;  // with the padding of head_dim
     auto* sums = reinterpret_cast<float*>(block.shared());
     block.sync();
@@ -246,6 +247,7 @@ struct AttendKernel {
       }
       write(place, at, merged, 1.0F);
     }
+    // NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
   }
 
  private:

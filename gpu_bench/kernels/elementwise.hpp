@@ -230,8 +230,8 @@ struct StoreKeysValuesKernel {
       for (unsigned j = 0; j < n; ++j) {
         const float exponent = -2.0F * static_cast<float>(i + j) / static_cast<float>(head_dim);
         const float angle = static_cast<float>(position) * std::exp2(exponent * rotary_log2_base);
-        float s;
-        float c;
+        float s = 0.0F;
+        float c = 0.0F;
         sine_and_cosine(angle, s, c);
         const float rotated = low[j] * c - high[j] * s;
         high[j] = high[j] * c + low[j] * s;
