@@ -76,20 +76,6 @@ void name_drafters(std::vector<Run>& runs) {
   }
 }
 
-std::string curve_name(const RunSetting& setting, std::span<const Run> runs) {
-  Run run{.setting = setting};
-  run.setting.gamma = 1;
-  run.setting.adaptive = false;
-  const std::string name = setting_text(run, runs);
-  constexpr std::string_view placeholder = "K = 1";
-  std::string without = name;
-  without.erase(without.find(placeholder) == std::string::npos ? without.size() : without.find(placeholder),
-                placeholder.size());
-  while (without.starts_with(", ")) without.erase(0, 2);
-  while (without.ends_with(", ")) without.erase(without.size() - 2);
-  return without;
-}
-
 /// A drafter that proposes a block in one pass: what it accepts depends on the size of the block.
 bool drafts_blocks(std::string_view drafter) {
   std::string lower(drafter);
@@ -216,7 +202,7 @@ void add_curves(const std::vector<Run>& runs, Advice& advice) {
   for (const auto& [setting, of_curve] : by_setting) {
     AcceptanceCurve& curve = advice.curves.emplace_back();
     curve.setting = setting;
-    curve.name = curve_name(setting, runs);
+    curve.name = drafter_text(setting, runs);
     fit_curve(counts_of(of_curve), curve);
     if (const double steps = steps_of(of_curve); steps > most) {
       most = steps;

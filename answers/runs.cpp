@@ -648,8 +648,10 @@ std::string adaptive_text(const Run& run) {
 
 }  // namespace
 
-std::string setting_text(const Run& run, std::span<const Run> runs) {
-  if (run.is_plain()) return "plain";
+namespace {
+
+/// What tells a setting apart from others of `runs`, with its draft length in the middle unless that is empty.
+std::string setting_words(const RunSetting& setting, std::span<const Run> runs, const std::string& length) {
   std::set<std::string> drafters;
   std::set<std::string> models;
   std::set<std::string> versions;
@@ -663,14 +665,26 @@ std::string setting_text(const Run& run, std::span<const Run> runs) {
   const auto add = [&](const std::string& word, std::size_t kinds) {
     if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
   };
-  add(run.setting.drafter, drafters.size());
-  add(run.setting.draft_model, models.size());
-  words.push_back(run.setting.adaptive ? adaptive_text(run)
-                  : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
-                                       : std::string("K unknown"));
-  add(run.setting.engine + " " + run.setting.version, versions.size());
-  if (!run.setting.file.empty()) words.push_back(readable(short_name(run.setting.file), longest_drafter));
+  add(setting.drafter, drafters.size());
+  add(setting.draft_model, models.size());
+  if (!length.empty()) words.push_back(length);
+  add(setting.engine + " " + setting.version, versions.size());
+  if (!setting.file.empty()) words.push_back(readable(short_name(setting.file), longest_drafter));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::string setting_text(const Run& run, std::span<const Run> runs) {
+  if (run.is_plain()) return "plain";
+  const std::string length = run.setting.adaptive ? adaptive_text(run)
+                             : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
+                                                  : std::string("K unknown");
+  return setting_words(run.setting, runs, length);
+}
+
+std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
+  return setting_words(setting, runs, "");
 }
 
 std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {

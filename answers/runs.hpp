@@ -123,6 +123,8 @@ struct RunList {
 
 /// "eagle3, K = 3", with what tells it apart from others of `runs` only.
 [[nodiscard]] std::string setting_text(const Run& run, std::span<const Run> runs);
+/// The same without the draft length; empty if there is one drafter only.
+[[nodiscard]] std::string drafter_text(const RunSetting& setting, std::span<const Run> runs);
 
 /// The shortest of each group of contexts, ascending: a new one begins where the next is longer by more than half.
 [[nodiscard]] std::vector<double> context_levels(std::vector<double> contexts);
