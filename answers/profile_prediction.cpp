@@ -10,7 +10,7 @@
 #include "core/marginals.hpp"
 #include "foredraft/scenario.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 
 namespace foredraft::answers {

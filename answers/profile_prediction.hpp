@@ -15,6 +15,7 @@
 #include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 

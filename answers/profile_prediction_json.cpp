@@ -66,7 +66,7 @@ Json facts_json(const std::optional<ModelFacts>& facts) {
           {"weight_bytes", facts->weight_bytes},
           {"step_bytes", facts->step_bytes},
           {"kv_bytes_per_token", facts->kv_bytes_per_token},
-          {"format", to_string(facts->deployment.weights)},
+          {"format", to_text(facts->deployment.weights)},
           {"kv_format", to_string(facts->deployment.kv_cache)},
           {"tensor_parallel", facts->deployment.tensor_parallel}};
 }

@@ -9,6 +9,7 @@
 #include "core/digest.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -171,7 +172,7 @@ std::string decision_map_csv(const answers::ProfilePrediction& prediction) {
 }
 
 nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
-  return {{"weights", to_string(deployment.weights)},
+  return {{"weights", to_text(deployment.weights)},
           {"kv_cache", to_string(deployment.kv_cache)},
           {"tensor_parallel", deployment.tensor_parallel},
           {"expert_skew", deployment.expert_skew}};

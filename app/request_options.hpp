@@ -11,6 +11,7 @@
 #include "core/command_line.hpp"
 #include "inputs/read_model.hpp"
 #include "inputs/request_field.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::app {
 
@@ -29,7 +30,7 @@ void read_fields(CommandLine& line, std::span<const inputs::RequestField<Request
       } else if constexpr (std::is_same_v<To, std::string Request::*>) {
         request.*to = line.text(field.name).value_or("");
       } else if (const auto word = line.text(field.name)) {
-        request.*to = latency::number_format(*word);
+        request.*to = latency::format_named<typename std::decay_t<decltype(request.*to)>::value_type>(*word);
         if (!(request.*to)) {
           line.reject(field.name, fmt::format("unknown format \"{}\"", *word), "", inputs::format_suggestion(*word));
         }

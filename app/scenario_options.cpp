@@ -11,6 +11,7 @@
 #include "inputs/devices.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
 #include "logs/log_format.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/processes.hpp"

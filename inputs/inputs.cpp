@@ -21,6 +21,7 @@
 #include "inputs/corpus.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
@@ -58,17 +59,18 @@ std::string deployment_key(const Roofline& asked) {
                      asked.allow_vocabulary_mismatch);
 }
 
-std::optional<latency::NumberFormat> read_format(std::string_view key, const std::optional<std::string>& word) {
+template <typename Format>
+std::optional<Format> read_format(std::string_view key, const std::optional<std::string>& word) {
   if (!word) return std::nullopt;
-  if (const auto format = latency::number_format(*word)) return format;
+  if (const auto format = latency::format_named<Format>(*word)) return format;
   throw DomainError(fmt::format("{}: unknown format \"{}\" - {}", key, *word, format_suggestion(*word)));
 }
 
 AskedDeployment asked_deployment(const Roofline* asked) {
   if (asked == nullptr) return {};
-  return {.target_format = read_format("cost.target_format", asked->target_format),
-          .draft_format = read_format("cost.draft_format", asked->draft_format),
-          .kv_format = read_format("cost.kv_format", asked->kv_format),
+  return {.target_format = read_format<latency::WeightFormats>("cost.target_format", asked->target_format),
+          .draft_format = read_format<latency::WeightFormats>("cost.draft_format", asked->draft_format),
+          .kv_format = read_format<latency::NumberFormat>("cost.kv_format", asked->kv_format),
           .target_tp = asked->target_tp,
           .draft_tp = asked->draft_tp,
           .expert_skew = asked->expert_skew};

@@ -15,6 +15,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::inputs {
 namespace {

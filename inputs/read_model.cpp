@@ -11,7 +11,8 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -130,14 +131,15 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
-latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<NumberFormat> weights,
+latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::WeightFormats> weights,
                                   std::optional<NumberFormat> cache, std::optional<std::int64_t> devices,
                                   std::optional<double> skew) {
   latency::Deployment deployment{.tensor_parallel = devices.value_or(1), .expert_skew = skew.value_or(0.0)};
-  deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
-  deployment.kv_cache =
-      cache ? *cache
-            : (model ? model->kv_cache : std::nullopt).value_or(latency::default_cache_format(deployment.weights));
+  deployment.weights =
+      weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::WeightFormats(NumberFormat::fp16));
+  deployment.kv_cache = cache ? *cache
+                              : (model ? model->kv_cache : std::nullopt)
+                                    .value_or(latency::default_cache_format(deployment.weights.layers()));
   return deployment;
 }
 
@@ -233,7 +235,7 @@ Table model_table() {
     table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), heads_text(shape),
                           experts_text(shape), fmt::format("{}", shape.vocabulary),
                           fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
-                          fmt::format("{:.3f}", latency::step_weight_bytes(shape, latency::DataType::fp16) / 1e9)});
+                          fmt::format("{:.3f}", 2.0 * latency::step_parameters(shape) / 1e9)});
   }
   return table;
 }

@@ -10,6 +10,7 @@
 #include "core/digest.hpp"
 #include "core/table.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/profile/profile.hpp"
 
 /// The models that a command can name.
@@ -18,7 +19,8 @@ namespace foredraft::inputs {
 /// A shape with its origin, and the formats of its checkpoint if the config states them.
 struct ReadModel {
   latency::ModelShape shape;
-  std::optional<latency::NumberFormat> weights = {}, kv_cache = {};
+  std::optional<latency::WeightFormats> weights = {};
+  std::optional<latency::NumberFormat> kv_cache = {};
   std::vector<std::string> notes = {};   ///< what was omitted or assumed, one sentence each
   std::vector<FileDigest> digests = {};  ///< of the files that it was read from; none for a shipped shape
 };
@@ -49,7 +51,8 @@ struct ReadModel {
 /// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
   /// Default: those of the model's config, else fp16; for the KV cache that of the weights, bf16 if these are narrower.
-  std::optional<latency::NumberFormat> target_format = {}, draft_format = {}, kv_format = {};
+  std::optional<latency::WeightFormats> target_format = {}, draft_format = {};
+  std::optional<latency::NumberFormat> kv_format = {};
   std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share a model; default 1
   std::optional<double> expert_skew = {};                     ///< 0 (default): tokens choose experts independently
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< attained shares

@@ -13,6 +13,7 @@
 
 #include "core/problems.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 
 /// The values of a request by name, so that whoever asks (options of the program, keywords of Python) reads them all
 /// from one table.
@@ -34,7 +35,7 @@ template <class Request>
 struct RequestField {
   std::string_view name;  ///< of the option without its dashes; a keyword has underscores for hyphens
   std::variant<std::string Request::*, bool Request::*, std::optional<latency::NumberFormat> Request::*,
-               WholeNumber<Request>, RealNumber<Request>>
+               std::optional<latency::WeightFormats> Request::*, WholeNumber<Request>, RealNumber<Request>>
       value;
 };
 

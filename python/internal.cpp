@@ -33,7 +33,7 @@
 #include "inputs/table_reader.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "logs/observations_file.hpp"
 #include "logs/scrapes.hpp"
@@ -180,10 +180,10 @@ Json figure_json(const std::vector<latency::SheetFigure>& figures) {
   return json;
 }
 
-latency::NumberFormat format_of(const std::string& stated, std::optional<latency::NumberFormat> own,
-                                latency::NumberFormat otherwise, std::string_view key) {
+template <typename Format>
+Format format_of(const std::string& stated, const std::optional<Format>& own, Format otherwise, std::string_view key) {
   if (stated.empty()) return own.value_or(otherwise);
-  if (const auto format = latency::number_format(stated)) return *format;
+  if (const auto format = latency::format_named<Format>(stated)) return *format;
   std::vector<std::string> known;
   for (const latency::NumberFormat format : latency::number_formats()) known.emplace_back(to_string(format));
   throw InputError(
@@ -471,10 +471,10 @@ std::string device_document(const std::string& name) {
 std::string model_document(const std::string& name, const std::string& format, const std::string& kv_format,
                            std::int64_t tensor_parallel) {
   const inputs::ReadModel read = inputs::read_model(name);
-  const latency::NumberFormat weights = format_of(format, read.weights, latency::NumberFormat::fp16, "format");
+  const auto weights = format_of<latency::WeightFormats>(format, read.weights, latency::NumberFormat::fp16, "format");
   const latency::Deployment deployment{
       .weights = weights,
-      .kv_cache = format_of(kv_format, read.kv_cache, latency::default_cache_format(weights), "kv_format"),
+      .kv_cache = format_of(kv_format, read.kv_cache, latency::default_cache_format(weights.layers()), "kv_format"),
       .tensor_parallel = tensor_parallel};
   const latency::ModelShape& shape = read.shape;
   return Json{{"name", shape.name},
@@ -489,7 +489,7 @@ std::string model_document(const std::string& name, const std::string& format, c
               {"vocabulary", shape.vocabulary},
               {"parameters", latency::parameters(shape)},
               {"active_parameters", latency::active_parameters(shape)},
-              {"format", to_string(deployment.weights)},
+              {"format", to_text(deployment.weights)},
               {"kv_format", to_string(deployment.kv_cache)},
               {"tensor_parallel", tensor_parallel},
               {"weight_bytes", latency::weight_bytes(shape, deployment)},

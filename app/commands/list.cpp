@@ -15,7 +15,7 @@
 #include "inputs/read_model.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "logs/log_format.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"
@@ -145,7 +145,7 @@ Json models() {
                 {"vocabulary", shape.vocabulary},
                 {"parameters", latency::parameters(shape)},
                 {"published_parameters", value_or_null(shape.published_parameters)},
-                {"fp16_step_bytes", latency::step_weight_bytes(shape, latency::DataType::fp16)}};
+                {"fp16_step_bytes", 2.0 * latency::step_parameters(shape)}};
   });
 }
 

@@ -130,8 +130,9 @@ std::int64_t mixtures(const ModelShape& shape) { return feed_forward_layers(shap
 /// A bias added to each router output, used to choose experts but not to weight them.
 void add_router_bias(ModelShape& shape) { add_further(shape, product(mixtures(shape), shape.experts.count)); }
 
-void note_drafting_layers(FamilyReading& reading, std::string_view key) {
+void read_drafting_layers(FamilyReading& reading, std::string_view key) {
   const std::int64_t layers = reading.config.whole_or(key, 0);
+  reading.drafting_layers = layers;
   if (layers == 0) return;
   reading.notes.push_back(fmt::format("{}: {} layer{} for drafting (MTP) ignored: not part of the target", key, layers,
                                       layers == 1 ? "" : "s"));
@@ -293,7 +294,7 @@ void read_deepseek(FamilyReading& reading) {
   if (config.whole_or("moe_layer_freq", 1) != 1) {
     config.reject("moe_layer_freq", "is not 1", "only a mixture at every layer after the dense ones is supported");
   }
-  note_drafting_layers(reading, "num_nextn_predict_layers");
+  read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
 void read_deepseek_v3(FamilyReading& reading) {
@@ -325,7 +326,7 @@ void read_glm4_moe(FamilyReading& reading) {
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 1) * shape.experts.d_ff;
   if (shape.experts.dense_layers == 0) shape.d_ff = 0;
   add_router_bias(shape);
-  note_drafting_layers(reading, "num_nextn_predict_layers");
+  read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
 /// Norms over all heads together if qk_norm_type is per_layer: more parameters than one norm of a head.
@@ -341,7 +342,7 @@ void read_minimax_m2(FamilyReading& reading) {
   shape.experts = read_experts(config, "num_local_experts", "intermediate_size");
   shape.experts.shared_d_ff = config.whole_or("shared_intermediate_size", 0);
   if (config.flag("use_routing_bias", false)) add_router_bias(shape);
-  if (config.flag("use_mtp", false)) note_drafting_layers(reading, "num_mtp_modules");
+  if (config.flag("use_mtp", false)) read_drafting_layers(reading, "num_mtp_modules");
 }
 
 /// Lightning attention: queries, keys, values, a gate and the output, and a norm; a state of head_dim^2 per head.
@@ -394,7 +395,7 @@ void read_qwen3_next(FamilyReading& reading) {
   reading.shape.attention_gate = config.flag("attn_output_gate", true);
   if (mixture) read_qwen_experts(reading);
   read_delta_rule(reading);
-  note_drafting_layers(reading, "mtp_num_hidden_layers");
+  read_drafting_layers(reading, "mtp_num_hidden_layers");
 }
 
 /// Mamba-2: one projection to gate, inputs, groups and steps, a convolution, decay, skip and step bias per head, the
@@ -467,7 +468,7 @@ void read_nemotron_h(FamilyReading& reading) {
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 0) *
                               config.whole_or("moe_shared_expert_intermediate_size", shape.experts.d_ff);
   add_router_bias(shape);
-  note_drafting_layers(reading, "num_nextn_predict_layers");
+  read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
 bool says_eagle(const ConfigObject& config) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/documents.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
 

@@ -12,6 +12,7 @@
 
 #include "core/problems.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
 
@@ -83,6 +84,7 @@ struct FamilyReading {
   ConfigObject config;  ///< of the text model
   ModelShape& shape;
   std::vector<std::string>& notes;
+  std::int64_t& drafting_layers;  ///< of multi-token prediction, not part of the shape
 };
 
 struct ConfigFamily {

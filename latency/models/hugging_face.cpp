@@ -9,6 +9,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/models/config_object.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -148,7 +149,7 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   ConfigProblems config_problems(problems);
   const ConfigObject root(document, "", config_problems);
   const std::optional<ConfigObject> nested = nested_config(root, model.notes);
-  FamilyReading reading{nested.value_or(root), model.shape, model.notes};
+  FamilyReading reading{nested.value_or(root), model.shape, model.notes, model.drafting_layers};
   if (is_eagle_head(root)) {
     read_eagle_head(reading, root);
   } else {

@@ -59,8 +59,8 @@ constexpr std::tuple<> keys_of{};
 template <>
 constexpr std::tuple keys_of<Experts>{
     Key{"count", &Experts::count, Presence::required}, Key{"per_token", &Experts::per_token, Presence::required},
-    Key{"d_ff", &Experts::d_ff, Presence::required}, Key{"shared_d_ff", &Experts::shared_d_ff},
-    Key{"dense_layers", &Experts::dense_layers}};
+    Key{"d_ff", &Experts::d_ff, Presence::required},   Key{"shared_d_ff", &Experts::shared_d_ff},
+    Key{"dense_layers", &Experts::dense_layers},       Key{"latent_dim", &Experts::latent_dim}};
 template <>
 constexpr std::tuple keys_of<LatentAttention>{Key{"kv_rank", &LatentAttention::kv_rank, Presence::required},
                                               Key{"query_rank", &LatentAttention::query_rank},
@@ -70,8 +70,18 @@ constexpr std::tuple keys_of<LatentAttention>{Key{"kv_rank", &LatentAttention::k
 template <>
 constexpr std::tuple keys_of<SlidingWindow>{Key{"tokens", &SlidingWindow::tokens, Presence::required},
                                             Key{"layers", &SlidingWindow::layers, Presence::required},
+                                            Key{"heads", &SlidingWindow::heads},
                                             Key{"kv_heads", &SlidingWindow::kv_heads},
-                                            Key{"head_dim", &SlidingWindow::head_dim}};
+                                            Key{"head_dim", &SlidingWindow::head_dim},
+                                            Key{"value_dim", &SlidingWindow::value_dim}};
+template <>
+constexpr std::tuple keys_of<SparseAttention>{Key{"layers", &SparseAttention::layers, Presence::required},
+                                              Key{"selected_entries", &SparseAttention::selected_entries},
+                                              Key{"tokens_per_entry", &SparseAttention::tokens_per_entry},
+                                              Key{"local_tokens", &SparseAttention::local_tokens},
+                                              Key{"index_heads", &SparseAttention::index_heads},
+                                              Key{"index_dim", &SparseAttention::index_dim},
+                                              Key{"layer_parameters", &SparseAttention::layer_parameters}};
 template <>
 constexpr std::tuple keys_of<LinearAttention>{
     Key{"layers", &LinearAttention::layers, Presence::required},
@@ -79,9 +89,9 @@ constexpr std::tuple keys_of<LinearAttention>{
     Key{"state_elements", &LinearAttention::state_elements, Presence::required}};
 template <>
 constexpr std::tuple keys_of<HeadInputs>{
-    Key{"hidden_states", &HeadInputs::hidden_states}, Key{"hidden_width", &HeadInputs::hidden_width},
+    Key{"hidden_states", &HeadInputs::hidden_states},       Key{"hidden_width", &HeadInputs::hidden_width},
     Key{"draft_vocabulary", &HeadInputs::draft_vocabulary}, Key{"wide_attention", &HeadInputs::wide_attention},
-    Key{"own_vocabulary", &HeadInputs::own_vocabulary}};
+    Key{"own_vocabulary", &HeadInputs::own_vocabulary},     Key{"block_size", &HeadInputs::block_size}};
 template <>
 constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Presence::required},
                                          Key{"source", &ModelShape::source, Presence::required},
@@ -92,6 +102,11 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"heads", &ModelShape::heads, Presence::required},
                                          Key{"kv_heads", &ModelShape::kv_heads, Presence::required},
                                          Key{"head_dim", &ModelShape::head_dim, Presence::required},
+                                         Key{"value_dim", &ModelShape::value_dim},
+                                         Key{"query_rank", &ModelShape::query_rank},
+                                         Key{"output_groups", &ModelShape::output_groups},
+                                         Key{"output_rank", &ModelShape::output_rank},
+                                         Key{"residual_streams", &ModelShape::residual_streams},
                                          Key{"d_ff", &ModelShape::d_ff},
                                          Key{"vocabulary", &ModelShape::vocabulary, Presence::required},
                                          Key{"learned_positions", &ModelShape::learned_positions},
@@ -108,12 +123,14 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"query_key_norm", &ModelShape::query_key_norm},
                                          Key{"attention_gate", &ModelShape::attention_gate},
                                          Key{"values_are_keys", &ModelShape::values_are_keys},
+                                         Key{"single_cache", &ModelShape::single_cache},
                                          Key{"norm", &ModelShape::norm, Presence::required},
                                          Key{"activation", &ModelShape::activation, Presence::required},
                                          Key{"positions", &ModelShape::positions, Presence::required},
                                          Key{"experts", &ModelShape::experts},
                                          Key{"latent", &ModelShape::latent},
                                          Key{"window", &ModelShape::window},
+                                         Key{"sparse", &ModelShape::sparse},
                                          Key{"linear", &ModelShape::linear},
                                          Key{"head", &ModelShape::head},
                                          Key{"published_parameters", &ModelShape::published_parameters},
@@ -142,6 +159,11 @@ constexpr std::array elsewhere_keys{
 
 template <typename Value>
 constexpr bool has_keys = !std::same_as<std::remove_const_t<decltype(keys_of<Value>)>, std::tuple<>>;
+
+template <typename Value>
+constexpr bool is_list = false;
+template <typename Entry>
+constexpr bool is_list<std::vector<Entry>> = true;
 
 template <typename Value>
 struct Bare {
@@ -201,13 +223,15 @@ class ShapeReader {
       if (node.is_number()) return node.value<double>();
     } else if constexpr (has_keys<Value>) {
       kind = "a table";
-      if (const toml::table* table = node.as_table()) {
-        TomlTable inner(*table, fmt::format("{}.{}", table_.name(), key), line_of(node.source()), problems_);
-        ShapeReader reader(inner, problems_);
-        Value part;
-        reader.read(part);
-        sound_ = sound_ && reader.sound();
-        return part;
+      if (const toml::table* table = node.as_table()) return part_of<Value>(key, *table, line_of(node.source()));
+    } else if constexpr (is_list<Value>) {
+      kind = "a list of tables";
+      if (const toml::array* array = node.as_array(); array != nullptr && array->is_array_of_tables()) {
+        Value parts;
+        for (const toml::node& entry : *array) {
+          parts.push_back(part_of<typename Value::value_type>(key, *entry.as_table(), line_of(entry.source())));
+        }
+        return parts;
       }
     } else {
       if constexpr (std::same_as<Value, std::string>) kind = "a string";
@@ -216,6 +240,16 @@ class ShapeReader {
     }
     table_.reject_type(key, node, kind);
     return std::nullopt;
+  }
+
+  template <typename Part>
+  Part part_of(std::string_view key, const toml::table& table, std::int64_t line) {
+    TomlTable inner(table, fmt::format("{}.{}", table_.name(), key), line, problems_);
+    ShapeReader reader(inner, problems_);
+    Part part;
+    reader.read(part);
+    sound_ = sound_ && reader.sound();
+    return part;
   }
 
   TomlTable& table_;

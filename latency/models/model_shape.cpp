@@ -70,6 +70,7 @@ void check_experts(const ModelShape& shape, ShapeCheck& check) {
   check.dimension("experts.count", experts.count, 1);
   check.dimension("experts.d_ff", experts.d_ff, 1);
   check.dimension("experts.shared_d_ff", experts.shared_d_ff, 0);
+  check.dimension("experts.latent_dim", experts.latent_dim, 0);
   check.within("experts.per_token", experts.per_token, 1, experts.count, "experts.count");
   check.within("experts.dense_layers", experts.dense_layers, 0, feed_forward_layers(shape),
                "the layers with a feed-forward block");
@@ -113,12 +114,46 @@ void check_layers(const ModelShape& shape, ShapeCheck& check) {
   check.within("window.layers", shape.window.layers, 0, attention_layers(shape), "the layers with attention");
   check.require((shape.window.layers > 0) == (shape.window.tokens > 0), "window.tokens",
                 fmt::format("is {}", shape.window.tokens), "a window has tokens and layers");
-  check.within("window.kv_heads", shape.window.kv_heads, 0, shape.heads, "heads");
-  check.require(shape.window.kv_heads < 1 || shape.heads % shape.window.kv_heads == 0, "window.kv_heads",
-                fmt::format("is {}", shape.window.kv_heads), fmt::format("must divide heads, {}", shape.heads));
+  check.dimension("window.heads", shape.window.heads, 0);
+  const std::int64_t heads = window_heads(shape).heads;
+  check.within("window.kv_heads", shape.window.kv_heads, 0, heads, "heads");
+  check.require(shape.window.kv_heads < 1 || heads % shape.window.kv_heads == 0, "window.kv_heads",
+                fmt::format("is {}", shape.window.kv_heads), fmt::format("must divide heads, {}", heads));
   check.dimension("window.head_dim", shape.window.head_dim, 0);
+  check.dimension("window.value_dim", shape.window.value_dim, 0);
   const bool known = shape.norms_per_layer == 1 || shape.norms_per_layer == 2 || shape.norms_per_layer == 4;
   check.require(known, "norms_per_layer", fmt::format("is {}", shape.norms_per_layer), "must be 1, 2 or 4");
+}
+
+void check_sparse(const ModelShape& shape, ShapeCheck& check) {
+  std::int64_t left = attention_layers(shape) - shape.window.layers;
+  for (const SparseAttention& sparse : shape.sparse) {
+    check.within("sparse.layers", sparse.layers, 1, left, "the layers with attention that are left");
+    check.dimension("sparse.selected_entries", sparse.selected_entries, 0);
+    check.dimension("sparse.tokens_per_entry", sparse.tokens_per_entry, 1);
+    check.dimension("sparse.local_tokens", sparse.local_tokens, 0);
+    check.dimension("sparse.index_heads", sparse.index_heads, 0);
+    check.dimension("sparse.index_dim", sparse.index_dim, 0);
+    check.count("sparse.layer_parameters", sparse.layer_parameters, 0);
+    left -= sparse.layers;
+  }
+}
+
+void check_projections(const ModelShape& shape, ShapeCheck& check) {
+  check.dimension("value_dim", shape.value_dim, 0);
+  check.dimension("query_rank", shape.query_rank, 0);
+  check.dimension("output_rank", shape.output_rank, 0);
+  constexpr std::int64_t max_streams = 64;
+  check.within("residual_streams", shape.residual_streams, 1, max_streams, "what a block mixes");
+  check.within("output_groups", shape.output_groups, 0, shape.heads, "heads");
+  check.require(shape.output_groups < 1 || shape.heads % shape.output_groups == 0, "output_groups",
+                fmt::format("is {}", shape.output_groups), fmt::format("must divide heads, {}", shape.heads));
+  check.require((shape.output_groups > 0) == (shape.output_rank > 0), "output_rank",
+                fmt::format("is {}", shape.output_rank), "groups of the output have a rank");
+  const bool latent = shape.latent.kv_rank > 0;
+  check.require(!latent || (shape.query_rank == 0 && shape.output_groups == 0 && shape.value_dim == 0), "latent",
+                "has ranks and a value_dim of its own",
+                "query_rank, output_groups and value_dim are for other attention");
 }
 
 void check_head(const ModelShape& shape, ShapeCheck& check) {
@@ -128,6 +163,7 @@ void check_head(const ModelShape& shape, ShapeCheck& check) {
   constexpr std::int64_t max_states = 64;  // EAGLE-3 reads 3
   check.within("head.hidden_states", shape.head.hidden_states, 1, max_states, "what a head reads");
   check.dimension("head.hidden_width", shape.head.hidden_width, 0);
+  check.dimension("head.block_size", shape.head.block_size, 0);
   check.within("head.draft_vocabulary", shape.head.draft_vocabulary, 0, shape.vocabulary, "vocabulary");
 }
 
@@ -151,10 +187,13 @@ void check_architecture(const ModelShape& shape, ShapeCheck& check) {
     check.require(shape.encoder_layers > 0, "encoder_layers", "is 0", "an encoder_decoder has an encoder");
     check.require(shape.source_length > 0, "source_length", "is 0", "an encoder_decoder has a source");
     const bool plain = shape.experts.count == 0 && shape.latent.kv_rank == 0 && shape.window.layers == 0 &&
-                       shape.linear.layers == 0 && shape.norms_per_layer == 2 && !shape.query_key_norm;
+                       shape.linear.layers == 0 && shape.norms_per_layer == 2 && !shape.query_key_norm &&
+                       shape.sparse.empty() && shape.query_rank == 0 && shape.output_groups == 0 &&
+                       shape.value_dim == 0 && shape.residual_streams == 1;
     check.require(
         plain, "architecture", "is \"encoder_decoder\"",
-        "experts, latent, window, linear, norms_per_layer and query_key_norm are supported only for decoders");
+        "experts, latent, window, sparse, linear, ranks, norms_per_layer and query_key_norm are supported only for "
+        "decoders");
   } else {
     check.require(shape.encoder_layers == 0, "encoder_layers", fmt::format("is {}", shape.encoder_layers),
                   "only with architecture = \"encoder_decoder\"");
@@ -180,12 +219,21 @@ std::int64_t attention_layers(const ModelShape& shape) {
 
 std::int64_t feed_forward_layers(const ModelShape& shape) { return shape.feed_forward_layers.value_or(shape.layers); }
 
-std::int64_t window_kv_heads(const ModelShape& shape) {
-  return shape.window.kv_heads > 0 ? shape.window.kv_heads : shape.kv_heads;
+AttentionHeads attention_heads(const ModelShape& shape) {
+  return {.heads = shape.heads,
+          .kv_heads = shape.kv_heads,
+          .key_dim = shape.head_dim,
+          .value_dim = shape.value_dim > 0 ? shape.value_dim : shape.head_dim};
 }
 
-std::int64_t window_head_dim(const ModelShape& shape) {
-  return shape.window.head_dim > 0 ? shape.window.head_dim : shape.head_dim;
+AttentionHeads window_heads(const ModelShape& shape) {
+  const SlidingWindow& window = shape.window;
+  const auto stated = [](std::int64_t own, std::int64_t other) { return own > 0 ? own : other; };
+  const std::int64_t key_dim = stated(window.head_dim, shape.head_dim);
+  return {.heads = stated(window.heads, shape.heads),
+          .kv_heads = stated(window.kv_heads, shape.kv_heads),
+          .key_dim = key_dim,
+          .value_dim = stated(window.value_dim, stated(shape.value_dim, key_dim))};
 }
 
 std::optional<std::string> why_not_runnable(const ModelShape& shape) {
@@ -195,9 +243,15 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
   if (shape.query_key_norm) return "norms of queries and keys are not run";
   if (shape.attention_gate) return "gates of attention are not run";
   if (shape.norms_per_layer != 2) return "other than two norms per layer are not run";
-  if (shape.values_are_keys || shape.window.kv_heads > 0 || shape.window.head_dim > 0) {
+  const SlidingWindow plain_window{.tokens = shape.window.tokens, .layers = shape.window.layers};
+  if (shape.values_are_keys || shape.window != plain_window) {
     return "layers whose attention differs in shape are not run";
   }
+  if (!shape.sparse.empty()) return "attention to chosen or compressed entries is not run";
+  if (shape.value_dim > 0 || shape.query_rank > 0 || shape.output_groups > 0) {
+    return "projections of attention through other widths are not run";
+  }
+  if (shape.residual_streams > 1) return "hyper-connections are not run";
   if (shape.head != HeadInputs{}) return "heads of several hidden states or a vocabulary of their own are not run";
   if (attention_layers(shape) != shape.layers || feed_forward_layers(shape) != shape.layers) {
     return "layers without attention or without a feed-forward block are not run";
@@ -214,6 +268,8 @@ std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
   check_experts(shape, check);
   check_latent(shape, check);
   check_layers(shape, check);
+  check_sparse(shape, check);
+  check_projections(shape, check);
   check_head(shape, check);
   check_published(shape, check);
   return std::move(check).problems();
@@ -226,73 +282,6 @@ void check_shape(const ModelShape& shape) {
                            problem.why);
   }
   if (!message.empty()) throw DomainError(message);
-}
-
-namespace {
-
-/// Aliases in checkpoints and engines.
-constexpr std::array<Word<NumberFormat>, 21> further_words{{
-    {"float32", NumberFormat::fp32},       {"float", NumberFormat::fp32},   {"bfloat16", NumberFormat::bf16},
-    {"float16", NumberFormat::fp16},       {"half", NumberFormat::fp16},    {"float8", NumberFormat::fp8},
-    {"fp8_e4m3", NumberFormat::fp8},       {"fp8_e5m2", NumberFormat::fp8}, {"e4m3", NumberFormat::fp8},
-    {"e5m2", NumberFormat::fp8},           {"w8a8", NumberFormat::int8},    {"w8a8_int8", NumberFormat::int8},
-    {"awq", NumberFormat::int4},           {"gptq", NumberFormat::int4},    {"awq_marlin", NumberFormat::int4},
-    {"gptq_marlin", NumberFormat::int4},   {"w4a16", NumberFormat::int4},   {"fp4", NumberFormat::nvfp4},
-    {"modelopt_fp4", NumberFormat::nvfp4}, {"w8a8_fp8", NumberFormat::fp8}, {"fp8_block", NumberFormat::fp8},
-}};
-
-std::string lower_case(std::string_view word) {
-  std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-}  // namespace
-
-const std::vector<NumberFormat>& number_formats() {
-  static const std::vector<NumberFormat> all{NumberFormat::fp32,  NumberFormat::bf16, NumberFormat::fp16,
-                                             NumberFormat::fp8,   NumberFormat::int8, NumberFormat::int4,
-                                             NumberFormat::nvfp4, NumberFormat::mxfp4};
-  return all;
-}
-
-std::optional<NumberFormat> number_format(std::string_view word) {
-  const std::string lower = lower_case(word);
-  if (const auto format = value_of<NumberFormat>(lower)) return format;
-  return meaning_of(lower, further_words);
-}
-
-double bits_of(NumberFormat format) {
-  switch (format) {
-    case NumberFormat::fp32:
-      return 32.0;
-    case NumberFormat::bf16:
-    case NumberFormat::fp16:
-      return 16.0;
-    case NumberFormat::fp8:
-    case NumberFormat::int8:
-      return 8.0;
-    case NumberFormat::int4:
-      return 4.0 + 16.0 / 128.0;
-    case NumberFormat::nvfp4:
-      return 4.0 + 8.0 / 16.0;
-    case NumberFormat::mxfp4:
-      break;
-  }
-  return 4.0 + 8.0 / 32.0;
-}
-
-NumberFormat compute_format(NumberFormat format) {
-  return format == NumberFormat::int4 || format == NumberFormat::mxfp4 ? NumberFormat::bf16 : format;
-}
-
-NumberFormat default_cache_format(NumberFormat weights) {
-  return bits_of(weights) < bits_of(NumberFormat::fp16) ? NumberFormat::bf16 : weights;
-}
-
-NumberFormat unquantized_format(NumberFormat weights) {
-  return weights == NumberFormat::fp32 || weights == NumberFormat::fp16 ? weights : NumberFormat::bf16;
 }
 
 }  // namespace foredraft::latency

@@ -46,6 +46,8 @@ struct Experts {
   std::int64_t d_ff = 0;          ///< of one routed expert
   std::int64_t shared_d_ff = 0;   ///< of the shared experts of a layer together; 0: none
   std::int64_t dense_layers = 0;  ///< layers that have the dense block of ModelShape::d_ff instead
+  std::int64_t latent_dim = 0;    ///< of the space to which a layer projects the inputs of its routed experts and from
+                                  ///< which it projects their sum (Nemotron 3); 0: d_model, without projections
   bool operator==(const Experts&) const = default;
 };
 
@@ -60,13 +62,28 @@ struct LatentAttention {
   bool operator==(const LatentAttention&) const = default;
 };
 
-/// Layers whose attention sees only the last `tokens` positions.
+/// Layers whose attention sees only the last `tokens` positions. Members that are 0 are those of the other layers.
 struct SlidingWindow {
   std::int64_t tokens = 0;
   std::int64_t layers = 0;
-  std::int64_t kv_heads = 0;  ///< of these layers if it differs from the others' (Gemma 4); 0: the same
-  std::int64_t head_dim = 0;  ///< likewise
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t value_dim = 0;
   bool operator==(const SlidingWindow&) const = default;
+};
+
+/// Layers, among those without a window, whose attention does not read the whole cache: an indexer scores its entries
+/// and each query reads the best ones (DeepSeek-V3.2), an entry stands for several tokens (DeepSeek-V4), or both.
+struct SparseAttention {
+  std::int64_t layers = 0;
+  std::int64_t selected_entries = 0;  ///< that a query reads at most; 0: all
+  std::int64_t tokens_per_entry = 1;  ///< that one entry of the cache stands for
+  std::int64_t local_tokens = 0;      ///< the last ones are kept and read as they are besides
+  std::int64_t index_heads = 0;       ///< 0: no indexer of their own; layers may use that of a layer before (GLM-5.2)
+  std::int64_t index_dim = 0;         ///< of the key that the indexer keeps in fp8 for each entry
+  std::int64_t layer_parameters = 0;  ///< of one layer's indexer and compression
+  bool operator==(const SparseAttention&) const = default;
 };
 
 /// Layers that keep a state of fixed size instead of a KV cache: gated delta rule, Mamba-2. Rolling back rejected
@@ -85,6 +102,7 @@ struct HeadInputs {
   bool wide_attention = false;        ///< EAGLE-3: query, key and value read [embedding; hidden], 2 d_model wide
   std::int64_t draft_vocabulary = 0;  ///< tokens that the head can draft; 0: the vocabulary
   bool own_vocabulary = false;        ///< the head has a vocabulary projection of its own, else the target's
+  std::int64_t block_size = 0;        ///< tokens that one pass drafts at most (DFlash); 0: one pass a token
   bool operator==(const HeadInputs&) const = default;
 };
 
@@ -98,8 +116,9 @@ struct ModelShape {
   std::int64_t layers = 0;  ///< of the decoder
   std::int64_t d_model = 0;
   std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;  ///< heads for multi-head, fewer for grouped, 1 for multi-query attention
-  std::int64_t head_dim = 0;  ///< heads * head_dim may differ from d_model
+  std::int64_t kv_heads = 0;   ///< heads for multi-head, fewer for grouped, 1 for multi-query attention
+  std::int64_t head_dim = 0;   ///< heads * head_dim may differ from d_model
+  std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
   std::int64_t d_ff = 0;
   bool gated = false;  ///< two input projections, one of them a gate
   std::int64_t vocabulary = 0;
@@ -114,12 +133,18 @@ struct ModelShape {
   std::int64_t max_context = 0;        ///< maximum positions of the model; 0: not known
   std::int64_t norms_per_layer =
       2;  ///< 4 if the outputs of both blocks are normalized too (Gemma 2 to 4); 1 if a layer is one block (Nemotron-H)
-  bool query_key_norm = false;   ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
-  bool attention_gate = false;   ///< the query projection also yields a gate of the output, as wide (Qwen3-Next)
-  bool values_are_keys = false;  ///< no value projection in the layers without a window (Gemma 4)
+  bool query_key_norm = false;        ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
+  bool attention_gate = false;        ///< the query projection also yields a gate of the output, as wide (Qwen3-Next)
+  bool values_are_keys = false;       ///< no value projection in the layers without a window (Gemma 4)
+  bool single_cache = false;          ///< one cached vector per head is both key and value (DeepSeek-V4)
+  std::int64_t query_rank = 0;        ///< queries are projected through so many dimensions; 0: from d_model directly
+  std::int64_t output_groups = 0;     ///< the attention output is projected by groups of heads to output_rank each, and
+  std::int64_t output_rank = 0;       ///< these to d_model; 0: directly
+  std::int64_t residual_streams = 1;  ///< that each block mixes to its input and its output to (hyper-connections)
   Experts experts = {};
   LatentAttention latent = {};
   SlidingWindow window = {};
+  std::vector<SparseAttention> sparse = {};  ///< the other layers without a window read the whole cache
   LinearAttention linear = {};
   HeadInputs head = {};
   /// Numbers of layers with attention and with a feed-forward block, if not every layer has both (Nemotron-H). Softmax
@@ -134,9 +159,13 @@ struct ModelShape {
 [[nodiscard]] std::int64_t attention_layers(const ModelShape& shape);
 [[nodiscard]] std::int64_t feed_forward_layers(const ModelShape& shape);
 
-/// Key and value heads of the layers with a window, and their width.
-[[nodiscard]] std::int64_t window_kv_heads(const ModelShape& shape);
-[[nodiscard]] std::int64_t window_head_dim(const ModelShape& shape);
+/// Heads of softmax attention: of the layers without a window, and of those with one.
+struct AttentionHeads {
+  std::int64_t heads = 0, kv_heads = 0;
+  std::int64_t key_dim = 0, value_dim = 0;  ///< of one head
+};
+[[nodiscard]] AttentionHeads attention_heads(const ModelShape& shape);
+[[nodiscard]] AttentionHeads window_heads(const ModelShape& shape);
 
 /// Why the programs of operations/forward_passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt
 /// if they can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it
@@ -157,46 +186,5 @@ struct ShapeProblem {
 
 /// Throws DomainError that lists all problems.
 void check_shape(const ModelShape& shape);
-
-// ---- Storage and splitting of a model, independent of its shape.
-
-/// Number formats of storage. int4: groups of 128 with an fp16 scale (AWQ, GPTQ); nvfp4: of 16 with an fp8 scale;
-/// mxfp4: of 32 with an 8-bit exponent.
-enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4 };
-
-template <>
-struct WordsOf<NumberFormat> {
-  static constexpr std::array<std::string_view, 8> list{"fp32", "bf16", "fp16",  "fp8",
-                                                        "int8", "int4", "nvfp4", "mxfp4"};
-};
-
-/// All formats, in the order of the enumeration.
-[[nodiscard]] const std::vector<NumberFormat>& number_formats();
-
-/// The format of "fp16" and of the aliases of engines and checkpoints ("float16", "half", "awq", "w4a16", ...); nullopt
-/// for other words.
-[[nodiscard]] std::optional<NumberFormat> number_format(std::string_view word);
-
-/// Bits per value, including its share of the scales: 16 for bf16, 4.125 for int4, 4.5 for nvfp4.
-[[nodiscard]] double bits_of(NumberFormat format);
-
-/// The format in which products of weights in `format` are computed: weight-only formats (int4) compute in bf16.
-[[nodiscard]] NumberFormat compute_format(NumberFormat format);
-
-/// Format of activations, norms, embedding, vocabulary projection and router if the matrices are in `weights`: the same
-/// for fp32 and fp16, else bf16.
-[[nodiscard]] NumberFormat unquantized_format(NumberFormat weights);
-
-/// Default format of a KV cache: that of the weights, bf16 if these have fewer than 16 bits.
-[[nodiscard]] NumberFormat default_cache_format(NumberFormat weights);
-
-struct Deployment {
-  NumberFormat weights =
-      NumberFormat::bf16;  ///< of the layers' matrices; everything else is in unquantized_format of it
-  NumberFormat kv_cache = NumberFormat::bf16;
-  std::int64_t tensor_parallel = 1;  ///< devices that share each layer; divides the heads
-  double expert_skew = 0.0;          ///< in [0, 1]: 0 each token draws its experts independently, 1 all share them
-  bool operator==(const Deployment&) const = default;
-};
 
 }  // namespace foredraft::latency

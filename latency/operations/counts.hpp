@@ -53,15 +53,4 @@ struct Work {
 /// traffic from memory if passes over other copies run between two over these. Activations stay in a cache.
 [[nodiscard]] double streamed_bytes(const Program& program, DataType type);
 
-/// Parameters of the whole model, with the embedding once and further_parameters. For a head: only its own.
-[[nodiscard]] double parameters(const ModelShape& shape);
-
-/// The same with only the experts of one token in each mixture, as papers count "activated" parameters.
-[[nodiscard]] double active_parameters(const ModelShape& shape);
-
-/// Bytes of weights that one decode step of one token reads: layers (of a mixture the experts of one token) and
-/// vocabulary projection, without the embedding's table, the positions, the encoder and the cross-attention's key and
-/// value projections.
-[[nodiscard]] double step_weight_bytes(const ModelShape& shape, DataType type);
-
 }  // namespace foredraft::latency

@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -47,19 +48,37 @@ constexpr double state_bytes = 4.0;  ///< of one element of a state of linear at
 
 constexpr double id_bytes = 4.0;  ///< of one token id
 
+/// Of one entry: values in fp8 with an fp32 scale for every 128 of them. [DeepSeek2025]
+double index_key_bytes(std::int64_t index_dim) {
+  constexpr std::int64_t scaled_together = 128;
+  return real(index_dim) + 4.0 * real(index_dim / scaled_together);
+}
+
 /// Number of tokens with logits.
 std::int64_t drafted_vocabulary(const ModelShape& shape) {
   return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
 }
 
-/// An operator with the bytes of its weights on one device.
-struct WeightedOperator {
-  StepOperator step;
-  double weights_read = 0.0;    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
-  double weights_stored = 0.0;  ///< in memory: all experts, whole tables
+struct Weights {
+  double parameters = 0.0, bytes = 0.0;
+
+  [[nodiscard]] Weights times(double factor) const { return {factor * parameters, factor * bytes}; }
+  Weights& operator+=(const Weights& other) {
+    parameters += other.parameters;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
-constexpr std::size_t max_operators = 32;  ///< of any pass, so that a list is allocated once
+/// An operator with its weights on one device.
+struct WeightedOperator {
+  StepOperator step;
+  Weights read = {};    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
+  Weights stored = {};  ///< in memory: all experts, whole tables
+  bool shared = false;  ///< with another model or pass, where it is stored
+};
+
+constexpr std::size_t max_operators = 48;  ///< of any pass, so that a list is allocated once
 
 /// Writes the operators of a forward pass, in the order in which the programs of forward_passes.hpp first have them.
 /// Checks nothing.
@@ -76,9 +95,8 @@ class StepWriter {
         feed_forward_layers_(real(feed_forward_layers(shape))),
         cross_layers_(shape.architecture == Architecture::encoder_decoder ? real(shape.layers) : 0.0),
         heads_(real(shape.heads) / devices_),
-        unquantized_(unquantized_format(deployment.weights)),
+        unquantized_(deployment.weights.unquantized()),
         value_bytes_(bits_of(unquantized_) / 8.0),
-        weight_bytes_(bits_of(deployment.weights) / 8.0),
         cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {
     operators_.reserve(max_operators);
   }
@@ -104,7 +122,7 @@ class StepWriter {
   /// One head on a hidden state: a residual block and a vocabulary projection.
   [[nodiscard]] std::vector<WeightedOperator> head_drafting() && {
     other("hidden state", 1.0, rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_), 0.0);
-    product({"head", 1.0, d_model_, d_model_, true});
+    product({ModelPart::inputs, "head", 1.0, d_model_, d_model_, true});
     other("head activation", 1.0, 2.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
     norm("residual sum", 1.0, d_model_, true);
     write_logits();
@@ -119,8 +137,9 @@ class StepWriter {
     causal_ = false;
     cache_bytes_ = value_bytes_;
     write_inputs();
+    operators_.back().shared = true;
     write_layers();
-    product({"cross keys and values", 2.0 * real(shape_.layers), d_model_,
+    product({ModelPart::attention, "cross keys and values", 2.0 * real(shape_.layers), d_model_,
              kv_heads(shape_.kv_heads) * real(shape_.head_dim), shape_.attention_bias});
     return std::move(operators_);
   }
@@ -128,19 +147,17 @@ class StepWriter {
  private:
   /// in [rows, inputs] times weight [inputs, outputs], sizes on one device.
   struct Product {
+    ModelPart part;
     std::string_view name;
     double count, inputs, outputs;
     bool bias = false;
     bool accumulate = false;  ///< adds to its output, which it reads
   };
 
-  /// Layers with the same kind of attention: with a window or without; their key-value heads may differ (Gemma 4).
-  struct AttentionLayers {
-    std::string_view name;  ///< of the attention operator
-    double layers;
-    std::int64_t window;        ///< tokens; 0: none
-    double kv_heads, head_dim;  ///< on one device
-    bool values;                ///< has a value projection; else values are the keys
+  /// What a query of each head and the cache of each layer hold, in values on one device.
+  struct Attending {
+    double heads, key_dim, value_dim;
+    double cached;  ///< of one entry
   };
 
   void write_inputs() {
@@ -148,20 +165,23 @@ class StepWriter {
     const bool learned = shape_.positions == Positions::learned;
     const bool added = learned || shape_.positions == Positions::sinusoidal;
     const double positions = added ? real(point_.tokens) * d_model_ * value_bytes_ : 0.0;
-    const double table = head ? 0.0 : real(shape_.vocabulary) * d_model_ * value_bytes_ / devices_;
+    const WeightFormat& table_format = deployment_.weights.of(ModelPart::embedding);
+    Weights tables = weights_of(table_format, head ? 0.0 : real(shape_.vocabulary) * d_model_ / devices_);
+    tables += plain_weights(real(shape_.learned_positions) * d_model_);
     add({{"embedding", OperatorKind::other, unquantized_, 1.0,
-          rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_) + positions, added ? rows_ * d_model_ : 0.0},
-         0.0,
-         table + real(shape_.learned_positions) * d_model_ * value_bytes_});
+          rows_ * (id_bytes + d_model_ * (table_format.bits / 8.0 + value_bytes_)) + positions,
+          added ? rows_ * d_model_ : 0.0},
+         {},
+         tables});
     if (!head) return;
 
     const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
     const double hidden = real(shape_.head.hidden_states) * width;
     if (!shape_.head.wide_attention) {
-      product({"input from embedding", 1.0, d_model_, d_model_, shape_.bias});
-      product({"input from hidden states", 1.0, hidden, d_model_, false, true});
+      product({ModelPart::inputs, "input from embedding", 1.0, d_model_, d_model_, shape_.bias});
+      product({ModelPart::inputs, "input from hidden states", 1.0, hidden, d_model_, false, true});
     } else if (hidden != d_model_ && !point_.own_hidden_states) {
-      product({"input from hidden states", 1.0, hidden, d_model_, shape_.bias});
+      product({ModelPart::inputs, "input from hidden states", 1.0, hidden, d_model_, shape_.bias});
     }
   }
 
@@ -178,13 +198,11 @@ class StepWriter {
     if (shape_.latent.kv_rank > 0) {
       write_latent_attention();
     } else {
-      const double windowed = real(shape_.window.layers);
-      write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
-                       !shape_.values_are_keys});
-      write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
-                       real(window_head_dim(shape_)), true});
+      write_attention(false);
+      if (shape_.window.layers > 0) write_attention(true);
     }
     write_linear_attention();
+    write_residual_streams();
     norm("norm", blocks() - 1.0, d_model_, true);
     if (shape_.norms_per_layer > 2) norm("norm after block", blocks(), d_model_, false);
     // The hidden states that attention reads beside the embedding have their own norm.
@@ -193,67 +211,138 @@ class StepWriter {
     write_feed_forward();
     if (devices_ > 1.0) {
       add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks(), rows_ * d_model_ * value_bytes_, 0.0},
-           0.0,
-           0.0});
+           {},
+           {}});
+    }
+    if (deployment_.pipeline_parallel > 1) {
+      add({{"send to the next devices", OperatorKind::transfer, unquantized_, real(deployment_.pipeline_parallel - 1),
+            rows_ * d_model_ * value_bytes_, 0.0},
+           {},
+           {}});
     }
     norm("final norm", 1.0, d_model_, true);
   }
 
-  void write_attention(const AttentionLayers& group) {
+  /// Projections, cache and attention of the layers with a window, or of the others.
+  void write_attention(bool windowed) {
+    const AttentionHeads shapes = windowed ? window_heads(shape_) : attention_heads(shape_);
+    const double windowed_layers = real(shape_.window.layers);
+    const double layers = windowed ? windowed_layers : attention_layers_ - windowed_layers;
+    const double heads = real(shapes.heads) / devices_;
+    const double key_dim = real(shapes.key_dim), value_dim = real(shapes.value_dim);
+    const double queries = heads * key_dim, attended = heads * value_dim;
+    const double keys = kv_heads(shapes.kv_heads) * key_dim, values = kv_heads(shapes.kv_heads) * value_dim;
+    const bool projects_values = (windowed || !shape_.values_are_keys) && !shape_.single_cache;
+    const double projected = keys + (projects_values ? values : 0.0);
+    const double cached = keys + (shape_.single_cache ? 0.0 : values);
     const double inputs = (shape_.head.wide_attention ? 2.0 : 1.0) * d_model_;
-    const double queries = heads_ * group.head_dim;
-    const double keys = group.kv_heads * group.head_dim;
-    const double projected = (group.values ? 2.0 : 1.0) * keys;
-    const double gate = shape_.attention_gate ? queries : 0.0;
-    product({"qkv", group.layers, inputs, queries + gate + projected, shape_.attention_bias});
+    const double gate = shape_.attention_gate ? attended : 0.0;
+    if (shape_.query_rank > 0) {
+      const double rank = real(shape_.query_rank);
+      product({ModelPart::attention, "query and key down", layers, inputs, rank + projected, shape_.attention_bias});
+      norm("query norm", layers, rank, false);
+      product({ModelPart::attention, "query up", layers, rank, queries + gate});
+    } else {
+      product({ModelPart::attention, "qkv", layers, inputs, queries + gate + projected, shape_.attention_bias});
+    }
     if (shape_.query_key_norm) {
-      const double weights = 2.0 * group.head_dim * value_bytes_;
-      const double values = rows_ * (queries + keys);
-      add({{"query and key norm", OperatorKind::other, unquantized_, group.layers,
-            weights + 2.0 * values * value_bytes_, 4.0 * values},
+      const Weights weights = plain_weights(2.0 * key_dim);
+      const double normed = rows_ * (queries + keys);
+      add({{"query and key norm", OperatorKind::other, unquantized_, layers,
+            weights.bytes + 2.0 * normed * value_bytes_, 4.0 * normed},
            weights,
            weights});
     }
     const bool rotary = shape_.positions == Positions::rotary;
-    other(
-        "store keys and values", group.layers,
-        rows_ * (projected * value_bytes_ + 2.0 * keys * cache_bytes_ + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
-        rotary ? 3.0 * rows_ * (queries + keys) : 0.0);
-    write_attend(group.name, group.layers, group.window, group.head_dim, group.head_dim, 2.0 * keys);
-    if (shape_.attention_gate) {
-      other("attention gate", group.layers, 3.0 * rows_ * queries * value_bytes_, 2.0 * rows_ * queries);
+    other("store keys and values", layers,
+          rows_ * (projected * value_bytes_ + cached * cache_bytes_ + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
+          rotary ? 3.0 * rows_ * (queries + keys) : 0.0);
+    const Attending attending{heads, key_dim, value_dim, cached};
+    if (windowed) {
+      write_attend("attention in window", layers, shape_.window.tokens, attending);
+    } else {
+      write_attends(layers, attending);
     }
-    product({"attention output", group.layers, queries, d_model_, shape_.bias});
+    if (shape_.attention_gate) {
+      other("attention gate", layers, 3.0 * rows_ * attended * value_bytes_, 2.0 * rows_ * attended);
+    }
+    write_attention_output(layers, heads, value_dim);
   }
 
-  void write_attend(std::string_view name, double layers, std::int64_t window, double key_width, double value_width,
-                    double cached_values) {
+  void write_attention_output(double layers, double heads, double value_dim) {
+    if (shape_.output_groups == 0) {
+      product({ModelPart::attention, "attention output", layers, heads * value_dim, d_model_, shape_.bias});
+      return;
+    }
+    const double groups = real(shape_.output_groups) / devices_, rank = real(shape_.output_rank);
+    product_by_head("attention output by groups", layers, groups, heads / groups * value_dim, rank);
+    product({ModelPart::attention, "attention output", layers, groups * rank, d_model_, shape_.bias});
+  }
+
+  /// Attention of the layers without a window: to the whole cache, or sparse.
+  void write_attends(double layers, const Attending& attending) {
+    double whole = layers;
+    for (const SparseAttention& sparse : shape_.sparse) whole -= real(sparse.layers);
+    write_attend("attention", whole, 0, attending);
+    for (const SparseAttention& sparse : shape_.sparse) write_sparse_attend(sparse, attending);
+  }
+
+  /// Queries of one sequence choose their own entries: together they read at most as many as all chosen ones.
+  void write_sparse_attend(const SparseAttention& sparse, const Attending& attending) {
+    const double layers = real(sparse.layers), tokens = real(point_.tokens);
+    const double length = real(point_.context) + tokens;
+    const double entries = std::ceil(length / real(sparse.tokens_per_entry));
+    const double chosen = sparse.selected_entries > 0 ? std::min(entries, real(sparse.selected_entries)) : entries;
+    if (sparse.layer_parameters > 0) {
+      const Weights weights = weights_of(ModelPart::attention, real(sparse.layer_parameters));
+      add({{"indexer and compression", OperatorKind::product, compute_of(ModelPart::attention), layers,
+            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
+           weights,
+           weights});
+    }
+    if (sparse.index_heads > 0) {
+      const double width = real(sparse.index_dim);
+      other("store index keys", layers, rows_ / real(sparse.tokens_per_entry) * index_key_bytes(sparse.index_dim), 0.0);
+      add({{"index scores", OperatorKind::attention, unquantized_, layers,
+            rows_ * real(sparse.index_heads) * width * value_bytes_ +
+                real(point_.batch) * entries * index_key_bytes(sparse.index_dim),
+            2.0 * rows_ * entries * real(sparse.index_heads) * width},
+           {},
+           {}});
+    }
+    const double local = std::min(length, real(sparse.local_tokens));
+    const double read =
+        std::min(entries, tokens * chosen) + (local > 0.0 ? std::min(length, local + tokens - 1.0) : 0.0);
+    write_attend_to("sparse attention", layers, read, tokens * (chosen + local), attending);
+  }
+
+  void write_attend(std::string_view name, double layers, std::int64_t window, const Attending& attending) {
     const double tokens = real(point_.tokens);
     const double length = real(point_.context) + tokens;
     // The windows of all queries together.
     const double read = window == 0 ? length : std::min(length, real(window) + tokens - 1.0);
     // In a block each query also sees the tokens after its own.
     const double seen = seen_positions(point_, window) + (causal_ ? 0.0 : 0.5 * tokens * (tokens - 1.0));
-    write_attend_to(name, layers, read, seen, key_width, value_width, cached_values);
+    write_attend_to(name, layers, read, seen, attending);
   }
 
   /// Of each sequence `read` entries of the cache, and `seen` of them summed over the queries.
-  void write_attend_to(std::string_view name, double layers, double read, double seen, double key_width,
-                       double value_width, double cached_values) {
+  void write_attend_to(std::string_view name, double layers, double read, double seen, const Attending& attending) {
+    const double width = attending.key_dim + attending.value_dim;
     add({{name, OperatorKind::attention, unquantized_, layers,
-          rows_ * heads_ * (key_width + value_width) * value_bytes_ +
-              real(point_.batch) * read * cached_values * cache_bytes_,
-          2.0 * real(point_.batch) * seen * heads_ * (key_width + value_width)},
-         0.0,
-         0.0});
+          rows_ * attending.heads * width * value_bytes_ + real(point_.batch) * read * attending.cached * cache_bytes_,
+          2.0 * real(point_.batch) * seen * attending.heads * width},
+         {},
+         {}});
   }
 
   void write_cross_attention() {
     const double source = real(shape_.source_length), width = real(shape_.head_dim);
     const double keys = kv_heads(shape_.kv_heads) * width;
-    product({"cross query", cross_layers_, d_model_, heads_ * width, shape_.attention_bias});
-    write_attend_to("cross attention", cross_layers_, source, real(point_.tokens) * source, width, width, 2.0 * keys);
-    product({"cross output", cross_layers_, heads_ * width, d_model_, shape_.bias});
+    product({ModelPart::attention, "cross query", cross_layers_, d_model_, heads_ * width, shape_.attention_bias});
+    write_attend_to("cross attention", cross_layers_, source, real(point_.tokens) * source,
+                    {heads_, width, width, 2.0 * keys});
+    product({ModelPart::attention, "cross output", cross_layers_, heads_ * width, d_model_, shape_.bias});
   }
 
   void write_latent_attention() {
@@ -264,60 +353,68 @@ class StepWriter {
     const double cached = rank + rope;
     const double queries = heads_ * (nope + rope);
     if (query_rank > 0.0) {
-      product({"query and latent down", layers, d_model_, query_rank + cached, shape_.attention_bias});
+      product({ModelPart::attention, "query and latent down", layers, d_model_, query_rank + cached,
+               shape_.attention_bias});
       norm("query norm", layers, query_rank, false);
-      product({"query up", layers, query_rank, queries});
+      product({ModelPart::attention, "query up", layers, query_rank, queries});
     } else {
-      product({"query", layers, d_model_, queries});
-      product({"latent down", layers, d_model_, cached, shape_.attention_bias});
+      product({ModelPart::attention, "query", layers, d_model_, queries});
+      product({ModelPart::attention, "latent down", layers, d_model_, cached, shape_.attention_bias});
     }
     norm("latent norm", layers, rank, false);
     other("store latent", layers, rows_ * (cached * (value_bytes_ + cache_bytes_) + 2.0 * heads_ * rope * value_bytes_),
           3.0 * rows_ * (heads_ + 1.0) * rope);
-    // One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
-    const auto by_head = [&](std::string_view name, double inputs, double outputs) {
-      const double weights = heads_ * inputs * outputs * weight_bytes_;
-      add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
-            weights + rows_ * heads_ * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads_ * inputs * outputs,
-            inputs},
-           weights,
-           weights});
-    };
-    by_head("query into latent", nope, rank);
-    write_attend("attention", layers, 0, cached, rank, cached);
-    by_head("value from latent", rank, value);
-    product({"attention output", layers, heads_ * value, d_model_, shape_.bias});
+    product_by_head("query into latent", layers, heads_, nope, rank);
+    write_attends(layers, {heads_, cached, rank, cached});
+    product_by_head("value from latent", layers, heads_, rank, value);
+    if (shape_.attention_gate) {
+      product({ModelPart::attention, "attention gate", layers, d_model_, heads_ * value});
+      other("gate the output", layers, 3.0 * rows_ * heads_ * value * value_bytes_, 2.0 * rows_ * heads_ * value);
+    }
+    product({ModelPart::attention, "attention output", layers, heads_ * value, d_model_, shape_.bias});
   }
 
   void write_linear_attention() {
     const LinearAttention& linear = shape_.linear;
     const double layers = real(linear.layers);
-    const double parameters = real(linear.layer_parameters) / devices_;
-    const double weights = parameters * weight_bytes_;
-    add({{"linear attention projections", OperatorKind::product, compute_format(deployment_.weights), layers,
-          weights + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * parameters, d_model_},
+    const Weights weights = weights_of(ModelPart::linear_attention, real(linear.layer_parameters) / devices_);
+    add({{"linear attention projections", OperatorKind::product, compute_of(ModelPart::linear_attention), layers,
+          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
          weights,
          weights});
     const double elements = real(linear.state_elements) / devices_;
     add({{"linear attention", OperatorKind::attention, unquantized_, layers,
           (real(point_.batch) + rows_) * elements * state_bytes, state_flop * rows_ * elements},
-         0.0,
-         0.0});
+         {},
+         {}});
+  }
+
+  /// Before each block the streams are mixed to its input by weights that follow from all of them, after it its output
+  /// is added to each.
+  void write_residual_streams() {
+    if (shape_.residual_streams == 1) return;
+    const double streams = real(shape_.residual_streams), width = streams * d_model_;
+    const Weights mixing = weights_of(weight_format(NumberFormat::fp32), width * (2.0 + streams) * streams);
+    add({{"mix residual streams", OperatorKind::product, unquantized_, blocks(),
+          mixing.bytes + 4.0 * rows_ * width * value_bytes_, 2.0 * rows_ * mixing.parameters, width},
+         mixing,
+         mixing});
   }
 
   void write_feed_forward() {
     const double dense = shape_.experts.count > 0 ? std::min(real(shape_.experts.dense_layers), feed_forward_layers_)
                                                   : feed_forward_layers_;
-    write_dense_block(shape_.gated ? "gate and up" : "up", "activation", "down", dense, real(shape_.d_ff) / devices_);
+    write_dense_block(ModelPart::feed_forward, shape_.gated ? "gate and up" : "up", "activation", "down", dense,
+                      real(shape_.d_ff) / devices_);
     write_experts(feed_forward_layers_ - dense);
   }
 
-  void write_dense_block(std::string_view up, std::string_view activation, std::string_view down, double layers,
-                         double d_ff) {
+  void write_dense_block(ModelPart part, std::string_view up, std::string_view activation, std::string_view down,
+                         double layers, double d_ff) {
     const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
-    product({up, layers, d_model_, inner, shape_.bias});
+    product({part, up, layers, d_model_, inner, shape_.bias});
     other(activation, layers, rows_ * (inner + d_ff) * value_bytes_, rows_ * inner);
-    product({down, layers, d_ff, d_model_, shape_.bias});
+    product({part, down, layers, d_ff, d_model_, shape_.bias});
   }
 
   void write_experts(double layers) {
@@ -327,39 +424,50 @@ class StepWriter {
     const double read = experts_read(experts, rows_, deployment_.expert_skew);
     const double d_ff = real(experts.d_ff) / devices_;
     const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
-    product_in(unquantized_, {"router", layers, d_model_, count, shape_.bias});
+    const double width = experts.latent_dim > 0 ? real(experts.latent_dim) : d_model_;
+    product_in(weight_format(unquantized_), {ModelPart::experts, "router", layers, d_model_, count, shape_.bias});
     other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
+    if (experts.latent_dim > 0) {
+      product({ModelPart::feed_forward, "into the space of experts", layers, d_model_, width});
+    }
 
     // Each token uses `used` of them; its row counts once for each in the products.
     const auto experts_product = [&](std::string_view name, double in_values, double inputs, double outputs) {
       const double bias = shape_.bias ? 1.0 : 0.0;
-      const double one = inputs * outputs * weight_bytes_ + bias * outputs * value_bytes_;
-      add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
-            read * one + rows_ * (in_values + used * outputs) * value_bytes_,
+      Weights one = weights_of(ModelPart::experts, inputs * outputs);
+      one += plain_weights(bias * outputs);
+      add({{name, OperatorKind::product, compute_of(ModelPart::experts), layers,
+            read * one.bytes + rows_ * (in_values + used * outputs) * value_bytes_,
             rows_ * used * outputs * (2.0 * inputs + bias), inputs},
-           read * one,
-           count * one});
+           one.times(read),
+           one.times(count)});
     };
-    experts_product(shape_.gated ? "experts gate and up" : "experts up", d_model_, d_model_, inner);
+    experts_product(shape_.gated ? "experts gate and up" : "experts up", width, width, inner);
     other("experts activation", layers, rows_ * used * (inner + d_ff) * value_bytes_, rows_ * used * inner);
-    experts_product("experts down", used * d_ff, d_ff, d_model_);
-    other("sum of experts", layers, rows_ * (used + 1.0) * d_model_ * value_bytes_, 2.0 * rows_ * used * d_model_);
+    experts_product("experts down", used * d_ff, d_ff, width);
+    other("sum of experts", layers, rows_ * (used + 1.0) * width * value_bytes_, 2.0 * rows_ * used * width);
+    if (experts.latent_dim > 0) {
+      product({ModelPart::feed_forward, "from the space of experts", layers, width, d_model_});
+    }
     if (experts.shared_d_ff > 0) {
-      write_dense_block(shape_.gated ? "shared experts gate and up" : "shared experts up", "shared experts activation",
-                        "shared experts down", layers, real(experts.shared_d_ff) / devices_);
+      write_dense_block(ModelPart::shared_experts, shape_.gated ? "shared experts gate and up" : "shared experts up",
+                        "shared experts activation", "shared experts down", layers,
+                        real(experts.shared_d_ff) / devices_);
     }
   }
 
   void write_logits() {
     const bool head = shape_.architecture == Architecture::head;
     const double vocabulary = real(drafted_vocabulary(shape_));
-    product_in(unquantized_, {"vocabulary", 1.0, d_model_, vocabulary / devices_});
     // Tied: the table of the embedding. A head without its own: the target's.
-    if (head ? !shape_.head.own_vocabulary : shape_.tied) operators_.back().weights_stored = 0.0;
+    const bool shared = head ? !shape_.head.own_vocabulary : shape_.tied;
+    const ModelPart stored_in = !head && shape_.tied ? ModelPart::embedding : ModelPart::vocabulary;
+    product({stored_in, "vocabulary", 1.0, d_model_, vocabulary / devices_});
+    operators_.back().shared = shared;
     if (devices_ > 1.0) {
       add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},
-           0.0,
-           0.0});
+           {},
+           {}});
     }
   }
 
@@ -367,33 +475,55 @@ class StepWriter {
     other("choose token", 1.0, rows_ * (real(drafted_vocabulary(shape_)) * value_bytes_ + id_bytes), 0.0);
   }
 
-  void product_in(NumberFormat format, const Product& product) {
+  [[nodiscard]] static Weights weights_of(const WeightFormat& format, double parameters) {
+    return {parameters, parameters * format.bits / 8.0};
+  }
+  [[nodiscard]] Weights weights_of(ModelPart part, double parameters) const {
+    return weights_of(deployment_.weights.of(part), parameters);
+  }
+  [[nodiscard]] Weights plain_weights(double parameters) const { return {parameters, parameters * value_bytes_}; }
+  [[nodiscard]] NumberFormat compute_of(ModelPart part) const {
+    return compute_format(deployment_.weights.of(part).format);
+  }
+
+  void product_in(const WeightFormat& format, const Product& product) {
     const double bias = product.bias ? 1.0 : 0.0;
-    const double weights =
-        product.inputs * product.outputs * bits_of(format) / 8.0 + bias * product.outputs * value_bytes_;
+    Weights weights = weights_of(format, product.inputs * product.outputs);
+    weights += plain_weights(bias * product.outputs);
     const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
-    add({{product.name, OperatorKind::product, compute_format(format), product.count, weights + moved,
+    add({{product.name, OperatorKind::product, compute_format(format.format), product.count, weights.bytes + moved,
           rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs},
+         weights,
+         weights});
+  }
+
+  void product(const Product& product) { product_in(deployment_.weights.of(product.part), product); }
+
+  /// One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
+  void product_by_head(std::string_view name, double layers, double heads, double inputs, double outputs) {
+    const Weights weights = weights_of(ModelPart::attention, heads * inputs * outputs);
+    add({{name, OperatorKind::product, compute_of(ModelPart::attention), layers,
+          weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads * inputs * outputs,
+          inputs},
          weights,
          weights});
   }
 
   void norm(std::string_view name, double count, double width, bool add_delta) {
     const bool layer = shape_.norm == Norm::layer;
-    const double weights = (layer ? 2.0 : 1.0) * width * value_bytes_;
+    const Weights weights = plain_weights((layer ? 2.0 : 1.0) * width);
     const double passes = add_delta ? 4.0 : 2.0;  // reads stream and delta, writes stream and result
     const double flop = (layer ? 8.0 : 4.0) + (add_delta ? 1.0 : 0.0);
-    add({{name, OperatorKind::other, unquantized_, count, weights + passes * rows_ * width * value_bytes_,
+    add({{name, OperatorKind::other, unquantized_, count, weights.bytes + passes * rows_ * width * value_bytes_,
           flop * rows_ * width},
          weights,
          weights});
   }
 
   void other(std::string_view name, double count, double bytes, double flop) {
-    add({{name, OperatorKind::other, unquantized_, count, bytes, flop}, 0.0, 0.0});
+    add({{name, OperatorKind::other, unquantized_, count, bytes, flop}, {}, {}});
   }
 
-  void product(const Product& product) { product_in(deployment_.weights, product); }
   void add(const WeightedOperator& one) {
     if (one.step.count > 0.0) operators_.push_back(one);
   }
@@ -405,7 +535,7 @@ class StepWriter {
   double attention_layers_, feed_forward_layers_, cross_layers_;
   double heads_;  ///< on one device
   NumberFormat unquantized_;
-  double value_bytes_, weight_bytes_, cache_bytes_;  ///< of one activation, one weight of a matrix, one cached value
+  double value_bytes_, cache_bytes_;  ///< of one activation, one cached value
   bool causal_ = true;
   std::vector<WeightedOperator> operators_;
 };
@@ -417,6 +547,7 @@ void check_deployment(const ModelShape& shape, const Deployment& deployment) {
     throw DomainError(fmt::format("invalid tensor_parallel={} (must divide the {} heads of {})",
                                   deployment.tensor_parallel, shape.heads, shape.name));
   }
+  check_range("pipeline_parallel", deployment.pipeline_parallel, 1, shape.layers);
   check_probability("expert_skew", deployment.expert_skew);
 }
 
@@ -429,8 +560,8 @@ void check_counted(const ModelShape& shape, const Deployment& deployment) {
   }
 }
 
+/// Those of a decode step of one sequence.
 std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
-  check_counted(shape, deployment);
   const StepPoint one_token;
   return StepWriter(shape, deployment, one_token).decoder_pass();
 }
@@ -460,28 +591,34 @@ void check_positions(const ModelShape& shape, const ForwardPassPoint& point, std
 }
 
 Deployment on_one_device(Deployment deployment) {
-  deployment.tensor_parallel = 1;
+  deployment.tensor_parallel = deployment.pipeline_parallel = 1;
   return deployment;
 }
 
-struct CacheOfToken {
-  double full = 0.0, windowed = 0.0;
+/// Bytes that one sequence keeps on one of `devices`: for each token, and for each of the last tokens of a window.
+struct CacheOfSequence {
+  double token = 0.0;
+  double window_token = 0.0, local_tokens = 0.0;  ///< of the windows; of sparse attention, all of them together
 };
 
-/// KV cache of one token on one of `devices`, in bytes: all layers without a window, all layers with one.
-CacheOfToken cache_of_token(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
+CacheOfSequence cache_of(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
   const double bytes = bits_of(deployment.kv_cache) / 8.0;
-  const auto layers = static_cast<double>(attention_layers(shape) - shape.window.layers);
-  if (shape.latent.kv_rank > 0) {
-    return {.full = layers * static_cast<double>(shape.latent.kv_rank + shape.latent.rope_dim) * bytes};
-  }
-  const auto values = [devices](std::int64_t kv_heads, std::int64_t head_dim) {
-    const std::int64_t heads = (kv_heads + devices - 1) / devices;
-    return 2.0 * static_cast<double>(heads) * static_cast<double>(head_dim);
+  const auto entry = [&](const AttentionHeads& heads) {
+    const double kv_heads = std::ceil(real(heads.kv_heads) / real(devices));
+    return bytes * kv_heads * real(heads.key_dim + (shape.single_cache ? 0 : heads.value_dim));
   };
-  return {.full = layers * values(shape.kv_heads, shape.head_dim) * bytes,
-          .windowed = static_cast<double>(shape.window.layers) *
-                      values(window_kv_heads(shape), window_head_dim(shape)) * bytes};
+  const double one = shape.latent.kv_rank > 0 ? bytes * real(shape.latent.kv_rank + shape.latent.rope_dim)
+                                              : entry(attention_heads(shape));
+  CacheOfSequence cache{.window_token = real(shape.window.layers) * entry(window_heads(shape))};
+  double whole = real(attention_layers(shape) - shape.window.layers);
+  for (const SparseAttention& sparse : shape.sparse) {
+    const double index = sparse.index_heads > 0 ? index_key_bytes(sparse.index_dim) : 0.0;
+    cache.token += real(sparse.layers) * (one + index) / real(sparse.tokens_per_entry);
+    cache.local_tokens += real(sparse.layers) * real(sparse.local_tokens) * one;
+    whole -= real(sparse.layers);
+  }
+  cache.token += whole * one;
+  return cache;
 }
 
 double state_bytes_of(const ModelShape& shape) {
@@ -572,13 +709,56 @@ double experts_read(const Experts& experts, double rows, double skew) {
   return used + (1.0 - skew) * further;
 }
 
-double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment) {
-  double bytes = static_cast<double>(shape.further_parameters) * bits_of(unquantized_format(deployment.weights)) / 8.0 /
-                 static_cast<double>(deployment.tensor_parallel);
-  for (const WeightedOperator& one : weighted_operators(shape, deployment)) {
-    bytes += one.step.count * one.weights_stored;
+namespace {
+
+/// Of one copy of the model that is not split. `per_token`: only so many of its experts.
+double parameters_of(ModelShape shape, bool active) {
+  if (active) shape.experts.count = shape.experts.per_token;
+  const Deployment whole;
+  std::vector<WeightedOperator> all = weighted_operators(shape, whole);
+  if (shape.architecture == Architecture::encoder_decoder) {
+    const StepPoint one_token;
+    for (const WeightedOperator& one : StepWriter(shape, whole, one_token).encoder_pass()) all.push_back(one);
   }
-  return bytes;
+  double sum = real(shape.further_parameters);
+  for (const WeightedOperator& one : all) {
+    if (!one.shared) sum += one.step.count * one.stored.parameters;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double parameters(const ModelShape& shape) { return parameters_of(shape, false); }
+
+double active_parameters(const ModelShape& shape) {
+  // The router keeps a row for each expert.
+  const Experts& experts = shape.experts;
+  const double mixtures = real(feed_forward_layers(shape) - std::min(experts.dense_layers, feed_forward_layers(shape)));
+  const double rows = experts.count > 0 ? mixtures * real(experts.count - experts.per_token) : 0.0;
+  return parameters_of(shape, true) + rows * (real(shape.d_model) + (shape.bias ? 1.0 : 0.0));
+}
+
+double step_parameters(const ModelShape& shape) {
+  double sum = 0.0;
+  for (const WeightedOperator& one : weighted_operators(shape, {})) sum += one.step.count * one.read.parameters;
+  return sum;
+}
+
+double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment) {
+  check_counted(shape, deployment);
+  double layers = real(shape.further_parameters) * bits_of(deployment.weights.unquantized()) / 8.0 /
+                  real(deployment.tensor_parallel);
+  double embedding = 0.0, vocabulary = 0.0;
+  for (const WeightedOperator& one : weighted_operators(shape, deployment)) {
+    if (one.shared) continue;
+    const double bytes = one.step.count * one.stored.bytes;
+    (one.step.name == "embedding" ? embedding : one.step.name == "vocabulary" ? vocabulary : layers) += bytes;
+  }
+  if (deployment.pipeline_parallel == 1) return layers + embedding + vocabulary;
+  // The first devices hold the embedding, the last ones the vocabulary projection.
+  const double share = std::ceil(real(shape.layers) / real(deployment.pipeline_parallel)) / real(shape.layers);
+  return layers * share + std::max(embedding, shape.tied ? embedding : vocabulary);
 }
 
 double weight_bytes(const ModelShape& shape, const Deployment& deployment) {
@@ -586,24 +766,26 @@ double weight_bytes(const ModelShape& shape, const Deployment& deployment) {
 }
 
 double step_bytes(const ModelShape& shape, const Deployment& deployment) {
+  check_counted(shape, deployment);
   double bytes = 0.0;
   for (const WeightedOperator& one : weighted_operators(shape, on_one_device(deployment))) {
-    bytes += one.step.count * one.weights_read;
+    bytes += one.step.count * one.read.bytes;
   }
   return bytes;
 }
 
 double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment) {
-  return cache_of_token(shape, deployment, 1).full;
+  return cache_of(shape, deployment, 1).token;
 }
 
 double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment, std::int64_t context) {
   check_counted(shape, deployment);
   check_range("context", context, 0, largest_extent);
-  const CacheOfToken one = cache_of_token(shape, deployment, deployment.tensor_parallel);
-  return static_cast<double>(context) * one.full +
-         static_cast<double>(std::min(context, shape.window.tokens)) * one.windowed +
-         state_bytes_of(shape) / static_cast<double>(deployment.tensor_parallel);
+  const CacheOfSequence cache = cache_of(shape, deployment, deployment.tensor_parallel);
+  const double states = state_bytes_of(shape) / real(deployment.tensor_parallel);
+  const double bytes = real(context) * cache.token + real(std::min(context, shape.window.tokens)) * cache.window_token +
+                       cache.local_tokens + states;
+  return bytes / real(deployment.pipeline_parallel);
 }
 
 double rollback_bytes(const ModelShape& shape, std::int64_t tokens) {

@@ -7,6 +7,7 @@
 
 #include "core/intervals.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/profile/cell.hpp"
 
 /// Bytes and flop of one forward pass of any model on one device, operator by operator, in closed form: every predicted
@@ -20,13 +21,16 @@
 /// Tensor parallelism divides heads, feed-forward widths, each expert, states of linear attention and the vocabulary.
 /// Every device has a copy of norms, the router, the projections of latent attention that all heads share, the latent
 /// cache, the blocks of heads on a hidden state (Medusa) and, if there are fewer than devices, key-value heads.
+/// Pipeline parallelism gives groups of devices some of the layers each, which one pass goes through one after the
+/// other.
 namespace foredraft::latency {
 
-enum class OperatorKind { product, attention, other, all_reduce, all_gather };
+enum class OperatorKind { product, attention, other, all_reduce, all_gather, transfer };
 
 template <>
 struct WordsOf<OperatorKind> {
-  static constexpr std::array<std::string_view, 5> list{"product", "attention", "other", "all_reduce", "all_gather"};
+  static constexpr std::array<std::string_view, 6> list{"product",    "attention",  "other",
+                                                        "all_reduce", "all_gather", "transfer"};
 };
 
 /// Equal operators of a forward pass.
@@ -35,8 +39,7 @@ struct StepOperator {
   OperatorKind kind = OperatorKind::other;
   NumberFormat compute = NumberFormat::bf16;  ///< decides the matrix peak
   double count = 1.0;
-  double bytes =
-      0.0;  ///< read and written by one operator on one device; all-reduce and all-gather: of the whole tensor
+  double bytes = 0.0;   ///< read and written by one operator on one device; between devices: of the whole tensor
   double flop = 0.0;    ///< of one operator on one device
   double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
 };
@@ -104,6 +107,17 @@ template <typename Us>
 /// per_token/count)^rows), independent uniform routing, an upper bound; 1: per_token, all tokens share their experts;
 /// linear between.
 [[nodiscard]] double experts_read(const Experts& experts, double rows, double skew);
+
+/// Parameters of the whole model, with the embedding once and further_parameters. For a head: only its own.
+[[nodiscard]] double parameters(const ModelShape& shape);
+
+/// The same with only the experts of one token in each mixture, as papers count "activated" parameters.
+[[nodiscard]] double active_parameters(const ModelShape& shape);
+
+/// Parameters that one decode step of one token reads: layers (of a mixture the experts of one token) and vocabulary
+/// projection, without the embedding's table, the positions, the encoder and the cross-attention's key and value
+/// projections.
+[[nodiscard]] double step_parameters(const ModelShape& shape);
 
 /// Weights of the whole model as stored, all devices together (copies counted once), in bytes. For a head: its own,
 /// without the target's embedding and vocabulary projection.

@@ -8,6 +8,7 @@
 
 #include "foredraft/forward_pass_time.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/profile/profile.hpp"

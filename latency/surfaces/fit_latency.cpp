@@ -14,6 +14,7 @@
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/profile/measurement.hpp"
 #include "latency/profile/profile_fields.hpp"
 

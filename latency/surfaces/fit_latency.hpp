@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
 

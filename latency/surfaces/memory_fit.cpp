@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/check.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 
 namespace foredraft::latency {
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::int64_t largest_batch = 100'000'000;
 
-double bytes_of_value(const Deployment& deployment) { return bits_of(unquantized_format(deployment.weights)) / 8.0; }
+double bytes_of_value(const Deployment& deployment) { return bits_of(deployment.weights.unquantized()) / 8.0; }
 
 /// Activations of one token on one device that are live at once: the residual stream, its norm and the next delta, with
 /// the widest block; and the logits, which every device gathers.
@@ -21,16 +22,16 @@ double activation_values(const ModelShape& shape, std::int64_t devices) {
     return static_cast<double>(width) / static_cast<double>(devices);
   };
   const auto& latent = shape.latent;
+  const auto widest = [](const AttentionHeads& heads) { return 2 * (heads.heads + heads.kv_heads) * heads.key_dim; };
   const std::int64_t attention =
       latent.kv_rank > 0 ? shape.heads * (latent.nope_dim + 2 * latent.rope_dim + 2 * latent.kv_rank + latent.value_dim)
-                         : std::max(2 * (shape.heads + shape.kv_heads) * shape.head_dim,
-                                    2 * (shape.heads + window_kv_heads(shape)) * window_head_dim(shape));
+                         : std::max(widest(attention_heads(shape)), widest(window_heads(shape)));
   const std::int64_t inner = shape.gated ? 3 : 2;  // gate, up and their product
   const auto& experts = shape.experts;
   const std::int64_t dense = inner * shape.d_ff;
   const std::int64_t mixture = inner * (experts.per_token * experts.d_ff + experts.shared_d_ff);
   const double added = static_cast<double>(experts.count > 0 ? experts.per_token * shape.d_model : 0);
-  return static_cast<double>(3 * shape.d_model + shape.vocabulary) + added +
+  return static_cast<double>((2 + shape.residual_streams) * shape.d_model + shape.vocabulary) + added +
          share(std::max({attention, dense, mixture}));
 }
 
@@ -39,16 +40,18 @@ double activation_values(const ModelShape& shape, std::int64_t devices) {
 double further_tables_bytes(const DeployedModel& target, const DeployedModel& draft) {
   const ModelShape& shape = *target.shape;
   if (draft.shape->architecture != Architecture::head) return 0.0;
-  const double tables = draft.shape->head.own_vocabulary || shape.tied ? 1.0 : 2.0;
-  const double bytes = tables * static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model) *
-                       bytes_of_value(target.deployment);
+  const WeightFormats& formats = target.deployment.weights;
+  const double projection =
+      draft.shape->head.own_vocabulary || shape.tied ? 0.0 : formats.of(ModelPart::vocabulary).bits;
+  const double bytes = (formats.of(ModelPart::embedding).bits + projection) / 8.0 *
+                       static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model);
   return bytes / static_cast<double>(draft.deployment.tensor_parallel) -
          bytes / static_cast<double>(target.deployment.tensor_parallel);
 }
 
 double sequence_bytes(const DeployedModel& model, std::int64_t tokens, std::int64_t context) {
   return sequence_bytes_per_device(*model.shape, model.deployment, context) +
-         rollback_bytes(*model.shape, tokens) / static_cast<double>(model.deployment.tensor_parallel);
+         rollback_bytes(*model.shape, tokens) / static_cast<double>(devices_of(model.deployment));
 }
 
 }  // namespace
@@ -64,10 +67,9 @@ MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, 
   need.activation_bytes =
       rows * activation_values(*target.shape, target.deployment.tensor_parallel) * bytes_of_value(target.deployment);
   if (draft.shape != nullptr) {
-    if (draft.deployment.tensor_parallel > target.deployment.tensor_parallel) {
+    if (devices_of(draft.deployment) > devices_of(target.deployment)) {
       throw DomainError(fmt::format("invalid tensor_parallel={} of the drafter {} (must be at most the target's, {})",
-                                    draft.deployment.tensor_parallel, draft.shape->name,
-                                    target.deployment.tensor_parallel));
+                                    devices_of(draft.deployment), draft.shape->name, devices_of(target.deployment)));
     }
     need.draft_weights_bytes =
         weight_bytes_per_device(*draft.shape, draft.deployment) + further_tables_bytes(target, draft);

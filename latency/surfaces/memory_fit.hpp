@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 
 /// Whether a deployment fits into the memory of its devices.
 namespace foredraft::latency {

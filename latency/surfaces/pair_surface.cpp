@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "scenario/drafters.hpp"
 
@@ -69,7 +70,7 @@ constexpr double overlap_sharpness = 3.0;
 /// For a data sheet the format is that of the deployment.
 Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
   Setting setting = setting_for(profile, target);
-  if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment->weights);
+  if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment->weights.layers());
   return setting;
 }
 
@@ -218,7 +219,7 @@ const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) 
 std::optional<Deployment> stated_deployment(const Profile& profile, const std::string& name) {
   const auto stated = std::ranges::find(profile.deployments, name, &ModelDeployment::model);
   if (stated == profile.deployments.end()) return std::nullopt;
-  const auto weights = number_format(stated->weights);
+  const auto weights = weight_formats(stated->weights);
   const auto cache = number_format(stated->kv_cache);
   if (!weights || !cache) return std::nullopt;
   return Deployment{.weights = *weights, .kv_cache = *cache, .tensor_parallel = stated->tensor_parallel};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "foredraft/drafter.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/memory_fit.hpp"

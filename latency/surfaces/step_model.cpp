@@ -10,6 +10,7 @@
 #include "core/documents.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 
 namespace foredraft::latency {
@@ -80,6 +81,9 @@ Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>:
 
 double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks, const Attained& attained) {
   constexpr double us_per_s = 1e6;
+  if (one.kind == OperatorKind::transfer) {
+    return attained.all_reduce_us + us_per_s * one.bytes / (attained.link_efficiency * link_of(peaks));
+  }
   if (one.kind == OperatorKind::all_reduce || one.kind == OperatorKind::all_gather) {
     const auto count = static_cast<double>(devices);
     const double link_bytes_per_us = attained.link_efficiency * link_of(peaks) / us_per_s;

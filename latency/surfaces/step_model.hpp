@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
 

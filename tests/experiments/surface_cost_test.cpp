@@ -9,6 +9,7 @@
 #include "experiments/sweep/point.hpp"
 #include "foredraft/scenario.hpp"
 #include "inputs/devices.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/profile/profile.hpp"
 #include "scenario/cost.hpp"
 #include "sim/simulate.hpp"

@@ -14,6 +14,7 @@
 #include "inputs/deployment.hpp"
 #include "inputs/observed_acceptance.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::inputs {

@@ -5,7 +5,8 @@
 #include "foredraft/errors.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 

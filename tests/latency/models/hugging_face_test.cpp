@@ -7,7 +7,8 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft::latency {

@@ -6,6 +6,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {
@@ -77,15 +78,14 @@ TEST_CASE("parameters and step weights of tiny models, counted by hand") {
   // Layer: norms 16, queries keys values 8 x 16, output 8 x 8, gate and up 8 x 24, down 12 x 8: 496. Norm 8, tables 2
   // x 80.
   CHECK(parameters(tests::tiny_decoder()) == 2 * 496 + 8 + 160);
-  CHECK(step_weight_bytes(tests::tiny_decoder(), DataType::fp16) == 2 * (2 * 496 + 8 + 80));
-  CHECK(step_weight_bytes(tests::tiny_decoder(), DataType::fp32) == 4 * (2 * 496 + 8 + 80));
+  CHECK(step_parameters(tests::tiny_decoder()) == 2 * 496 + 8 + 80);
   // Layer: norms 32, 8 x 24 + 24, 8 x 8 + 8, 8 x 12 + 12, 12 x 8 + 8: 532. Cross: norm 16, twice 8 x 8 + 8: 160; its
   // keys and values 8 x 16 + 16. Norm 16 for each stack, 16 positions, one table of 80.
   CHECK(parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160 + 144) + 16 + 532 + 16 + 128 + 80);
-  CHECK(step_weight_bytes(tests::tiny_encoder_decoder(), DataType::fp16) == 2 * (2 * (532 + 160) + 16 + 80));
+  CHECK(step_parameters(tests::tiny_encoder_decoder()) == 2 * (532 + 160) + 16 + 80);
   // Two inputs of 8 x 8, a layer, a norm; the target's vocabulary is read, and not its own.
   CHECK(parameters(tests::tiny_head()) == 128 + 496 + 8);
-  CHECK(step_weight_bytes(tests::tiny_head(), DataType::fp16) == 2 * (128 + 496 + 8 + 80));
+  CHECK(step_parameters(tests::tiny_head()) == 128 + 496 + 8 + 80);
 }
 
 TEST_CASE("work of a whole pass, counted by hand") {
@@ -124,7 +124,7 @@ TEST_CASE("parameters of parts that no pass runs, counted by hand") {
     shape.experts = {.count = 5, .per_token = 2, .d_ff = 3, .shared_d_ff = 4, .dense_layers = 1};
     CHECK(parameters(shape) == 496 + 208 + (5 * 8 + 5 * 72 + 96) + rest);
     CHECK(active_parameters(shape) == 496 + 208 + (5 * 8 + 2 * 72 + 96) + rest);
-    CHECK(step_weight_bytes(shape, DataType::fp16) == 2 * (active_parameters(shape) - 80));
+    CHECK(step_parameters(shape) == active_parameters(shape) - 80);
     shape.bias = true;  // output 8, block 24 + 8, router 5, experts 6 + 8, shared 8 + 8
     CHECK(parameters(shape) == 496 + 208 + (5 * 8 + 5 * 72 + 96) + rest + 2 * 8 + 32 + 5 + 5 * 14 + 16);
   }
@@ -164,7 +164,7 @@ TEST_CASE("parameters of parts that no pass runs, counted by hand") {
     ModelShape shape = tests::tiny_head();
     shape.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true};
     CHECK(parameters(shape) == 3 * 64 + 8 + 496 + 8 * 16 + 8 + 5 * 8);
-    CHECK(step_weight_bytes(shape, DataType::fp16) == 2 * parameters(shape));
+    CHECK(step_parameters(shape) == parameters(shape));
     shape.head.hidden_width = 4;
     CHECK(parameters(shape) == 3 * 32 + 8 + 496 + 8 * 16 + 8 + 5 * 8);
     shape.head = {.hidden_width = 4};
@@ -232,7 +232,7 @@ TEST_CASE("step weights are the weights of the decoder pass, without what is loo
     elements.erase("positions");
     if (!shape.tied) elements.erase("embedding");
     INFO(shape.name);
-    CHECK(step_weight_bytes(shape, DataType::bf16) == 2.0 * sum_of(elements));
+    CHECK(step_parameters(shape) == sum_of(elements));
   }
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("step weights agree with a table made before, to its printed digits") 
     for (const auto& [name, elements] : weight_elements(shape, false)) {
       if (name.ends_with(" gain") || name.ends_with(" bias")) vectors += 2.0 * static_cast<double>(elements);
     }
-    const double matrices = step_weight_bytes(shape, DataType::fp16) - vectors;
+    const double matrices = 2 * step_parameters(shape) - vectors;
     INFO(row.model << " " << matrices);
     CHECK(std::abs(matrices / 1e9 - row.gb) <= row.half_unit);
   }

@@ -10,6 +10,7 @@
 #include "latency/operations/counts.hpp"
 #include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {
@@ -109,7 +110,7 @@ TEST_CASE("a pass streams each weight once, of an embedding its rows, of caches 
   const Program plain = decoder_pass(shape, {.tokens = 1, .batch = 1, .context = 4});
   const double caches = 2.0 * 2 * 2 * (2 * 2) * 5;  // fp16, keys and values, layers, heads times size, 5 positions
   const double embedding_row = 2.0 * 8;
-  CHECK(streamed_bytes(plain, DataType::fp16) == step_weight_bytes(shape, DataType::fp16) + embedding_row + caches);
+  CHECK(streamed_bytes(plain, DataType::fp16) == 2 * step_parameters(shape) + embedding_row + caches);
   // Drafting 2 tokens reads the same weights twice, and caches that are one entry longer.
   const Program drafting = autoregressive_drafting(shape, {.tokens = 1, .batch = 1, .context = 4}, 2);
   CHECK(streamed_bytes(drafting, DataType::fp16) == streamed_bytes(plain, DataType::fp16) + caches / 5.0);

@@ -6,13 +6,14 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {
 namespace {
 
-constexpr DeployedModel no_drafter{};
+DeployedModel no_drafter() { return {}; }
 
 ModelShape shipped(std::string_view name) { return find_model(model_registry(), name); }
 
@@ -21,16 +22,16 @@ ModelShape shipped(std::string_view name) { return find_model(model_registry(), 
 TEST_CASE("weights of 141 GB do not fit into 80 GB, and fit on two devices") {
   const ModelShape shape = shipped("llama-3.1-70b");
   CHECK(weight_bytes(shape, {}) > 141e9);
-  CHECK(max_batch({&shape, {}}, no_drafter, 1, 1000, 80e9) == 0);
-  CHECK(max_batch({&shape, {.tensor_parallel = 2}}, no_drafter, 1, 1000, 80e9) > 0);
-  CHECK(max_batch({&shape, {.weights = NumberFormat::int4}}, no_drafter, 1, 1000, 80e9) > 0);
+  CHECK(max_batch({&shape, {}}, no_drafter(), 1, 1000, 80e9) == 0);
+  CHECK(max_batch({&shape, {.tensor_parallel = 2}}, no_drafter(), 1, 1000, 80e9) > 0);
+  CHECK(max_batch({&shape, {.weights = NumberFormat::int4}}, no_drafter(), 1, 1000, 80e9) > 0);
 }
 
 TEST_CASE("the largest batch fits and one more does not") {
   const ModelShape target = shipped("llama-3.1-8b"), drafter = shipped("tiny-drafter");
   for (const std::int64_t context : {0, 1000, 32000}) {
     for (const double capacity : {16e9, 24e9, 80e9, 141e9}) {
-      for (const DeployedModel& draft : {no_drafter, DeployedModel{&drafter, {}}}) {
+      for (const DeployedModel& draft : {no_drafter(), DeployedModel{&drafter, {}}}) {
         const DeployedModel model{&target, {}};
         const std::int64_t batch = max_batch(model, draft, 5, context, capacity);
         INFO(context << " tokens in " << capacity << " bytes: " << batch);
@@ -48,16 +49,16 @@ TEST_CASE("a batch that fills its devices to the last byte fits") {
   // Thirds of bytes: sums and quotients round.
   const DeployedModel model{&target, {.tensor_parallel = 3}};
   for (std::int64_t batch = 1; batch <= 3000; batch += 7) {
-    const double needed = memory_need(model, no_drafter, batch, 3, 777).total(batch);
-    CHECK(max_batch(model, no_drafter, 3, 777, needed) == batch);
-    CHECK(max_batch(model, no_drafter, 3, 777, std::nextafter(needed, 0.0)) == batch - 1);
+    const double needed = memory_need(model, no_drafter(), batch, 3, 777).total(batch);
+    CHECK(max_batch(model, no_drafter(), 3, 777, needed) == batch);
+    CHECK(max_batch(model, no_drafter(), 3, 777, std::nextafter(needed, 0.0)) == batch - 1);
   }
 }
 
 TEST_CASE("both models' weights and caches share a device") {
   const ModelShape target = shipped("llama-3.1-70b"), draft = shipped("llama-3.1-8b");
   const Deployment four{.tensor_parallel = 4};
-  const MemoryNeed alone = memory_need({&target, four}, no_drafter, 8, 5, 1000);
+  const MemoryNeed alone = memory_need({&target, four}, no_drafter(), 8, 5, 1000);
   const MemoryNeed both = memory_need({&target, four}, {&draft, {}}, 8, 5, 1000);
   CHECK(alone.target_weights_bytes == weight_bytes_per_device(target, four));
   CHECK(alone.draft_weights_bytes == 0.0);
@@ -70,14 +71,14 @@ TEST_CASE("both models' weights and caches share a device") {
         both.target_weights_bytes + both.draft_weights_bytes + both.activation_bytes + 8 * both.sequence_bytes);
   // Logits of 40 tokens at least.
   CHECK(alone.activation_bytes > 40.0 * 2 * 128256);
-  CHECK(alone.activation_bytes == 8 * memory_need({&target, four}, no_drafter, 1, 5, 1000).activation_bytes);
+  CHECK(alone.activation_bytes == 8 * memory_need({&target, four}, no_drafter(), 1, 5, 1000).activation_bytes);
   CHECK_THROWS_AS(memory_need({&target, {}}, {&draft, four}, 8, 5, 1000), DomainError);
-  CHECK_THROWS_AS(memory_need({&target, four}, no_drafter, 0, 5, 1000), DomainError);
+  CHECK_THROWS_AS(memory_need({&target, four}, no_drafter(), 0, 5, 1000), DomainError);
 }
 
 TEST_CASE("activations of a token are its residual stream, logits and widest block, worked by hand") {
   ModelShape shape = shipped("llama-3.1-8b");
-  const auto bytes = [&] { return memory_need({&shape, {}}, no_drafter, 2, 5, 100).activation_bytes; };
+  const auto bytes = [&] { return memory_need({&shape, {}}, no_drafter(), 2, 5, 100).activation_bytes; };
   CHECK(bytes() == 10 * 2.0 * (3 * 4096 + 128256 + 3 * 14336));
   shape.gated = false;
   CHECK(bytes() == 10 * 2.0 * (3 * 4096 + 128256 + 2 * 14336));
@@ -119,7 +120,7 @@ TEST_CASE("states of linear attention are kept for each token that may be taken 
   shape.layers = 4;
   shape.linear = {.layers = 3, .layer_parameters = 100, .state_elements = 50};
   const auto sequence = [&](std::int64_t tokens) {
-    return memory_need({&shape, {}}, no_drafter, 1, tokens, 10).sequence_bytes;
+    return memory_need({&shape, {}}, no_drafter(), 1, tokens, 10).sequence_bytes;
   };
   CHECK(sequence(1) == 10 * kv_bytes_per_token(shape, {}) + 3 * 50 * 4.0);
   CHECK(sequence(5) == sequence(1) + 4 * 3 * 50 * 4.0);

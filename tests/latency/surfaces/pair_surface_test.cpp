@@ -6,6 +6,7 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 

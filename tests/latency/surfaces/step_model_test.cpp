@@ -7,6 +7,7 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/storage.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "tests/support/tolerances.hpp"
 
