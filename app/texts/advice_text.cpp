@@ -218,6 +218,27 @@ std::string speedup_by_k_text(const answers::LoadAdvice& load) {
   return fmt::format("{}", fmt::join(speedups, ", "));
 }
 
+/// Speedups of settings that were logged at smaller or at larger loads only, a line a load.
+std::string outside_text(const answers::Advice& advice) {
+  std::string text;
+  for (const answers::LoadAdvice* load : shown_loads(advice)) {
+    std::vector<std::string> speedups;
+    for (const answers::SpeedupRow& at : load->by_gamma) {
+      if (at.time != answers::SpeedupRow::Time::extrapolated) continue;
+      const std::string& drafter = advice.curves[at.curve].name;
+      const std::string name = advice.curves.size() > 1 && !drafter.empty() ? readable(drafter, 24) + ", " : "";
+      const std::string length = at.gamma > 0 ? fmt::format("K = {}", at.gamma) : "adaptive";
+      const std::string range =
+          std::isfinite(at.low) ? fmt::format(" ({:.2f} to {:.2f})", at.low, at.high) : ", error not known";
+      speedups.push_back(fmt::format("{}{} {:.2f}x{}", name, length, at.value, range));
+    }
+    if (speedups.empty()) continue;
+    text += labeled(text.empty() ? "outside" : " ",
+                    fmt::format("of its logged loads, at {}: {}", load->name, fmt::join(speedups, "; ")));
+  }
+  return text;
+}
+
 std::string by_gamma_text(const answers::Advice& advice) {
   if (advice.curve() == nullptr || advice.curve()->by_gamma.empty()) return "";
   std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
@@ -303,12 +324,14 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
     lines += line_count(text);
     return text;
   };
+  const std::string prefill = if_it_fits(prefill_text(advice));
   const std::string read = if_it_fits(labeled("read", what_was_read(advice)));
   const std::string strata = if_it_fits(strata_text(advice));
   const std::string lengths = if_it_fits(by_gamma_text(advice));
-  const std::string prefill = if_it_fits(prefill_text(advice));
+  const std::string outside = if_it_fits(outside_text(advice));
   const std::string spread = if_it_fits(spread_text(advice));
-  return action + evidence + read + spread + table + cause + prefill + strata + lengths + next + use + warnings;
+  return action + evidence + read + spread + table + cause + prefill + strata + lengths + outside + next + use +
+         warnings;
 }
 
 }  // namespace foredraft::app
