@@ -292,7 +292,7 @@ Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Place
   run.ttft_ms = mean_value(observations, [](const Observation& one) { return one.times.ttft_ms; });
   const auto prompt = mean_value(observations, [](const Observation& one) { return one.times.prompt_tokens_per_s; });
   const auto output = mean_value(observations, [](const Observation& one) { return one.times.output_tokens_per_s; });
-  if (prompt && output && *prompt + *output > 0.0) run.prompt_share = *prompt / (*prompt + *output);
+  if (prompt && output && *output > 0.0) run.prompt_share = *prompt / (*prompt + *output);
   run.prefill = prefill_of(run.parts);
   run.context_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.context_tokens; });
   run.output_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.output_tokens; });
