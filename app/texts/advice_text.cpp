@@ -194,17 +194,18 @@ std::string strata_text(const answers::Advice& advice) {
   return text;
 }
 
-/// What prompts cost where windows determine it: their share of the time, not only of the tokens.
-std::string prefill_text(const answers::Advice& advice) {
+/// What prompts cost where windows determine it: their share of the time, not only of the tokens. `brief`: without the
+/// time of a prompt token.
+std::string prefill_text(const answers::Advice& advice, bool brief) {
   std::string text;
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     if (!load->prefill || !load->iteration_ms) continue;
     const double share = std::clamp(1.0 - load->prefill->decode_ms.mean / load->iteration_ms->mean, 0.0, 1.0);
+    const std::string of_token =
+        brief ? "" : fmt::format("{:.3g} ms per 1,000 tokens; ", 1000.0 * load->prefill->per_prompt_token_ms.mean);
     text += labeled(text.empty() ? "prefill" : " ",
-                    fmt::format("at {} prompts take {:.0f} % of the time: {:.3g} ms per 1,000 tokens; an iteration "
-                                "without any {:.3g} ms",
-                                load->name, 100.0 * share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
-                                load->prefill->decode_ms.mean));
+                    fmt::format("at {} prompts take {:.0f} % of the time: {}an iteration without any {:.3g} ms",
+                                load->name, 100.0 * share, of_token, load->prefill->decode_ms.mean));
   }
   return text;
 }
@@ -319,7 +320,8 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
                       line_count(next) + (use.empty() ? 0 : 1);
   // It may be the cause: it goes before all but one line of warnings.
-  std::string prefill = prefill_text(advice);
+  std::string prefill = prefill_text(advice, false);
+  if (lines + line_count(prefill) + 1 > room) prefill = prefill_text(advice, true);
   if (lines + line_count(prefill) + 1 > room) prefill.clear();
   lines += line_count(prefill);
   constexpr std::size_t usual_warnings = 2;

@@ -244,6 +244,18 @@ case("3 many requests of llama-server", "advise spec.log --plain plain.log", fil
 
 # ---------------------------------------------------------------- 4. prompts and rates
 
+# Iterations of 50 ms and 0.2 ms a prompt token, 0 to 700 of them a second: 7 % of the time. The answer fills its lines.
+def mixed(rates, running, decode_ms, count=16):
+    prompts = [100 * (i % 8) for i in range(count)]
+    return [dict(tps=round(running * (1 + sum(rates)) * (1 / decode_ms - 0.2 / decode_ms * prompt / 1000) * 1000, 1),
+                 running=running, rates=rates, prompt=prompt) for prompt in prompts]
+
+
+case("4 prompts where lines are few", "advise k1.log k3.log --plain plain.log --for vllm", files={
+    "plain.log": vllm_log(steady(50, scatter=0.01) + steady(640, running=16, scatter=0.01)),
+    "k1.log": vllm_log(steady(70, rates=[0.75], scatter=0.01) + mixed([0.75], 16, 32), 1),
+    "k3.log": vllm_log(steady(90, rates=[0.75, 0.55, 0.4], scatter=0.01) + mixed([0.75, 0.55, 0.4], 16, 50), 3)},
+     json={"loads#": 2, "loads[batch=16].runs#": 2}, text=[r"prefill at 16 requests prompts take 7 % of the time"])
 # Ten lines that decode (4 x 2.5/400 = 25 ms) and two that hold a prefill; plain 4/200 = 20 ms a token.
 case("4 prefill in SGLang", "advise spec.log --plain plain.log", files={
     "plain.log": sglang_log([dict(tps=200, running=4)] * 12),
