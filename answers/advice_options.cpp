@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "analytic/observed/joint_draws.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "answers/logging_plan.hpp"
 

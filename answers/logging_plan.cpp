@@ -2,7 +2,6 @@
 #include "answers/logging_plan.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "analytic/observed/acceptance_fit.hpp"
 #include "answers/observed.hpp"
