@@ -156,6 +156,11 @@ case("2 fewer than 200 steps", "advise runs.csv", files={"runs.csv": "decoding,g
      json={"loads[0].speedup.measured": near(1.667), "recommendation.gamma": 1, "causes": has("too_few"),
            "tokens_per_iteration_by_gamma[gamma=3].value": MISSING, **UNKNOWN_ERROR},
      first=[r"K = 1\b", r"1\.67x"])
+# Three windows of 300 steps: 2.25 tokens or so, of which 95 % know little.
+case("2 a few windows", "advise run.log", files={
+    "run.log": vllm_log([dict(tps=70, running=1, rates=rates) for rates in ([0.77, 0.5], [0.74, 0.51], [0.76, 0.49])], 2)},
+     json={"recommendation": None, "gamma_observed": 2, "tokens_per_iteration.observed": near(2.26, 0.02)},
+     first=[r"K = 2 yields"], headline=[r"too few windows"], text=[r"fewer than five windows"], forbidden=[r"differ too much"])
 # An acceptance length alone, of the server since its start.
 case("2 an acceptance length", "advise run.json", files={"run.json": sglang_bench(12.0, 2.5, 3)},
      json={"recommendation": None, "speedup": None, "gamma_observed": 3, "loads[0].tokens_per_iteration": near(2.5)},
