@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,28 +31,38 @@ template <typename Fields>
 void read_llama_bench_test(const Fields& test, LogContents& contents) {
   note(contents.settings.target, test.text("model_filename"));
   if (const auto build = test.text("build_number"); build && contents.version.empty()) contents.version = "b" + *build;
-  const std::int64_t prompt = test.count("n_prompt").value_or(0);
-  const std::int64_t generated = test.count("n_gen").value_or(0);
+  const auto prompt = test.count("n_prompt");
+  const auto generated = test.count("n_gen");
   const auto tokens_per_s = test.real("avg_ts");
-  if (!tokens_per_s || *tokens_per_s <= 0.0) return;
-  if (prompt > 0 && generated > 0) {
-    return warn_once(contents, "W12", test.line(), "ignored tests that time prefill and decoding together");
+  if (!tokens_per_s || *tokens_per_s <= 0.0 || (prompt == 0 && generated == 0)) return;
+  if (prompt != 0 && generated != 0) {
+    return warn_once(contents, "W12", test.line(),
+                     prompt && generated ? "ignored tests that time prefill and decoding together"
+                                         : "ignored tests without n_prompt or n_gen: prefill may be in their times");
   }
   Observation observation{.line = test.line(), .span = Span::run, .decoding = Decoding::plain, .requests = 1.0};
-  const double depth = test.real("n_depth").value_or(0.0);
-  if (generated > 0) {
+  const auto tokens = prompt == 0 ? generated : prompt;
+  const auto depth = test.real("n_depth");
+  if (depth && tokens) observation.stratum.context_tokens = *depth + static_cast<double>(*tokens) / 2.0;
+  if (prompt == 0) {
     observation.times.output_tokens_per_s = tokens_per_s;
     observation.times.iteration_ms = observation.times.tpot_ms = 1000.0 / *tokens_per_s;
-    observation.stratum.output_tokens = static_cast<double>(generated);
-    observation.stratum.context_tokens = depth + static_cast<double>(generated) / 2.0;
+    if (generated) observation.stratum.output_tokens = static_cast<double>(*generated);
   } else {
     observation.times.prompt_tokens_per_s = tokens_per_s;
-    observation.stratum.context_tokens = depth + static_cast<double>(prompt) / 2.0;
   }
   contents.observations.push_back(std::move(observation));
 }
 
-bool is_llama_bench_test(const Json& value) { return has_keys(value, {"n_prompt", "n_gen", "avg_ts", "build_number"}); }
+/// Any two keys identify a test, if one is of its times.
+constexpr std::array<const char*, 6> test_time_keys{"avg_ts", "stddev_ts", "samples_ts",
+                                                    "avg_ns", "stddev_ns", "samples_ns"};
+constexpr std::array<const char*, 5> test_keys{"n_prompt", "n_gen", "n_depth", "build_number", "model_filename"};
+
+bool is_llama_bench_test(const Json& value) {
+  const auto times = keys_of(value, test_time_keys);
+  return times > 0 && times + keys_of(value, test_keys) >= 2;
+}
 
 bool claims_llama_bench(const Json& value) {
   return value.is_array() ? !value.empty() && is_llama_bench_test(value.front()) : is_llama_bench_test(value);
@@ -63,22 +79,34 @@ void read_llama_bench_row(std::span<const std::string> columns, std::span<const 
 
 // ---- `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
 
-bool claims_llama_batched_bench(const Json& value) { return has_keys(value, {"pp", "tg", "pl", "n_kv", "t_tg"}); }
+/// Any two keys identify a row, if one is of its times.
+bool claims_llama_batched_bench(const Json& value) {
+  constexpr std::array<const char*, 4> times{"t_tg", "speed_tg", "t_pp", "speed_pp"};
+  constexpr std::array<const char*, 6> others{"pp", "tg", "pl", "n_kv", "n_kv_max", "is_pp_shared"};
+  const auto timed = keys_of(value, times);
+  return timed > 0 && timed + keys_of(value, others) >= 2;
+}
 
 void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
-  const auto generated = static_cast<double>(row.required_count("tg"));
-  const double decode_s = row.required_real("t_tg");
-  if (generated <= 0.0 || decode_s <= 0.0) return;
-  Observation observation{.line = row.line(),
-                          .span = Span::run,
-                          .decoding = Decoding::plain,
-                          .requests = static_cast<double>(row.required_count("pl"))};
+  const auto real_of_count = [&](const char* key) {
+    const auto count = row.count(key);
+    return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+  };
+  const auto generated = real_of_count("tg");
+  const auto decode_s = row.real("t_tg");
+  if (generated == 0.0 || decode_s == 0.0) return;
+  Observation observation{
+      .line = row.line(), .span = Span::run, .decoding = Decoding::plain, .requests = real_of_count("pl")};
   observation.times.duration_s = row.real("t");
   observation.times.output_tokens_per_s = row.real("speed_tg");
   observation.times.prompt_tokens_per_s = row.real("speed_pp");
-  observation.times.iteration_ms = observation.times.tpot_ms = decode_s / generated * 1000.0;
-  observation.stratum.output_tokens = generated;
-  observation.stratum.context_tokens = static_cast<double>(row.required_count("pp")) + generated / 2.0;
+  if (generated && decode_s) {
+    observation.times.iteration_ms = observation.times.tpot_ms = *decode_s / *generated * 1000.0;
+  } else if (observation.requests && observation.times.output_tokens_per_s.value_or(0.0) > 0.0) {
+    const double tokens_per_ms = *observation.times.output_tokens_per_s / 1000.0;
+    observation.times.iteration_ms = observation.times.tpot_ms = *observation.requests / tokens_per_ms;
+  }
+  set_lengths(real_of_count("pp"), generated, observation.stratum);
   contents.observations.push_back(std::move(observation));
 }
 
@@ -304,7 +332,8 @@ LogFormat llama_bench_format() {
           .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = JsonFormat{"avg_ts", claims_llama_bench, of_each<read_llama_bench_test<JsonFields>>}};
+          .reads = JsonFormat{"(?:avg|stddev|samples)_(?:ts|ns)", claims_llama_bench,
+                              of_each<read_llama_bench_test<JsonFields>>}};
 }
 
 LogFormat llama_bench_csv_format() {
@@ -316,11 +345,12 @@ LogFormat llama_bench_csv_format() {
 }
 
 LogFormat llama_batched_bench_format() {
-  return {.name = "llama-batched-bench",
-          .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "yes"},
-          .reads = JsonFormat{"t_tg", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
+  return {
+      .name = "llama-batched-bench",
+      .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
+      .engine = "llama.cpp",
+      .gives = {"-", "-", "-", "iteration", "yes"},
+      .reads = JsonFormat{"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
 }
 
 LogFormat llama_tables_format() {

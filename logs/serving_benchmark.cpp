@@ -96,10 +96,6 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_num_drafts";
 
-std::ptrdiff_t keys_of(const nlohmann::ordered_json& value, std::span<const char* const> keys) {
-  return std::ranges::count_if(keys, [&](const char* key) { return value.contains(key); });
-}
-
 bool is_serving_benchmark(const nlohmann::ordered_json& value) {
   if (!value.is_object()) return false;
   const auto times = keys_of(value, time_keys);

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -71,26 +77,69 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
 // output tokens that were not drafted.
 
-bool claims_trtllm_bench(const Json& value) { return has_keys(value, {"engine", "request_info", "performance"}); }
+/// A section of a report and its metrics; each metric is a key of the report, a section without any is one.
+struct ReportSection {
+  const char* name;
+  std::array<const char*, 4> metrics;
+};
+constexpr std::array<ReportSection, 4> report_sections{{
+    {"request_info", {"num_requests", "avg_num_concurrent_requests", "avg_input_length", "avg_output_length"}},
+    {"performance",
+     {"system_output_throughput_tok_s", "output_throughput_per_user_tok_s", "request_throughput_req_s",
+      "total_latency_ms"}},
+    {"streaming_metrics", {"avg_tpot_ms", "avg_ttft_ms", "token_output_speed_tok_s", "tpot_percentiles"}},
+    {"decoding_stats",
+     {"num_draft_tokens_percentiles", "num_accepted_draft_tokens_percentiles", "draft_acceptance_rate_percentiles",
+      "acceptance_length_percentiles"}},
+}};
+constexpr std::string_view report_anchor =
+    "request_info|streaming_metrics|decoding_stats|system_output_throughput_tok_s|output_throughput_per_user_tok_s"
+    "|request_throughput_req_s";
 
-void read_trtllm_decoding(const JsonFields& stats, double requests, double output_tokens, Observation& observation,
-                          LogContents& contents) {
+/// Any two keys identify a report, one of them at least a metric.
+bool claims_trtllm_bench(const Json& value) {
+  if (!value.is_object()) return false;
+  std::ptrdiff_t metrics = 0;
+  std::ptrdiff_t keys = value.contains("engine") ? 1 : 0;
+  for (const ReportSection& section : report_sections) {
+    if (!value.contains(section.name)) continue;
+    const std::ptrdiff_t known = keys_of(value.at(section.name), section.metrics);
+    metrics += known;
+    keys += std::max<std::ptrdiff_t>(known, 1);
+  }
+  return metrics > 0 && keys >= 2;
+}
+
+/// Without the numbers of requests and of their tokens there are no counts, only the printed length.
+void read_trtllm_decoding(const JsonFields& stats, std::optional<std::int64_t> requests,
+                          std::optional<double> request_tokens, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   note(contents.settings.method, stats.text("mode"));
   const auto drafted = stats.real_in("num_draft_tokens_percentiles", "average");
   const auto accepted = stats.real_in("num_accepted_draft_tokens_percentiles", "average");
   const auto length = stats.real_in("acceptance_length_percentiles", "average");
-  if (!drafted || !accepted) {
+  if (length && *length < 1.0) {
+    stats.reject("acceptance_length_percentiles.average", number_text(*length), "must be at least 1");
+  }
+  if (!drafted || !accepted || !requests || !request_tokens) {
     observation.acceptance_length = length;
+    if (length) {
+      warn_once(contents, "W10", stats.line(), "the acceptance length is a mean of requests: there are no counts");
+    }
     return;
+  }
+  if (*accepted > *request_tokens) {
+    stats.reject("num_accepted_draft_tokens_percentiles.average", number_text(*accepted),
+                 fmt::format("avg_output_length is {}", number_text(*request_tokens)));
   }
   const auto whole = [](double number) {
     return number < static_cast<double>(max_logged_count) ? static_cast<std::int64_t>(std::llround(number))
                                                           : max_logged_count;
   };
-  AcceptanceCounts counts{.steps = whole(std::max(0.0, output_tokens - *accepted * requests)),
-                          .drafted_tokens = whole(*drafted * requests),
-                          .accepted_tokens = whole(*accepted * requests),
+  const auto number = static_cast<double>(*requests);
+  AcceptanceCounts counts{.steps = whole(*request_tokens * number - *accepted * number),
+                          .drafted_tokens = whole(*drafted * number),
+                          .accepted_tokens = whole(*accepted * number),
                           .steps_estimated = true};
   check_counts(counts, std::nullopt, stats.line(), contents);
   check_mean_length(counts, length, stats.line(), contents);
@@ -98,24 +147,27 @@ void read_trtllm_decoding(const JsonFields& stats, double requests, double outpu
 }
 
 void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
-  const JsonFields engine = report.required_object("engine");
-  const JsonFields performance = report.required_object("performance");
-  const JsonFields load = report.required_object("request_info");
-  note(contents.settings.target, engine.text("model"));
-  if (const auto version = engine.text("version"); version && contents.version.empty()) contents.version = *version;
+  if (const auto engine = report.object("engine")) {
+    note(contents.settings.target, engine->text("model"));
+    if (const auto version = engine->text("version"); version && contents.version.empty()) contents.version = *version;
+  }
+  // A report without decoding statistics is of a run without speculation, a part of one may be of either.
+  const bool whole = report.has("engine") && report.has("request_info") && report.has("performance");
   Observation observation{.line = report.line(),
                           .span = Span::run,
-                          .decoding = Decoding::plain,
-                          .requests = load.real("avg_num_concurrent_requests")};
-  observation.times.output_tokens_per_s = performance.real("system_output_throughput_tok_s");
-  if (const auto total_ms = performance.real("total_latency_ms")) observation.times.duration_s = *total_ms / 1000.0;
+                          .decoding = whole ? Decoding::plain : Decoding::unknown,
+                          .requests = report.real_in("request_info", "avg_num_concurrent_requests")};
+  observation.times.output_tokens_per_s = report.real_in("performance", "system_output_throughput_tok_s");
+  if (const auto total_ms = report.real_in("performance", "total_latency_ms")) {
+    observation.times.duration_s = *total_ms / 1000.0;
+  }
   observation.times.tpot_ms = report.real_in("streaming_metrics", "avg_tpot_ms");
   observation.times.ttft_ms = report.real_in("streaming_metrics", "avg_ttft_ms");
-  set_lengths(load.real("avg_input_length"), load.real("avg_output_length"), observation.stratum);
-  if (report.has("decoding_stats")) {
-    const auto requests = static_cast<double>(load.required_count("num_requests"));
-    read_trtllm_decoding(report.required_object("decoding_stats"), requests,
-                         load.required_real("avg_output_length") * requests, observation, contents);
+  const auto output = report.real_in("request_info", "avg_output_length");
+  set_lengths(report.real_in("request_info", "avg_input_length"), output, observation.stratum);
+  if (const auto stats = report.object("decoding_stats")) {
+    const auto load = report.object("request_info");
+    read_trtllm_decoding(*stats, load ? load->count("num_requests") : std::nullopt, output, observation, contents);
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -179,7 +231,7 @@ LogFormat trtllm_bench_format() {
           .summary = "trtllm-bench --report_json: a run with its decoding statistics",
           .engine = "tensorrt-llm",
           .gives = {"(yes)", "yes", "no", "tokens", "yes"},
-          .reads = JsonFormat{"request_info", claims_trtllm_bench, of_object<read_trtllm_bench>}};
+          .reads = JsonFormat{report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}};
 }
 
 LogFormat trtllm_console_format() {
