@@ -25,14 +25,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Whether an object has the times of one request.
-bool is_llamacpp_request(const Json& value) { return has_keys(value, {"predicted_n", "predicted_ms"}); }
+/// Whether an object has the times of one request: its tokens and any other key of them.
+bool is_llamacpp_request(const Json& value) {
+  constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
+                                              "draft_n",      "draft_n_accepted",       "prompt_n",
+                                              "prompt_ms"};
+  return has_keys(value, {"predicted_n"}) && keys_of(value, others) > 0;
+}
 
 /// Sets counts and the time of an iteration of a request that generated `after_first` tokens after those that come with
 /// prompts in `decode_ms`. Steps follow from the tokens: each emits one that was not drafted.
-void set_drafts(const JsonFields& timings, std::int64_t after_first, double decode_ms, Observation& observation,
-                LogContents& contents) {
-  observation.decoding = Decoding::speculative;
+void set_drafts(const JsonFields& timings, std::int64_t after_first, std::optional<double> decode_ms,
+                Observation& observation, LogContents& contents) {
   const auto drafted = timings.count("draft_n");
   const auto accepted = drafted == 0 ? 0 : timings.count("draft_n_accepted");
   if (!accepted) return;
@@ -45,28 +49,38 @@ void set_drafts(const JsonFields& timings, std::int64_t after_first, double deco
                                             .accepted_tokens = accepted,
                                             .steps_estimated = true};
   check_counts(*observation.acceptance, std::nullopt, timings.line(), contents);
-  if (observation.acceptance->steps > 0) {
-    observation.times.iteration_ms = decode_ms / static_cast<double>(observation.acceptance->steps);
+  if (decode_ms && observation.acceptance->steps > 0) {
+    observation.times.iteration_ms = *decode_ms / static_cast<double>(observation.acceptance->steps);
   }
+}
+
+/// Time of all tokens of a request: as it is, or from its mean per token.
+std::optional<double> decode_ms_of(const JsonFields& timings, double tokens) {
+  if (const auto ms = timings.real("predicted_ms")) return ms;
+  if (const auto ms = timings.real("predicted_per_token_ms")) return *ms * tokens;
+  const auto rate = timings.real("predicted_per_second");
+  return rate && *rate > 0.0 ? std::optional(1000.0 * tokens / *rate) : std::nullopt;
 }
 
 /// The first token comes from the prompt. Without `draft_n` the request drafted nothing (`undrafted`); with 0 it is a
 /// speculative one.
 Observation llamacpp_request(const JsonFields& timings, Decoding undrafted, LogContents& contents) {
-  Observation observation{.line = timings.line(), .span = Span::request, .decoding = undrafted};
-  const std::int64_t tokens = timings.required_count("predicted_n");
-  const double decode_ms = timings.required_real("predicted_ms");
-  const auto after_first = static_cast<double>(tokens - 1);
-  if (tokens > 1) observation.times.tpot_ms = decode_ms / after_first;
+  const bool drafts = timings.has("draft_n");
+  Observation observation{
+      .line = timings.line(), .span = Span::request, .decoding = drafts ? Decoding::speculative : undrafted};
   observation.times.ttft_ms = timings.real("prompt_ms");
-  observation.stratum.output_tokens = static_cast<double>(tokens);
+  const auto tokens = timings.count("predicted_n");
+  if (!tokens) return observation;
+  const auto output = static_cast<double>(*tokens);
+  const auto decode_ms = decode_ms_of(timings, output);
+  if (decode_ms && *tokens > 1) observation.times.tpot_ms = *decode_ms / (output - 1.0);
+  observation.stratum.output_tokens = output;
   if (const auto prompt = timings.count("prompt_n")) {
-    observation.stratum.context_tokens = static_cast<double>(*prompt) +
-                                         static_cast<double>(timings.count("cache_n").value_or(0)) +
-                                         static_cast<double>(tokens) / 2.0;
+    observation.stratum.context_tokens =
+        static_cast<double>(*prompt) + static_cast<double>(timings.count("cache_n").value_or(0)) + output / 2.0;
   }
-  if (timings.has("draft_n")) {
-    set_drafts(timings, tokens - 1, decode_ms, observation, contents);
+  if (drafts) {
+    set_drafts(timings, *tokens - 1, decode_ms, observation, contents);
   } else if (undrafted == Decoding::plain) {
     observation.times.iteration_ms = observation.times.tpot_ms;
   }
@@ -177,6 +191,7 @@ std::optional<Observation> speed_request(const JsonFields& result, Decoding undr
   if (undrafted == Decoding::plain) {
     observation.times.iteration_ms = observation.times.tpot_ms;
   } else if (result.has("draft_n")) {
+    observation.decoding = Decoding::speculative;
     set_drafts(result, after_first, *decode_ms, observation, contents);
   }
   return observation;
@@ -232,7 +247,7 @@ LogFormat llamacpp_timings_format() {
           .summary = "llama-server answers with timings, and lists of such records",
           .engine = "llama.cpp",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"predicted_ms", claims_llamacpp_timings, read_llamacpp_timings}};
+          .reads = JsonFormat{"predicted_n", claims_llamacpp_timings, read_llamacpp_timings}};
 }
 
 LogFormat speed_bench_format() {

@@ -115,6 +115,9 @@ void read_acceptance_rate(const JsonFields& file, Observation& observation, LogC
   }
   observation.acceptance_length = length_of_rates(file);
   if (observation.acceptance_length || !mean) return;
+  if (observation.gamma && *mean > static_cast<double>(*observation.gamma + 1)) {
+    file.reject("Average_AL", number_text(*mean), fmt::format("{} drafts have rates", *observation.gamma));
+  }
   observation.acceptance_length = mean;
   warn_once(contents, "W10", file.line(), "Average_AL is a mean of requests: there are no counts");
 }
@@ -135,8 +138,13 @@ void read_specdec_bench(const JsonFields& file, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
+/// Any two keys identify a profile, if one is of its acceptance.
 bool claims_speculation_profile(const Json& value) {
-  return has_keys(value, {"schema_version", "num_speculative_tokens", "acceptance_length_histogram"});
+  constexpr std::array<const char*, 2> lengths{"acceptance_length_histogram", "mean_accept_length"};
+  constexpr std::array<const char*, 4> others{"schema_version", "num_speculative_tokens", "target_model",
+                                              "draft_checkpoint"};
+  const auto known = keys_of(value, lengths);
+  return known > 0 && known + keys_of(value, others) >= 2;
 }
 
 void read_speculation_profile(const JsonFields& profile, LogContents& contents) {
@@ -149,6 +157,9 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
                           .gamma = profile.count("num_speculative_tokens")};
   note(contents.settings.gamma, observation.gamma);
   observation.acceptance_length = profile.real("mean_accept_length");
+  if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+    profile.reject("mean_accept_length", number_text(*observation.acceptance_length), "must be at least 1");
+  }
   if (profile.has("acceptance_length_histogram")) {
     AcceptanceCounts counts = counts_of_histogram(accepted_histogram(profile, "acceptance_length_histogram"),
                                                   observation.gamma, profile.line());
@@ -161,6 +172,10 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
       observation.acceptance_length = std::nullopt;
       observation.acceptance = std::move(counts);
     }
+  }
+  if (observation.gamma && observation.acceptance_length.value_or(1.0) > static_cast<double>(*observation.gamma + 1)) {
+    profile.reject("mean_accept_length", number_text(*observation.acceptance_length),
+                   fmt::format("num_speculative_tokens is {}", *observation.gamma));
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -180,7 +195,7 @@ LogFormat speculation_profile_format() {
           .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
           .engine = "",
           .gives = {"yes", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acceptance_length_histogram", claims_speculation_profile,
+          .reads = JsonFormat{"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
                               of_object<read_speculation_profile>}};
 }
 

@@ -28,49 +28,68 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t warm_up_iterations = 10;
 
+/// Any two keys identify an iteration, if one is its time or its statistics.
+bool is_trtllm_iteration(const Json& value) {
+  constexpr std::array<const char*, 3> own{"iterLatencyMS", "inflightBatchingStats", "specDecodingStats"};
+  constexpr std::array<const char*, 3> others{"iter", "numActiveRequests", "numQueuedRequests"};
+  const auto known = keys_of(value, own);
+  return known > 0 && known + keys_of(value, others) >= 2;
+}
+
 bool claims_trtllm_iterations(const Json& value) {
-  if (value.is_array()) return !value.empty() && has_keys(value.front(), {"iterLatencyMS", "inflightBatchingStats"});
-  return has_keys(value, {"iterLatencyMS", "inflightBatchingStats"});
+  return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
 }
 
 /// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
-void read_trtllm_drafts(const JsonFields& drafts, double iteration_ms, Observation& observation,
-                        LogContents& contents) {
-  AcceptanceCounts counts{.steps = drafts.count("numRequestsWithDraftTokens").value_or(0),
-                          .drafted_tokens = drafts.count("numDraftTokens"),
-                          .accepted_tokens = drafts.count("numAcceptedTokens")};
+void read_trtllm_drafts(const JsonFields& drafts, Observation& observation, LogContents& contents) {
+  const auto steps = drafts.count("numRequestsWithDraftTokens");
+  const auto length = drafts.real("acceptanceLength");
   observation.decoding = Decoding::speculative;
-  if (counts.steps == 0) {
+  if (steps == 0) {
     observation.gamma = 0;
     return;
   }
+  const auto share = drafts.real("draftOverhead");
+  if (share && observation.times.iteration_ms) observation.times.draft_ms = *share * *observation.times.iteration_ms;
+  if (!steps) {
+    if (length.value_or(0.0) >= 1.0) observation.acceptance_length = length;
+    return;
+  }
+  AcceptanceCounts counts{.steps = *steps,
+                          .drafted_tokens = drafts.count("numDraftTokens"),
+                          .accepted_tokens = drafts.count("numAcceptedTokens")};
   observation.gamma = steady_gamma(counts);
   check_counts(counts, observation.gamma, drafts.line(), contents);
-  check_printed_length(counts, drafts.real("acceptanceLength"), two_digits, drafts.line(), contents);
-  if (const auto share = drafts.real("draftOverhead")) observation.times.draft_ms = *share * iteration_ms;
+  check_printed_length(counts, length, two_digits, drafts.line(), contents);
   observation.acceptance = std::move(counts);
 }
 
 void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   if (iteration.count("rank").value_or(0) > 0 || iteration.count("attentionDpRank").value_or(0) > 0) return;
   if (iteration.count("iter").value_or(warm_up_iterations) < warm_up_iterations) return;
-  const JsonFields batch = iteration.required_object("inflightBatchingStats");
-  if (batch.count("numContextRequests").value_or(0) > 0) {
+  const auto batch = iteration.object("inflightBatchingStats");
+  const auto prompts = batch ? batch->count("numContextRequests") : std::nullopt;
+  const auto requests = batch ? batch->count("numGenRequests") : std::nullopt;
+  if (prompts.value_or(0) > 0) {
     return warn_once(contents, "W12", iteration.line(), "ignored iterations that also run prompts");
   }
-  const std::int64_t requests = batch.count("numGenRequests").value_or(0);
   if (requests == 0) return;
-  const double iteration_ms = iteration.required_real("iterLatencyMS");
+  // A row without statistics of drafts is of plain decoding, a part of one may be of either.
+  const bool whole = iteration.json().contains("specDecodingStats") || (batch && iteration.has("iter"));
   Observation observation{.line = iteration.line(),
                           .span = Span::window,
-                          .decoding = Decoding::plain,
-                          .requests = static_cast<double>(requests),
+                          .decoding = whole ? Decoding::plain : Decoding::unknown,
                           .waiting = iteration.real("numQueuedRequests")};
-  observation.times.iteration_ms = iteration_ms;
-  observation.times.duration_s = iteration_ms / 1000.0;
-  if (iteration.has("specDecodingStats")) {
-    read_trtllm_drafts(iteration.required_object("specDecodingStats"), iteration_ms, observation, contents);
+  if (requests) observation.requests = static_cast<double>(*requests);
+  const auto iteration_ms = iteration.real("iterLatencyMS");
+  if (iteration_ms && prompts) {
+    observation.times.iteration_ms = iteration_ms;
+    observation.times.duration_s = *iteration_ms / 1000.0;
+  } else if (iteration_ms) {
+    warn_once(contents, "W12", iteration.line(),
+              "ignored times of iterations without numContextRequests: prompts may be in them");
   }
+  if (const auto drafts = iteration.object("specDecodingStats")) read_trtllm_drafts(*drafts, observation, contents);
   contents.observations.push_back(std::move(observation));
 }
 
@@ -223,7 +242,8 @@ LogFormat trtllm_iterations_format() {
           .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
           .engine = "tensorrt-llm",
           .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
-          .reads = JsonFormat{"iterLatencyMS", claims_trtllm_iterations, of_each<read_trtllm_iteration>}};
+          .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
+                              of_each<read_trtllm_iteration>}};
 }
 
 LogFormat trtllm_bench_format() {

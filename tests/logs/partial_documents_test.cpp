@@ -68,6 +68,15 @@ bool is_number(const Json& value) {
   return value.is_string() ? parse_real(value.get_ref<const std::string&>()).has_value() : value.is_number();
 }
 
+/// The document, or of rows the first that holds `key`, else the first one.
+Json whole_or_row(const std::string& text, std::string_view key) {
+  Json whole = Json::parse(text, nullptr, false);
+  if (!whole.is_discarded()) return whole;
+  const std::size_t found = text.find(key);
+  const std::size_t at = found == std::string::npos ? 0 : text.rfind('\n', found) + 1;
+  return Json::parse(text.substr(at, text.find('\n', at) - at));
+}
+
 /// Pointers to all members of objects in a document; of a list, to those of its first entry.
 void add_members(const Json& value, const Json::json_pointer& at, std::vector<Json::json_pointer>& members) {
   if (value.is_array() && !value.empty()) return add_members(value.front(), at / 0, members);
@@ -88,7 +97,7 @@ void check_value(const Json& document, const Json::json_pointer& key, const Json
   const Reading reading = reading_of(changed);
   if (!reading.text) {
     const bool named = reading.message.find(key.back()) != std::string::npos;
-    CHECK((named || reading.message.find("looks like ") != std::string::npos));
+    CHECK((named || reading.message.find("no line of a known format") != std::string::npos));
     return;
   }
   changed[key] = nullptr;
@@ -246,21 +255,72 @@ TEST_CASE("llama-bench: a test is known by any two keys; without both lengths pr
   check_resembles(R"({"speed_tg": 200.0})", "llama-batched-bench");
 }
 
+TEST_CASE("llama-server answers: a request is known by its tokens and any other key") {
+  const Observation request = only(R"({"predicted_n": 101, "predicted_per_second": 50.5})", "llamacpp-timings");
+  CHECK(*request.times.tpot_ms == near(20.0));  // 2 s for 100 tokens after the first
+  CHECK_FALSE(request.stratum.context_tokens);
+  CHECK_FALSE(request.times.ttft_ms);
+  const Observation drafts = only(R"({"predicted_n": 101, "predicted_ms": 2000.0, "draft_n": 90})", "llamacpp-timings");
+  CHECK(drafts.decoding == Decoding::speculative);
+  CHECK_FALSE(drafts.acceptance);  // how many were accepted is not known, nor none
+  CHECK_FALSE(drafts.times.iteration_ms);
+  check_resembles(R"({"predicted_n": 101})", "llamacpp-timings");
+}
+
+TEST_CASE("TensorRT-LLM iterations: without the numbers of requests neither steps nor times of decoding are known") {
+  const Observation row =
+      only(R"({"iterLatencyMS": 20.0, "specDecodingStats": {"acceptanceLength": 2.5, "numDraftTokens": 24}})",
+           "trtllm-iterations");
+  CHECK(row.decoding == Decoding::speculative);
+  CHECK(row.acceptance_length == 2.5);
+  CHECK_FALSE(row.acceptance);
+  CHECK_FALSE(row.gamma);
+  CHECK_FALSE(row.requests);
+  CHECK_FALSE(row.times.iteration_ms);
+  const Observation part =
+      only(R"({"iterLatencyMS": 20.0, "inflightBatchingStats": {"numContextRequests": 0, "numGenRequests": 8}})",
+           "trtllm-iterations");
+  CHECK(part.decoding == Decoding::unknown);
+  CHECK(part.times.iteration_ms == 20.0);
+  CHECK(part.requests == 8.0);
+  check_resembles(R"({"iterLatencyMS": 20.0})", "trtllm-iterations");
+}
+
+TEST_CASE("ik_llama.cpp spec-bench and speculation profiles: parts of a row, a length without counts") {
+  const Observation row =
+      only(R"({"timing": {"decode_s": 2.0}, "tokens": {"generated": 100}, "speculative": {"acceptance_length": 2.5}})",
+           "ik-spec-bench");
+  CHECK(row.decoding == Decoding::speculative);
+  CHECK(row.acceptance_length == 2.5);
+  CHECK(*row.times.tpot_ms == near(20.0));
+  CHECK_FALSE(row.times.iteration_ms);
+  CHECK(only(R"({"row_type": "attempt", "timing": {"decode_s": 2.0}})", "ik-spec-bench").decoding == Decoding::unknown);
+  check_resembles(R"({"row_type": "attempt"})", "ik-spec-bench");
+  const Observation profile =
+      only(R"({"num_speculative_tokens": 3, "mean_accept_length": 2.5})", "speculation-profile");
+  CHECK(profile.gamma == 3);
+  CHECK(profile.acceptance_length == 2.5);
+  CHECK(problem(R"({"num_speculative_tokens": 3, "mean_accept_length": 4.5})") ==
+        "some.log:1: mean_accept_length: 4.5");
+  check_resembles(R"({"mean_accept_length": 2.5})", "speculation-profile");
+}
+
 TEST_CASE("a value of any key that is absent, null, a word or negative is refused by name or not known") {
   for (const char* name : {"trtllm_bench.json", "acceptance_rate.json", "timing.json", "speed_bench.json",
-                           "guidellm.json", "llama_bench.json", "llama_batched_bench.jsonl"}) {
+                           "guidellm.json", "llama_bench.json", "llama_batched_bench.jsonl",
+                           "llama_server_answers.jsonl", "ik_spec_bench.jsonl", "speculation_profile.json"}) {
     INFO(name);
-    const std::string text = sample(name);
-    const Json document = Json::parse(std::string_view(name).ends_with("l") ? text.substr(0, text.find('\n')) : text);
+    const Json document = whole_or_row(sample(name), "\"draft");
     REQUIRE(reading_of(document).text);
     std::vector<Json::json_pointer> members;
     add_members(document, Json::json_pointer(), members);
     CHECK(members.size() > 8);
     for (const Json::json_pointer& key : members) {
       check_value(document, key, nullptr);
-      check_value(document, key, true);
-      // A build is a name, whatever its digits.
-      if (key.back() != "build_number" && (is_number(document.at(key)) || document.at(key).is_structured())) {
+      const Json& value = document.at(key);
+      if (!value.is_boolean()) check_value(document, key, true);
+      const bool is_name = key.back() == "build_number" || key.back() == "spec_types";  // whatever its type
+      if (!is_name && (is_number(value) || value.is_structured())) {
         check_value(document, key, "many");
         check_value(document, key, -1.0);
       }
