@@ -305,10 +305,35 @@ TEST_CASE("ik_llama.cpp spec-bench and speculation profiles: parts of a row, a l
   check_resembles(R"({"mean_accept_length": 2.5})", "speculation-profile");
 }
 
+TEST_CASE("answers and SpecForge: steps, tokens, times and trees that are absent are not known") {
+  const Observation timed =
+      only(R"({"question_id": 1, "choices": [{"new_tokens": [100], "wall_time": [2.0]}]})", "answers");
+  CHECK(timed.decoding == Decoding::unknown);
+  CHECK_FALSE(timed.acceptance);
+  CHECK(timed.times.output_tokens_per_s == 50.0);
+  const Observation counted = only(R"({"question_id": 1, "choices": [{"accept_lengths": [3, 1]}]})", "answers");
+  CHECK(counted.decoding == Decoding::speculative);
+  REQUIRE(counted.acceptance);
+  CHECK(counted.acceptance->steps == 2);
+  CHECK_FALSE(counted.times.duration_s);
+  CHECK_FALSE(counted.stratum.output_tokens);
+  check_resembles(R"({"choices": [{"new_tokens": [100]}]})", "answers");
+  const Observation tree = only(
+      R"({"model": "lab/head", "gsm": [{"steps": 3, "num_draft_tokens": 4, "metrics": [{"accept_length": 2.4}]}]})",
+      "specforge");
+  CHECK(tree.decoding == Decoding::speculative);
+  CHECK(tree.acceptance_length == 2.4);
+  CHECK_FALSE(tree.gamma);  // with a tree it would not be the depth
+  CHECK_FALSE(tree.requests);
+  check_resembles(R"({"model": "lab/head", "gsm": [{"batch_size": 3}]})", "specforge");
+}
+
 TEST_CASE("a value of any key that is absent, null, a word or negative is refused by name or not known") {
-  for (const char* name : {"trtllm_bench.json", "acceptance_rate.json", "timing.json", "speed_bench.json",
-                           "guidellm.json", "llama_bench.json", "llama_batched_bench.jsonl",
-                           "llama_server_answers.jsonl", "ik_spec_bench.jsonl", "speculation_profile.json"}) {
+  for (const char* name :
+       {"trtllm_bench.json", "acceptance_rate.json", "timing.json", "speed_bench.json", "guidellm.json",
+        "llama_bench.json", "llama_batched_bench.jsonl", "llama_server_answers.jsonl", "ik_spec_bench.jsonl",
+        "speculation_profile.json", "eagle_answers.jsonl", "spec_bench.jsonl", "specforge_dashboard.json",
+        "bench_eagle3.jsonl"}) {
     INFO(name);
     const Json document = whole_or_row(sample(name), "\"draft");
     REQUIRE(reading_of(document).text);
@@ -319,7 +344,7 @@ TEST_CASE("a value of any key that is absent, null, a word or negative is refuse
       check_value(document, key, nullptr);
       const Json& value = document.at(key);
       if (!value.is_boolean()) check_value(document, key, true);
-      const bool is_name = key.back() == "build_number" || key.back() == "spec_types";  // whatever its type
+      const bool is_name = key.back() == "build_number" || key.back() == "spec_types" || key.back() == "question_id";
       if (!is_name && (is_number(value) || value.is_structured())) {
         check_value(document, key, "many");
         check_value(document, key, -1.0);
