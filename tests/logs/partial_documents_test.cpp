@@ -238,7 +238,7 @@ TEST_CASE("GuideLLM: a part is known by any two keys, as a report or as one of i
   check_resembles(R"({"benchmarks": [{"name": "sort", "real_time": 12.0}]})", "guidellm");
 }
 
-TEST_CASE("llama-bench: a test is known by any two keys; without both lengths prefill may be in its time") {
+TEST_CASE("llama-bench: a test is known by any two keys, and without both lengths prefill may be in its time") {
   const Observation test = only(R"({"n_prompt": 0, "avg_ts": 50.0})", "llama-bench");
   CHECK(test.times.tpot_ms == 20.0);
   CHECK_FALSE(test.stratum.output_tokens);
