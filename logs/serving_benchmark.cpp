@@ -228,6 +228,10 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
     observation.acceptance_length = run.real("spec_decode_acceptance_length");
+    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").dump(),
+                 "must be at least 1");
+    }
     return;
   }
   AcceptanceCounts counts{.steps = run.required_count("spec_decode_num_drafts"),

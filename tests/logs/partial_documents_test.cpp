@@ -328,12 +328,39 @@ TEST_CASE("answers and SpecForge: steps, tokens, times and trees that are absent
   check_resembles(R"({"model": "lab/head", "gsm": [{"batch_size": 3}]})", "specforge");
 }
 
+TEST_CASE("records of scripts and load generators: a length or drafts alone, and no length below 1") {
+  const Observation drafts = only(R"({"spec_num_drafts": 40, "throughput_tok_s": 90.0})", "benchmark-records");
+  CHECK(drafts.decoding == Decoding::speculative);
+  CHECK_FALSE(drafts.acceptance);
+  CHECK_FALSE(drafts.gamma);
+  CHECK(problem(R"({"accepted_length_tau": 0.5, "throughput_tok_s": 90.0})") == "some.log:1: accepted_length_tau: 0.5");
+  CHECK(problem(R"({"spec_decode_acceptance_length": 0.5, "mean_tpot_ms": 10.0})") ==
+        "some.log:1: spec_decode_acceptance_length: 0.5");
+}
+
 TEST_CASE("a value of any key that is absent, null, a word or negative is refused by name or not known") {
-  for (const char* name :
-       {"trtllm_bench.json", "acceptance_rate.json", "timing.json", "speed_bench.json", "guidellm.json",
-        "llama_bench.json", "llama_batched_bench.jsonl", "llama_server_answers.jsonl", "ik_spec_bench.jsonl",
-        "speculation_profile.json", "eagle_answers.jsonl", "spec_bench.jsonl", "specforge_dashboard.json",
-        "bench_eagle3.jsonl"}) {
+  for (const char* name : {"trtllm_bench.json",
+                           "acceptance_rate.json",
+                           "timing.json",
+                           "speed_bench.json",
+                           "guidellm.json",
+                           "llama_bench.json",
+                           "llama_batched_bench.jsonl",
+                           "llama_server_answers.jsonl",
+                           "ik_spec_bench.jsonl",
+                           "speculation_profile.json",
+                           "eagle_answers.jsonl",
+                           "spec_bench.jsonl",
+                           "specforge_dashboard.json",
+                           "bench_eagle3.jsonl",
+                           "aiperf_run.json",
+                           "aiperf_records.jsonl",
+                           "benchmark_records.jsonl",
+                           "vllm_bench.jsonl",
+                           "vllm_requests.jsonl",
+                           "sglang_requests.json",
+                           "trtllm_requests.json",
+                           "prompt_records.json"}) {
     INFO(name);
     const Json document = whole_or_row(sample(name), "\"draft");
     REQUIRE(reading_of(document).text);
