@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Results of benchmarks as people paste them into issues and posts.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+/// Quotients and products of a few doubles.
+Approx near(double value) { return Approx(value).epsilon(1e-12); }
+
+/// The observations of a log that must be of this format.
+std::vector<Observation> observations_of(const std::string& text, const std::string& format) {
+  const LogContents contents = read_log(text);
+  CHECK(contents.format == format);
+  return contents.observations;
+}
+
+}  // namespace
+
+TEST_CASE("mtp-bench.py: a request a line, in a run that drafts also those that drafted nothing") {
+  const auto requests = observations_of(sample("mtp_bench.txt"), "mtp-bench");
+  REQUIRE(requests.size() == 5);
+  CHECK(requests[0].decoding == Decoding::speculative);
+  CHECK(requests[0].stratum.category == "write_tests");
+  CHECK(requests[0].acceptance->steps == 60);
+  CHECK(requests[0].acceptance->drafted_tokens == 132);
+  CHECK(requests[0].times.tpot_ms == near(1000.0 / 45.0));
+  CHECK(requests[0].times.iteration_ms == near(1000.0 * 150.0 / 45.0 / 60.0));
+  CHECK(requests[2].decoding == Decoding::speculative);
+  CHECK(requests[3].decoding == Decoding::plain);
+  CHECK(requests[3].times.iteration_ms == near(40.0));
+  CHECK(requests[3].requests == 1.0);
+}
+
+TEST_CASE("mtp-bench.py: the sums stand in for requests that were cut off, its file is one of llama-server's times") {
+  const std::string log = sample("mtp_bench.txt");
+  const std::size_t sums = log.find("Aggregate");
+  const auto rest = observations_of(log.substr(sums, log.find('}') - sums), "mtp-bench");
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].acceptance->steps == 121);
+  CHECK_FALSE(rest[0].times.tpot_ms);
+  CHECK(problem("x pred= 10 draft= 30 acc= 20 rate=0.667 tok/s=9.0\n").starts_with("some.log:1: acc: 20"));
+  const auto file = observations_of(
+      R"({"results": [{"name": "a", "predicted_n": 101, "draft_n": 90, "draft_n_accepted": 60, "predicted_per_second": 50.5}],)"
+      R"( "aggregate": {"total_predicted": 101}})",
+      "llamacpp-timings");
+  REQUIRE(file.size() == 1);
+  CHECK(file[0].stratum.request == "a");
+  CHECK(file[0].acceptance->accepted_tokens == 60);
+}
+
+TEST_CASE("TensorRT-LLM's client counts the tokens of an iteration, one is without speculation") {
+  const auto runs = observations_of(sample("trtllm_bench_serving.txt"), "bench-serving");
+  CHECK(read_log(sample("trtllm_bench_serving.txt")).engine == "tensorrt-llm");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == 3.2);
+  CHECK(runs[0].times.tpot_ms == 8.0);
+  CHECK(runs[0].times.iteration_ms == near(25.6));
+  CHECK(runs[0].concurrency == 16.0);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].times.iteration_ms == near(20.5));
+  CHECK_FALSE(runs[1].acceptance_length);
+}
+
+TEST_CASE("the console of AIPerf: names over several rows, with other units than those of GenAI-Perf") {
+  const auto runs = observations_of(sample("aiperf.txt"), "genai-perf");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::unknown);
+  CHECK(runs[0].times.tpot_ms == 20.0);
+  CHECK(runs[0].times.ttft_ms == 75.0);
+  CHECK(runs[0].times.output_tokens_per_s == 190.0);
+  CHECK(runs[0].times.duration_s == near(30.0));
+  CHECK(runs[0].requests == near(3.8));
+  CHECK(runs[0].stratum.output_tokens == 101.0);
+}
+
+TEST_CASE("EvalScope: tokens of an iteration, from seconds; its approximate acceptance rate says nothing new") {
+  const auto runs = observations_of(sample("evalscope.json"), "evalscope");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].acceptance_length == 3.1);
+  CHECK_FALSE(runs[0].gamma);
+  CHECK(runs[0].concurrency == 4.0);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].times.iteration_ms == near(62.0));
+  CHECK(runs[0].times.ttft_ms == near(120.0));
+  CHECK_FALSE(runs[0].times.request_rate_per_s);
+  CHECK(runs[0].stratum.context_tokens == 750.0);
+  const auto newer = observations_of(
+      R"x({"Concurrency": "INF", "Avg TPOT (ms)": 25.0, "Output Throughput (tok/s)": 32.0, "Avg Decoded Tok/Iter": 0.99})x",
+      "evalscope");
+  REQUIRE(newer.size() == 1);
+  CHECK(newer[0].decoding == Decoding::plain);
+  CHECK(newer[0].times.iteration_ms == 25.0);
+  CHECK_FALSE(newer[0].concurrency);
+  const auto drafted = observations_of(
+      R"({"Average decoded tokens per iter": 2.2, "Average spec decode acceptance rate": 0.4})", "evalscope");
+  CHECK(drafted.at(0).gamma == 3);
+}
+
+TEST_CASE("InferenceX: a row a run, in seconds, with its method but without its acceptance") {
+  const auto runs = observations_of(sample("inferencex.json"), "inferencex");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::speculative);
+  CHECK(runs[0].drafter == "eagle3");
+  CHECK_FALSE(runs[0].acceptance_length);
+  CHECK(runs[0].times.tpot_ms == near(19.0));
+  CHECK(runs[0].times.output_tokens_per_s == 800.0);
+  CHECK(runs[0].concurrency == 16.0);
+  CHECK(runs[1].decoding == Decoding::plain);
+  CHECK(runs[1].times.iteration_ms == near(31.0));
+}
+
+TEST_CASE("LM Studio: drafts in the usage or in the stats, answers without them are plain") {
+  const auto answers = observations_of(sample("lmstudio.jsonl"), "lmstudio");
+  REQUIRE(answers.size() == 3);
+  CHECK(answers[0].span == logs::Span::request);
+  CHECK(answers[0].acceptance->steps == 100);
+  CHECK(answers[0].acceptance->accepted_tokens == 150);
+  CHECK(answers[0].gamma == 3);
+  CHECK(answers[0].times.tpot_ms == near(20.0));
+  CHECK(answers[0].times.iteration_ms == near(50.0));
+  CHECK(answers[0].times.ttft_ms == near(200.0));
+  CHECK(answers[1].decoding == Decoding::plain);
+  CHECK(answers[1].times.iteration_ms == near(40.0));
+  CHECK(answers[2].stratum.output_tokens == 200.0);
+  CHECK(problem(
+            R"({"usage": {"completion_tokens": 10, "total_draft_tokens_count": 30, "accepted_draft_tokens_count": 11},)"
+            R"( "stats": {}})")
+            .find("accepted_draft_tokens_count: 11") != std::string::npos);
+}
+
+TEST_CASE("records of scripts may be a list") {
+  const auto runs = observations_of(
+      R"([{"concurrency": 2, "num_speculative_tokens": 4, "measured": {"accepted_length_tau": 3.0, "spec_num_drafts": 500,)"
+      R"( "throughput_tok_s": 90.0}}, {"concurrency": 2, "num_speculative_tokens": 0, "measured": {"throughput_tok_s": 50.0}}])",
+      "benchmark-records");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].acceptance->accepted_tokens == 1000);
+  CHECK(runs[1].decoding == Decoding::plain);
+}
+
+}  // namespace foredraft::tests
