@@ -178,6 +178,14 @@ case("25 InferenceX without speculation", "import none.json", lines=0, any_order
 # 400 - 240 steps, 480/160 drafts each, 1000/20 ms.
 reads("LM Studio", "lmstudio.json", acceptance__steps=160, acceptance__accepted_tokens=240, acceptance__drafted_tokens=480,
       gamma=3, times__tpot_ms=near(50), decoding="speculative")
+# 2.560/128 and 2.660/128 s a step, at 64 and 576 tokens of context.
+case("25 llama-sweep-bench", "import sweep-bench.md", "25-other-formats", lines=0, any_order=False, json={
+    "logs[0].observations#": 2, "logs[0].observations[*].decoding": "plain", RUN + "times.iteration_ms": near(20.0, 1e-6),
+    "logs[0].observations[1].times.iteration_ms": near(20.78), RUN + "stratum.context_tokens": near(64)})
+# 1800/1.8 steps of 3000/1000 drafts.
+reads("metrics of TensorRT-LLM", "trtllm.prom", acceptance__steps=1000, acceptance__accepted_tokens=1800, gamma=3)
+case("25 what they say", "advise trtllm.prom", "25-other-formats", json={
+    "verification_steps": 1000, "gamma_observed": 3, "tokens_per_iteration.observed": near(2.8, 1e-6)})
 # 60/40.
 case("25 records in an array", "advise own-records-array.json", "25-other-formats",
      json={"tokens_per_iteration.observed": near(2.5, 1e-6), "loads[0].speedup.measured": near(1.5),

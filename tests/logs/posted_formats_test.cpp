@@ -149,4 +149,36 @@ TEST_CASE("records of scripts may be a list") {
   CHECK(runs[1].decoding == Decoding::plain);
 }
 
+TEST_CASE("llama-sweep-bench: decode steps of one sequence by context, whole or cut at the top") {
+  const std::string table = sample("llama_sweep_bench.md");
+  for (const std::string& text : {table, table.substr(table.find("|  1024"))}) {
+    const auto runs = observations_of(text, "llama-tables");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].decoding == Decoding::plain);
+    CHECK(runs[0].times.iteration_ms == near(25.0));
+    CHECK(runs[1].times.iteration_ms == near(26.0));
+    CHECK(runs[1].stratum.context_tokens == 1152.0);
+    CHECK(runs[1].requests == 1.0);
+  }
+  CHECK(problem("| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("metrics of TensorRT-LLM: steps from its settings, else from the last acceptance length") {
+  const std::string text = sample("prometheus_trtllm.prom");
+  const auto runs = observations_of(text, "prometheus");
+  CHECK(read_log(text).engine == "tensorrt-llm");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance->steps == 4000);
+  CHECK_FALSE(runs[0].acceptance->steps_estimated);
+  CHECK(runs[0].gamma == 2);
+  CHECK(runs[0].requests == 4.0);
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].times.iteration_ms == near(50.0));
+  CHECK(runs[0].times.ttft_ms == near(200.0));
+  const auto counted = observations_of(text.substr(text.find("trtllm_spec_decode_num_draft")), "prometheus");
+  REQUIRE(counted.size() == 1);
+  CHECK(counted[0].acceptance->steps == 3429);
+  CHECK(counted[0].acceptance->steps_estimated);
+}
+
 }  // namespace foredraft::tests
