@@ -63,6 +63,7 @@ std::span<const LogFormat> formats() {
       answers_format(),
       acceptance_traces_format(),
       own_csv_format(),
+      table_format(),
   };
   return all;
 }

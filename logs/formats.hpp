@@ -44,6 +44,7 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat speculation_profile_format();
 [[nodiscard]] LogFormat speculators_format();
 [[nodiscard]] LogFormat speed_bench_format();
+[[nodiscard]] LogFormat table_format();
 [[nodiscard]] LogFormat trtllm_bench_format();
 [[nodiscard]] LogFormat trtllm_iterations_format();
 [[nodiscard]] LogFormat vllm_bench_format();

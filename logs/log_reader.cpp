@@ -25,6 +25,9 @@ constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view list_formats = "run `foredraft list formats`";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+/// Maximum number of rows that are read as one table.
+constexpr std::size_t max_table_rows = 10'000;
+
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
@@ -97,9 +100,12 @@ struct LogReader::State {
   };
   struct Table {
     const LogFormat* format;
-    const CsvFormat* csv;
+    const CsvFormat* csv;  ///< null: of `whole`
+    const TableFormat* whole;
+    TableLayout layout;
     std::vector<std::string> columns;
-    bool begun = false;  ///< has rows
+    bool begun = false;               ///< has rows
+    std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
   void scan(bool last);
@@ -108,6 +114,8 @@ struct LogReader::State {
   bool look_at_unfinished_line();
   bool look_for_end_of_value(bool last);
   void look_at_row();
+  void look_at_row_of_whole(std::string_view line);
+  void end_table();
   void look_at_line(std::string_view line);
 
   bool offer_line(std::string_view line);
@@ -143,7 +151,8 @@ struct LogReader::State {
   std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
   std::size_t no_value_before_ = 0;       ///< up to there the text is not a value, or one that no format claims
   std::optional<Table> table_ = {};
-  bool in_dull_line_ = false;  ///< the rest of this line is ignored
+  std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
+  bool in_dull_line_ = false;                 ///< the rest of this line is ignored
   bool at_start_ = true;
   bool ends_in_line_ = false;
   bool binary_ = false;
@@ -201,6 +210,7 @@ void LogReader::State::add(std::string_view bytes) {
 
 LogContents LogReader::State::finish() {
   scan(true);
+  if (table_) end_table();
   for (const Lines& lines : line_formats_) {
     if (!lines.found) continue;
     taken([&] {
@@ -209,6 +219,13 @@ LogContents LogReader::State::finish() {
     });
   }
   contents_.lines = line_ - (ends_in_line_ ? 0 : 1);
+  for (Problem& problem : table_problems_) {
+    if (contents_.observations.empty()) {
+      problems_.add(std::move(problem));
+    } else {
+      warn_once(contents_, "W18", problem.line, fmt::format("ignored a table: {}: {}", problem.key, problem.text));
+    }
+  }
   if (contents_.format.empty() && problems_.empty()) reject_unknown();
   problems_.raise();
   std::stable_sort(contents_.observations.begin(), contents_.observations.end(),
@@ -293,8 +310,40 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   return true;
 }
 
+/// A row that is not one of the table ends it, and is looked at again.
+void LogReader::State::look_at_row_of_whole(std::string_view line) {
+  if (is_ruling(line)) {
+    in_dull_line_ = true;
+    return;
+  }
+  std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
+  if (cells.size() != table_->columns.size()) return end_table();
+  if (table_->rows.size() == max_table_rows) {
+    Table rest = *table_;
+    rest.rows.clear();
+    end_table();
+    table_ = std::move(rest);
+  }
+  in_dull_line_ = true;
+  if (offer_line(line) || cells == table_->columns) return;
+  table_->rows.push_back({.cells = std::move(cells), .line = line_});
+}
+
+void LogReader::State::end_table() {
+  const Table table = *std::exchange(table_, std::nullopt);
+  if (table.whole == nullptr || table.rows.empty()) return;
+  try {
+    const std::size_t before = contents_.observations.size();
+    table.whole->read(table.columns, table.rows, contents_);
+    if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
+  } catch (const RejectedRecord& rejected) {
+    table_problems_.insert(table_problems_.end(), rejected.problems().begin(), rejected.problems().end());
+  }
+}
+
 void LogReader::State::look_at_row() {
   const std::string_view line = rest().substr(0, rest().find('\n'));
+  if (table_->whole != nullptr) return look_at_row_of_whole(shown(line));
   const std::vector<std::string> cells = csv_cells(shown(line));
   if (cells.size() != table_->columns.size()) {
     if (!table_->begun && cells.size() > 1) {
@@ -376,14 +425,16 @@ void LogReader::State::note_resembled(std::string_view text, std::span<const int
 }
 
 void LogReader::State::offer_header(std::string_view line) {
-  std::vector<std::string> columns = csv_cells(line);
-  if (columns.size() < 3) return;
+  const TableLayout layout = layout_of(line);
+  std::vector<std::string> columns = table_cells(line, layout);
+  if (columns.size() < 2) return;
   for (const LogFormat* format : formats_) {
     const auto* const csv = std::get_if<CsvFormat>(&format->reads);
-    if (csv == nullptr) continue;
+    const auto* const whole = std::get_if<TableFormat>(&format->reads);
+    if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
-    if (!taken([&] { return sound = csv->claims(columns); })) continue;
-    if (sound) table_ = {.format = format, .csv = csv, .columns = std::move(columns)};
+    if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
+    if (sound) table_ = {.format = format, .csv = csv, .whole = whole, .layout = layout, .columns = std::move(columns)};
     return;
   }
 }

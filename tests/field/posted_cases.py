@@ -178,6 +178,12 @@ case("25 InferenceX without speculation", "import none.json", lines=0, any_order
 # 400 - 240 steps, 480/160 drafts each, 1000/20 ms.
 reads("LM Studio", "lmstudio.json", acceptance__steps=160, acceptance__accepted_tokens=240, acceptance__drafted_tokens=480,
       gamma=3, times__tpot_ms=near(50), decoding="speculative")
+# 100 steps, 85 + 65 of 200.
+reads("spec-bench of ik_llama.cpp", "ik-spec-bench.md", acceptance__steps=100, acceptance__accepted_tokens=150,
+      acceptance__drafted_tokens=200, acceptance__accepted_at=[85, 65], gamma=2, times__tpot_ms=near(10), drafter="mtp",
+      stratum__category="code")
+# 1000/50, measured through the API.
+reads("llama-benchy", "llama-benchy.md", decoding="unknown", times__tpot_ms=near(20), requests=near(1))
 # 2.560/128 and 2.660/128 s a step, at 64 and 576 tokens of context.
 case("25 llama-sweep-bench", "import sweep-bench.md", "25-other-formats", lines=0, any_order=False, json={
     "logs[0].observations#": 2, "logs[0].observations[*].decoding": "plain", RUN + "times.iteration_ms": near(20.0, 1e-6),
@@ -190,6 +196,42 @@ case("25 what they say", "advise trtllm.prom", "25-other-formats", json={
 case("25 records in an array", "advise own-records-array.json", "25-other-formats",
      json={"tokens_per_iteration.observed": near(2.5, 1e-6), "loads[0].speedup.measured": near(1.5),
            "recommendation.gamma": 3}, first=[r"K = 3\b", r"1\.50x"])
+
+# ---------------------------------------------------------------- tables in any headings
+
+# 78/50 and 96/50; tau 2.3 and 3.1.
+MARKDOWN = """| Config | tok/s | AL | acc |
+|---|---:|---:|---:|
+| **baseline** | 50.0 | - | - |
+| MTP K=2 | 78.0 | 2.30 | 65.0% |
+| MTP K=4 | 96.0 | 3.10 | 52.5% |
+"""
+TABLE = {"recommendation.gamma": 4, "loads#": 1, "loads[0].runs[gamma=2].speedup.measured": near(1.56),
+         "loads[0].runs[gamma=4].speedup.measured": near(1.92), "warnings[code=W22].message": has("tok/s", "read as")}
+case("table in Markdown", "advise posted.md", files={"posted.md": MARKDOWN},
+     json=TABLE | {"loads[0].runs[gamma=4].tokens_per_iteration": near(3.1, 1e-6)}, first=[r"K = 4\b", r"1\.92x"])
+case("table in columns", "advise posted.txt", files={"posted.txt": "K     t/s     tau\n0     50.0    1.00\n2     78.0    2.30\n"
+                                                                 "4     96.0    3.10\n"},
+     json=TABLE | {"warnings[code=W22].message": has("t/s")}, first=[r"K = 4\b"])
+case("table in CSV", "advise posted.csv", files={"posted.csv": "num_spec_tokens,ms/token,acceptance rate\nnone,20.0,\n"
+                                                              "2,12.82,0.65\n4,10.417,0.525\n"},
+     json=TABLE | {"warnings[code=W22].message": has("ms/token"),
+                   "loads[0].runs[gamma=4].tokens_per_iteration": near(3.1, 1e-6)}, first=[r"K = 4\b"])
+# 700/400 at 8 users, 90/50 at 1: the speeds of all rise with the load.
+case("table of several loads", "advise posted.md", files={"posted.md": """| users | spec tokens | throughput |
+|---|---|---|
+| 1 | off | 50 |
+| 8 | off | 400 |
+| 1 | 3 | 90 |
+| 8 | 3 | 700 |
+"""}, json={"loads#": 2, "loads[batch=1].speedup.measured": near(1.8), "loads[batch=8].speedup.measured": near(1.75)},
+     first=[r"K = 3\b"])
+# At one load above 1 nobody knows.
+case("table that says too little", "advise posted.md", files={"posted.md": """| c | K | tok/s |
+|---|---|---|
+| 8 | 0 | 400 |
+| 8 | 3 | 700 |
+"""}, exit=(2,), lines=0, text=[r"tok/s", r"total tok/s", r"tok/s per request"])
 
 # ---------------------------------------------------------------- hostile
 

@@ -181,4 +181,64 @@ TEST_CASE("metrics of TensorRT-LLM: steps from its settings, else from the last 
   CHECK(counted[0].acceptance->steps_estimated);
 }
 
+TEST_CASE("tables of others: headings, bars, signs of percent and deviations") {
+  const auto runs = observations_of(sample("table.md"), "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == 24.0);
+  CHECK(runs[0].times.output_tokens_per_s == 160.2);
+  CHECK(runs[0].concurrency == 4.0);
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].drafter == "eagle3");
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.tpot_ms == 14.5);
+  CHECK(runs[1].acceptance_length == 2.2);
+  CHECK(warns(read_log(sample("table.md")), "W22"));
+}
+
+TEST_CASE("tables of llama-benchy and spec-bench are read by their headings") {
+  const auto benchy = observations_of(sample("table_benchy.md"), "table");
+  REQUIRE(benchy.size() == 1);
+  CHECK(benchy[0].decoding == Decoding::unknown);
+  CHECK(benchy[0].times.tpot_ms == near(25.0));
+  CHECK(benchy[0].times.output_tokens_per_s == 160.0);
+  CHECK(benchy[0].concurrency == 4.0);
+  CHECK(benchy[0].stratum.context_tokens == 2176.0);
+  const auto ik = observations_of(sample("ik_spec_bench.md"), "table");
+  REQUIRE(ik.size() == 2);
+  CHECK(ik[0].decoding == Decoding::plain);
+  CHECK(ik[0].times.iteration_ms == near(25.0));
+  CHECK(ik[1].acceptance->steps == 100);
+  CHECK(ik[1].acceptance->accepted_at == Counts{60, 35, 15});
+  CHECK(ik[1].acceptance->drafted_tokens == 300);
+  CHECK(ik[1].times.iteration_ms == near(30.0));
+}
+
+TEST_CASE("what a heading leaves open is told by the values or asked for") {
+  const auto seconds = observations_of("K,TPOT\n0,0.04\n2,0.021\n", "table");
+  REQUIRE(seconds.size() == 2);
+  CHECK(seconds[1].times.tpot_ms == near(21.0));
+  CHECK(problem("K,TPOT\n0,1.5\n2,0.9\n").find("TPOT") != std::string::npos);
+  CHECK(problem("K,ITL\n0,15\n2,9\n").find("ITL") != std::string::npos);
+  const auto each = observations_of("c\tK\ttps\n1\t2\t90\n8\t2\t60\n", "table");
+  REQUIRE(each.size() == 2);
+  CHECK(each[1].times.tpot_ms == near(1000.0 / 60.0));
+  const auto below_one = observations_of("K | mean accepted | t/s\n0 | - | 30\n3 | 0.8 | 40\n", "table");
+  CHECK(below_one.at(1).acceptance_length == near(1.8));
+  CHECK(problem("K | mean accepted | t/s\n0 | - | 30\n3 | 1.8 | 40\n").find("mean accepted") != std::string::npos);
+  // An accuracy, which the plain run has too.
+  const auto accuracy = observations_of("K;tok/s;acc\nplain;30;0.91\n3;45;0.92\n", "table");
+  CHECK_FALSE(accuracy.at(1).acceptance_length);
+  CHECK(accuracy.at(1).decoding == Decoding::speculative);
+}
+
+TEST_CASE("a table that cannot be read is an error only if nothing else is read") {
+  const std::string table = "| c | K | tok/s |\n|---|---|---|\n| 8 | 0 | 400 |\n| 8 | 3 | 700 |\n";
+  CHECK(problem(table).find("tok/s") != std::string::npos);
+  const LogContents contents = read_log(table + "\n" + sample("own.csv"));
+  CHECK(contents.observations.size() == 2);
+  CHECK(warns(contents, "W18"));
+  CHECK(problem("name, speed of thought, colour\nred, 3, 4\n").find("no line of a known format") != std::string::npos);
+}
+
 }  // namespace foredraft::tests
