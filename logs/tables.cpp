@@ -116,8 +116,12 @@ void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view
           .suggestion = std::string(call_it)});
 }
 
-/// A heading that may count is no draft length beside one that may not.
+/// A heading that may count is no draft length beside one that may not, and a number no name beside another name.
 void HeadedTable::keep_first_of_each() {
+  const auto is_name = [](const Column& column) { return column.meaning == Meaning::name; };
+  for (std::size_t i = 0; i < columns_.size() && std::ranges::count_if(columns_, is_name) > 1; ++i) {
+    if (is_name(columns_[i]) && values_in(i).size() == rows_.size()) columns_[i].meaning = Meaning::ignored;
+  }
   const bool sure = std::ranges::any_of(
       columns_, [](const Column& column) { return column.meaning == Meaning::gamma && !column.may_be_count; });
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -358,8 +362,8 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
   run.gamma = arm.plain ? std::nullopt : arm.gamma;
   set_acceptance_of(row, run);
   set_speed_of(row, run);
-  if (!run.tpot_ms && !run.request_tokens_per_s && !run.iteration_ms && !run.length && !run.accepted_per_step &&
-      !run.rate && !run.accepted)
+  if (!run.tpot_ms && !run.output_tokens_per_s && !run.request_tokens_per_s && !run.iteration_ms && !run.length &&
+      !run.accepted_per_step && !run.rate && !run.accepted)
     return std::nullopt;
   run.temperature = value(row, Meaning::temperature);
   const bool drafts = arm.gamma.value_or(0.0) > 0.0 || (arm.drafter && has_plain);

@@ -208,6 +208,7 @@ TEST_CASE("tables of llama-benchy and spec-bench are read by their headings") {
   REQUIRE(ik.size() == 2);
   CHECK(ik[0].decoding == Decoding::plain);
   CHECK(ik[0].times.iteration_ms == near(25.0));
+  CHECK(ik[1].drafter == "mtp");
   CHECK(ik[1].acceptance->steps == 100);
   CHECK(ik[1].acceptance->accepted_at == Counts{60, 35, 15});
   CHECK(ik[1].acceptance->drafted_tokens == 300);
