@@ -38,6 +38,35 @@ RE2::Options byte_options() {
   return options;
 }
 
+/// Bytes from which is told whether all lines have a prefix.
+constexpr std::size_t prefix_sample_bytes = std::size_t{1} << 16U;
+
+/// What containers and journals put before each line, and what quotes it: `vllm-1  | ` of docker compose, the times of
+/// kubectl and docker, [pod/name/container] of kubectl, journalctl with host and unit.
+const RE2& line_prefix() {
+  static const RE2 pattern(
+      R"((?:> ?|\[pod/[^\]\n]+\] |[A-Za-z][\w.-]*[-_]\d+ +\| ?)"
+      R"(|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
+      R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )+)",
+      byte_options());
+  return pattern;
+}
+
+/// Nearly all lines: some programs write without their container.
+bool lines_have_prefixes(std::string_view text) {
+  std::size_t lines = 0;
+  std::size_t prefixed = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    re2::StringPiece line(text.data(), end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (trimmed(std::string_view(line.data(), line.size())).empty()) continue;
+    ++lines;
+    if (RE2::Consume(&line, line_prefix())) ++prefixed;
+  }
+  return lines > 0 && 10 * prefixed >= 9 * lines;
+}
+
 /// Pools observations two by two: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
   std::vector<Observation> fewer;
@@ -108,6 +137,7 @@ struct LogReader::State {
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
+  void release(bool last);
   void scan(bool last);
   bool step(bool last);
   bool skip_rest_of_line();
@@ -144,6 +174,8 @@ struct LogReader::State {
   ProblemList problems_;
 
   EscapeFilter escapes_;
+  std::string arrived_;                   ///< before prefixes are removed
+  std::optional<bool> prefixed_ = {};     ///< whether lines have them; empty: not yet known
   std::string buffer_;                    ///< unexamined from `position_` on
   std::size_t position_ = 0;              ///< of the beginning of a line, unless `in_dull_line_`
   std::size_t complete_ = 0;              ///< after the last complete line
@@ -200,7 +232,8 @@ void LogReader::State::add(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view slice = bytes.substr(0, slice_bytes);
     binary_ = binary_ || slice.find('\0') != std::string_view::npos;
-    escapes_.append(slice, buffer_);
+    escapes_.append(slice, arrived_);
+    release(false);
     unrecognized_ += slice.size();
     scan(false);
     if (unrecognized_ > max_unrecognized_bytes) reject_endless();
@@ -208,7 +241,31 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
+/// Passes on what arrived: of a log with prefixes whole lines without them.
+void LogReader::State::release(bool last) {
+  if (!prefixed_) {
+    if (!last && arrived_.size() < prefix_sample_bytes) return;
+    prefixed_ = lines_have_prefixes(arrived_);
+  }
+  std::string_view text = arrived_;
+  while (*prefixed_ && !text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
+    const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
+    re2::StringPiece line(text.data(), size);
+    RE2::Consume(&line, line_prefix());
+    buffer_.append(line.data(), line.size());
+    text.remove_prefix(size);
+  }
+  if (!*prefixed_) {
+    buffer_ += arrived_;
+    text = {};
+  }
+  arrived_.erase(0, arrived_.size() - text.size());
+}
+
 LogContents LogReader::State::finish() {
+  release(true);
   scan(true);
   if (table_) end_table();
   for (const Lines& lines : line_formats_) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -240,6 +242,36 @@ TEST_CASE("a table that cannot be read is an error only if nothing else is read"
   CHECK(contents.observations.size() == 2);
   CHECK(warns(contents, "W18"));
   CHECK(problem("name, speed of thought, colour\nred, 3, 4\n").find("no line of a known format") != std::string::npos);
+}
+
+TEST_CASE("prefixes of containers, of journals and of quotes are no part of a line, colored or cut") {
+  const auto each_line = [](const std::string& text, const std::string& prefix) {
+    std::string lines;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1);
+      lines += prefix + text.substr(at, end + 1 - at);
+      at = end + 1;
+    }
+    return lines;
+  };
+  for (const std::string name :
+       {"mtp_bench.txt", "trtllm_bench_serving.txt", "aiperf.txt", "evalscope.json", "table.md", "lmstudio.jsonl",
+        "llama_sweep_bench.md", "prometheus_trtllm.prom", "vllm_plain.log"}) {
+    CAPTURE(name);
+    const LogContents plain = read_log(sample(name));
+    for (const std::string prefix : {"vllm-1  | ", "\x1b[36mbench_2 |\x1b[0m ", "2026-10-01T12:00:00.123456789Z ", "> ",
+                                     "2026-10-01T12:00:00.1+02:00 stdout F ", "Oct 01 12:00:00 host llama[123]: ",
+                                     "[pod/llm-0/server] ", "vllm-1  | 2026-10-01T12:00:00Z "}) {
+      CAPTURE(prefix);
+      const std::string text = each_line(sample(name), prefix);
+      const LogContents prefixed = read_log(text);
+      CHECK(prefixed.format == plain.format);
+      REQUIRE(prefixed.observations.size() == plain.observations.size());
+      CHECK(prefixed.observations[0].times.tpot_ms == plain.observations[0].times.tpot_ms);
+      CHECK(prefixed.observations[0].stratum.category == plain.observations[0].stratum.category);
+      if (name != "evalscope.json") CHECK_NOTHROW(read_log(text.substr(0, text.size() - 20)));
+    }
+  }
 }
 
 }  // namespace foredraft::tests
