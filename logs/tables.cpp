@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -407,6 +409,9 @@ void HeadedTable::read(LogContents& contents) const {
 /// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
 /// table.
 bool claims_headings(std::span<const std::string> headings) {
+  constexpr std::size_t max_heading = 60;  // of other lines with commas most begin with more
+  const bool other = std::ranges::any_of(headings, [](const std::string& one) { return one.size() > max_heading; });
+  if (other) return false;
   std::vector<Meaning> known;
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare(heading)).meaning;
