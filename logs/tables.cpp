@@ -286,8 +286,10 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
   if (tokens) {
     arm.gamma = tokens;
     arm.plain = *tokens == 0.0;
-  } else if (arm_named(length).plain || length == "-" || length == "n/a") {
+  } else if (const Arm stated = arm_named(length); stated.plain || length == "-" || length == "n/a") {
     arm.plain = true;
+  } else {
+    arm = {.gamma = stated.gamma, .drafter = arm.drafter ? arm.drafter : stated.drafter};
   }
   return arm;
 }

@@ -229,6 +229,10 @@ TEST_CASE("what a heading leaves open is told by the values or asked for") {
   const auto below_one = observations_of("K | mean accepted | t/s\n0 | - | 30\n3 | 0.8 | 40\n", "table");
   CHECK(below_one.at(1).acceptance_length == near(1.8));
   CHECK(problem("K | mean accepted | t/s\n0 | - | 30\n3 | 1.8 | 40\n").find("mean accepted") != std::string::npos);
+  const auto named = observations_of("K,tok/s,acc\nbaseline,50,\nn=2,80,0.7\n", "table");
+  CHECK(named.at(0).decoding == Decoding::plain);
+  CHECK(named.at(1).gamma == 2);
+  CHECK(named.at(1).acceptance_length == near(2.4));
   // An accuracy, which the plain run has too.
   const auto accuracy = observations_of("K;tok/s;acc\nplain;30;0.91\n3;45;0.92\n", "table");
   CHECK_FALSE(accuracy.at(1).acceptance_length);
