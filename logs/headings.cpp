@@ -101,13 +101,13 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-/// Words of a heading, and what stands in brackets behind them.
-struct Words {
+/// HeadingWords of a heading, and what stands in brackets behind them.
+struct HeadingWords {
   std::string words = {}, unit = {};
 };
 
-Words split_heading(std::string_view heading) {
-  Words both;
+HeadingWords split_heading(std::string_view heading) {
+  HeadingWords both;
   int depth = 0;
   for (const char c : lower(heading)) {
     if (c == '(' || c == '[') ++depth;
@@ -180,7 +180,7 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
 
 Column column_of(std::string_view heading) {
   Column column{.heading = std::string(trimmed(heading))};
-  Words both = split_heading(heading);
+  HeadingWords both = split_heading(heading);
   std::string& words = both.words;
   column.percent = both.unit == "%" || words.find('%') != std::string::npos;
   column.meaning = meaning_of(words);

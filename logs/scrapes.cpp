@@ -185,9 +185,9 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   if (!steps || *steps == 0) return true;
   AcceptanceCounts counts{
       .steps = *steps, .drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
-  constexpr double nearly_whole = 0.05;
+  constexpr double almost_whole = 0.05;
   const double each = draft_tokens / static_cast<double>(*steps);
-  if (std::abs(each - std::round(each)) < nearly_whole) run.gamma = whole(std::round(each));
+  if (std::abs(each - std::round(each)) < almost_whole) run.gamma = whole(std::round(each));
   if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
   check_counts(counts, run.gamma, counted.line(), contents);
   run.acceptance = std::move(counts);

@@ -18,7 +18,7 @@ namespace {
 /// Maximum distance of a computed draft length from a whole number: of two numbers with two digits.
 constexpr double nearly_whole = 0.03;
 /// Lengths below, printed with two digits, are 1.
-constexpr double no_draft = 1.005;
+constexpr double length_without_draft = 1.005;
 /// From this many steps on a whole number of drafts a step is no chance.
 constexpr std::int64_t enough_steps = 100;
 
@@ -58,7 +58,8 @@ std::optional<double> gamma_of(const StatedRun& run, std::optional<double> lengt
 
 Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) {
   const bool counts = run.steps.value_or(0.0) > 0.0 || run.drafted.value_or(0.0) > 0.0;
-  if (run.gamma.value_or(0.0) > 0.0 || counts || length.value_or(0.0) >= no_draft) return Decoding::speculative;
+  if (run.gamma.value_or(0.0) > 0.0 || counts || length.value_or(0.0) >= length_without_draft)
+    return Decoding::speculative;
   if (run.gamma == 0.0 || length || run.drafted == 0.0) return Decoding::plain;
   return Decoding::unknown;
 }
@@ -103,7 +104,7 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
                          contents);
     observation.acceptance = std::move(counts);
   } else {
-    if (length && observation.gamma && *length > static_cast<double>(*observation.gamma) + no_draft) {
+    if (length && observation.gamma && *length > static_cast<double>(*observation.gamma) + length_without_draft) {
       contradicts(run, "acceptance length", *length, fmt::format("at most {} are drafted", *observation.gamma));
     }
     observation.acceptance_length = length;
