@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
