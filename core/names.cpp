@@ -60,13 +60,15 @@ std::vector<std::string> sorted_words(std::string_view name) {
   return words;
 }
 
-/// Equal, or typed with a key that stuck.
+/// Equal, or typed with digits swapped, or one of a long number typed twice or left out where it is repeated.
 bool same_number(const std::string& typed, const std::string& number) {
+  constexpr std::size_t long_number = 3;
   const auto unrepeated = [](std::string digits) {
     digits.erase(std::unique(digits.begin(), digits.end()), digits.end());
     return digits;
   };
-  return typed == number || (typed.size() > number.size() && unrepeated(typed) == unrepeated(number));
+  if (typed.size() == number.size()) return std::is_permutation(typed.begin(), typed.end(), number.begin());
+  return std::max(typed.size(), number.size()) >= long_number && unrepeated(typed) == unrepeated(number);
 }
 
 bool names_another(std::string_view word, const std::vector<std::string>& numbers, std::string_view candidate) {

@@ -16,9 +16,9 @@ namespace foredraft {
 [[nodiscard]] bool mentions(std::string_view text, std::string_view word);
 
 /// The candidate that `word` was meant to be, if it is mistyped: only separators or case differ, or the order of words
-/// ("8b-llama" and "llama-8b"), or at most a third of the letters. A name of other numbers is another name (h101 is no
-/// h100; but h1000 may be, with a key that stuck), and so is one of another first letter and numbers (b100). Empty if
-/// there is none, or if it is `word` itself.
+/// ("8b-llama" and "llama-8b"), or at most a third of the letters. A name of other numbers is another name: h101 is no
+/// h100. (h1000 and h010 may be: a key that stuck, digits that were swapped.) So is one of another first letter and the
+/// same numbers: b100. Empty if there is none, or if it is `word` itself.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// The first of the candidates that lack the fewest letters of `words`: where a search found nothing. Empty if all lack

@@ -124,7 +124,8 @@ TEST_CASE("a prediction says what it read of each model in a line, so that a wro
   CHECK_THAT(mixture,
              Catch::Contains("target      deepseek-v3: 61 layers x 7168, 8 of 256 experts, 671 G parameters ("));
   CHECK_THAT(mixture, Catch::Contains("draft       mtp-deepseek-v3: 1 layer x 7168, "));
-  CHECK_THAT(mixture, Catch::Contains(" active), fp8, bf16 KV cache, ") && Catch::Contains(" on 8 devices\n"));
+  CHECK_THAT(mixture,
+             Catch::Contains(" active), fp8,\n            bf16 KV cache, ") && Catch::Contains(" on 8 devices\n"));
   std::istringstream lines(mixture);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }

@@ -33,9 +33,11 @@ TEST_CASE("a name of other numbers is another name, not a typing mistake") {
   CHECK(nearest("qwem3-8b", models) == "qwen3-8b");
   CHECK(nearest("wqen3-8b", models) == "qwen3-8b");
   CHECK(nearest("qwen3-8", models) == "qwen3-8b");
-  // A key that stuck, not one that was forgotten: an A10 is no A100.
+  // Keys that stuck, were missed or swapped; of a short number the digits are another size.
   CHECK(nearest("h2000", std::vector<std::string>{"h200"}) == "h200");
-  CHECK(nearest("a10", std::vector<std::string>{"a100"}).empty());
+  CHECK(nearest("h10", std::vector<std::string>{"h100"}) == "h100");
+  CHECK(nearest("a100-08gb", std::vector<std::string>{"a100-80gb"}) == "a100-80gb");
+  CHECK(nearest("llama-3.2-11b", std::vector<std::string>{"llama-3.2-1b"}).empty());
 }
 
 TEST_CASE("a name whose separators, case or order of words differ is found however many letters that are") {
