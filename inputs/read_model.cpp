@@ -177,7 +177,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
     if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
         shape != nullptr && has_steps(profile, shape->name)) {
-      pair.notes.push_back(fmt::format("{}: {}", shape->name, taken_for(name)));
+      if (lower_case(name) != shape->name) pair.notes.push_back(fmt::format("{}: {}", shape->name, taken_for(name)));
       name = shape->name;
     }
     return std::nullopt;

@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "answers/profile_prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -55,10 +59,12 @@ std::string prefixed_text(double value) {
   return fmt::format("{:.3g} {}", shown, prefixes.front());
 }
 
-/// How a model is stored: "fp8, bf16 KV cache".
+/// How a model is stored: "bf16", and its KV cache if not by default: "bf16, fp8 KV cache".
 std::string formats_text(const latency::Deployment& deployment) {
   std::string text(to_string(deployment.weights));
-  if (deployment.kv_cache != deployment.weights) text += fmt::format(", {} KV cache", to_string(deployment.kv_cache));
+  if (deployment.kv_cache != latency::default_cache_format(deployment.weights)) {
+    text += fmt::format(", {} KV cache", to_string(deployment.kv_cache));
+  }
   return text;
 }
 

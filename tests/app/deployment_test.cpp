@@ -119,13 +119,13 @@ TEST_CASE("a prediction says what it read of each model in a line, so that a wro
   const std::string mixture =
       tests::foredraft(folder,
                        "predict --alpha 0.8 --device h200 --target deepseek-v3 --target-format fp8 "
-                       "--target-tp 8 --draft mtp-deepseek-v3 --kv-format bf16")
+                       "--target-tp 8 --draft mtp-deepseek-v3 --kv-format fp8")
           .out;
   CHECK_THAT(mixture,
              Catch::Contains("target      deepseek-v3: 61 layers x 7168, 8 of 256 experts, 671 G parameters ("));
   CHECK_THAT(mixture, Catch::Contains("draft       mtp-deepseek-v3: 1 layer x 7168, "));
   CHECK_THAT(mixture,
-             Catch::Contains(" active), fp8,\n            bf16 KV cache, ") && Catch::Contains(" on 8 devices\n"));
+             Catch::Contains(" active), fp8,\n            fp8 KV cache, ") && Catch::Contains(" on 8 devices\n"));
   std::istringstream lines(mixture);
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
