@@ -10,12 +10,12 @@
 namespace foredraft {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_plain_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// 0 for what separates.
 char plain_letter(char c) {
   if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
-  return is_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
+  return is_plain_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
 /// Where the distance is measured from: all of `b`, or the part of it that is nearest.
@@ -52,7 +52,7 @@ std::vector<std::string> runs(std::string_view text, auto belongs) {
   return found;
 }
 
-std::vector<std::string> numbers_of(std::string_view name) { return runs(name, is_digit); }
+std::vector<std::string> numbers_of(std::string_view name) { return runs(name, is_plain_digit); }
 
 std::vector<std::string> sorted_words(std::string_view name) {
   std::vector<std::string> words = runs(name, [](char c) { return c == '.' || plain_letter(c) != '\0'; });
