@@ -133,7 +133,9 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
 // ---- Memory.
 
 ModelFacts facts_of(const latency::ModelShape& shape, const latency::Deployment& deployment) {
-  return {.parameters = latency::parameters(shape),
+  return {.shape = shape,
+          .parameters = latency::parameters(shape),
+          .active_parameters = latency::active_parameters(shape),
           .weight_bytes = latency::weight_bytes(shape, deployment),
           .step_bytes = latency::step_bytes(shape, deployment),
           .kv_bytes_per_token = latency::kv_bytes_per_token(shape, deployment),

@@ -15,6 +15,7 @@
 #include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -77,7 +78,8 @@ struct AtBatch {
 
 /// What is known of a model of a prediction.
 struct ModelFacts {
-  double parameters, weight_bytes, step_bytes, kv_bytes_per_token;
+  latency::ModelShape shape;
+  double parameters, active_parameters, weight_bytes, step_bytes, kv_bytes_per_token;
   latency::Deployment deployment;
 };
 

@@ -62,7 +62,12 @@ Json need_json(const latency::MemoryNeed& need, std::int64_t batch) {
 
 Json facts_json(const std::optional<ModelFacts>& facts) {
   if (!facts) return nullptr;
-  return {{"parameters", facts->parameters},
+  return {{"layers", facts->shape.layers},
+          {"d_model", facts->shape.d_model},
+          {"experts", facts->shape.experts.count},
+          {"experts_per_token", facts->shape.experts.per_token},
+          {"parameters", facts->parameters},
+          {"active_parameters", facts->active_parameters},
           {"weight_bytes", facts->weight_bytes},
           {"step_bytes", facts->step_bytes},
           {"kv_bytes_per_token", facts->kv_bytes_per_token},

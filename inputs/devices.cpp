@@ -34,32 +34,6 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// Whether a name is of another device rather than mistyped: b100 and h101 are no h100.
-bool names_another(std::string_view name, std::string_view word) {
-  if (name.size() != word.size() || std::is_permutation(name.begin(), name.end(), word.begin())) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != word[i] && (i == 0 || (name[i] >= '0' && name[i] <= '9'))) return true;
-  }
-  return false;
-}
-
-/// A name or alias that was mistyped; of a word that is no path, else the shortest name of each device.
-std::string device_suggestion(const std::string& name) {
-  std::vector<std::string> words = device_words();
-  std::erase_if(words, [&](const std::string& word) { return names_another(name, word); });
-  if (!nearest(name, words).empty()) return suggestion_for(name, words);
-  if (name.find_first_of("./") != std::string::npos) return "foredraft list devices shows those that ship";
-  std::vector<std::string_view> known;
-  for (const DeviceSheet& sheet : latency::device_registry()) {
-    std::string_view shortest = sheet.name;
-    for (const std::string& alias : sheet.aliases) {
-      if (alias.size() < shortest.size()) shortest = alias;
-    }
-    known.push_back(shortest);
-  }
-  return fmt::format("known: {}; foredraft list devices shows all that ship", fmt::join(known, ", "));
-}
-
 latency::Profile one_device(std::string_view text, const std::string& name) {
   std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
   if (sheets.size() == 1) return std::move(sheets.front().profile);
@@ -78,8 +52,8 @@ std::optional<ReadProfile> shipped_or_file(const std::string& name, std::string_
   }
   std::error_code unreadable;
   if (std::filesystem::status(name, unreadable).type() == std::filesystem::file_type::not_found) {
-    throw InputError(
-        fmt::format("{}: neither a {} nor a shipped device - {}", readable(name), kind, device_suggestion(name)));
+    throw InputError(fmt::format("{}: neither a {} nor a shipped device - {}", readable(name), kind,
+                                 suggestion_for(name, device_words(), "devices")));
   }
   return std::nullopt;
 }

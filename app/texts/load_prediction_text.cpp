@@ -136,7 +136,7 @@ std::string to_text(const answers::LoadPrediction& prediction) {
                                prediction.gpus == 1 ? "" : "s"));
   }
   const std::string text = evidence + wrapped(load_sentence(prediction)) + "\n" + wrapped(throughput_text(prediction)) +
-                           "\n\n" + to_text(load_table(prediction)) + "\n";
+                           "\n\n" + to_text(load_table(prediction)) + "\n" + model_lines(prediction.decoding);
   std::string rest = fmt::format("batch       sequences of an iteration by closed form; at most {} without speculation",
                                  limit_text(prediction.plain()));
   const answers::AtRate* shown = prediction.shown();

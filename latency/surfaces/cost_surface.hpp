@@ -66,6 +66,7 @@ class CostSurface {
 
   ForwardPassKind kind_;
   bool spread_known_ = true;
+  std::string covered_;                ///< where the profile has times: of this kind, else of which kinds; for messages
   std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
   std::optional<ForwardPassOperations> operations_;

@@ -47,7 +47,8 @@ TEST_CASE("a shipped data sheet is found by its name") {
   CHECK_THROWS_WITH(read_profile("h2000"), Catch::Contains("h200?"));
   // Other devices, not typing mistakes.
   for (const char* other : {"b100", "h101", "tpu"}) {
-    CHECK_THROWS_WITH(read_device(other), Catch::StartsWith(std::string(other) + ": ") && Catch::Contains(", h100, "));
+    CHECK_THROWS_WITH(read_device(other), Catch::StartsWith(std::string(other) + ": ") &&
+                                              Catch::EndsWith(" - foredraft list devices shows all"));
   }
 }
 
