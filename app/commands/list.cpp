@@ -194,7 +194,7 @@ std::string devices_text() {
   for (const char* title : {"profile", "target", "draft"}) engines.columns.push_back({title, Table::Align::left});
   for (const std::vector<std::string>& row : inputs::operators_rows()) engines.rows.push_back({row[0], row[3], row[4]});
   return to_text(inputs::device_table()) +
-         "\nPeaks are dense, links one way. Case and separators do not matter; other names: docs/devices.md\n\n" +
+         "\nPeaks are dense, links one way. Case and the order of words do not matter; names: docs/devices.md\n\n" +
          to_text(engines) + "\nStep times under an engine, sums of operators measured in it: docs/step-times.md\n";
 }
 
