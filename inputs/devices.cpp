@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,16 @@ std::vector<std::string> device_words() {
   return words;
 }
 
+/// Devices with the same words, else a name or alias that was mistyped.
+std::string device_suggestion(const std::string& name) {
+  const bool path = name.find_first_of("./") != std::string::npos;
+  const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
+  if (alike.empty()) return suggestion_for(name, device_words(), "devices");
+  std::vector<std::string_view> names;
+  for (const DeviceSheet* sheet : alike) names.emplace_back(sheet->name);
+  return fmt::format("did you mean {}{}?", names.size() > 1 ? "one of " : "", fmt::join(names, ", "));
+}
+
 latency::Profile one_device(std::string_view text, const std::string& name) {
   std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
   if (sheets.size() == 1) return std::move(sheets.front().profile);
@@ -52,8 +63,8 @@ std::optional<ReadProfile> shipped_or_file(const std::string& name, std::string_
   }
   std::error_code unreadable;
   if (std::filesystem::status(name, unreadable).type() == std::filesystem::file_type::not_found) {
-    throw InputError(fmt::format("{}: neither a {} nor a shipped device - {}", readable(name), kind,
-                                 suggestion_for(name, device_words(), "devices")));
+    throw InputError(
+        fmt::format("{}: neither a {} nor a shipped device - {}", readable(name), kind, device_suggestion(name)));
   }
   return std::nullopt;
 }
@@ -115,14 +126,16 @@ ReadProfile read_profile(const std::string& name) {
 Table device_table() {
   Table table;
   table.columns = {{"device", Table::Align::left}};
-  for (const char* title : {"memory GB", "GB/s", "fp16 TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
+  for (const char* title : {"memory GB", "GB/s", "16-bit TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
     table.columns.push_back({title, Table::Align::right});
   }
   for (const DeviceSheet& sheet : latency::device_registry()) {
     const latency::Limits& limits = sheet.profile.limits;
+    const latency::Figure& fp16 = limits.matrix_peak_fp16_flop_per_s;
+    const latency::Figure& sixteen_bits = fp16.value ? fp16 : limits.matrix_peak_bf16_flop_per_s;
     table.rows.push_back({sheet.name, in_units_of(listed_giga, latency::capacity_bytes(sheet.profile.device)),
                           in_units_of(listed_giga, limits.memory_bandwidth_bytes_per_s.value),
-                          in_units_of(listed_tera, limits.matrix_peak_fp16_flop_per_s.value),
+                          in_units_of(listed_tera, sixteen_bits.value),
                           in_units_of(listed_tera, limits.matrix_peak_fp8_flop_per_s.value),
                           in_units_of(listed_tera, limits.matrix_peak_int8_flop_per_s.value),
                           in_units_of(listed_tera, limits.matrix_peak_fp4_flop_per_s.value),
@@ -134,8 +147,9 @@ Table device_table() {
 std::string devices_markdown() {
   std::string text = to_markdown(device_table());
   for (const DeviceSheet& sheet : latency::device_registry()) {
-    text += fmt::format("\n### {}\n\n{}. Also: {}.\n\n{}", sheet.name, sheet.profile.device.name,
-                        fmt::join(sheet.aliases, ", "), sources_text(sheet.profile));
+    const std::string also = sheet.aliases.empty() ? "" : fmt::format(" Also: {}.", fmt::join(sheet.aliases, ", "));
+    text += fmt::format("\n### {}\n\n{}.{}\n\n{}", sheet.name, sheet.profile.device.name, also,
+                        sources_text(sheet.profile));
   }
   return text;
 }

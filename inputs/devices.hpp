@@ -31,7 +31,7 @@ struct ReadProfile {
 [[nodiscard]] ReadProfile read_profile(const std::string& name);
 
 /// Table of the shipped data sheets: memory usable by programs (GB, 1e9 bytes), bandwidths (GB/s; of links each way)
-/// and dense matrix peaks (TFLOP/s). At most 100 columns wide as text.
+/// and dense matrix peaks (TFLOP/s; of 16 bits that of fp16, of TPUs of bf16). At most 100 columns wide as text.
 [[nodiscard]] Table device_table();
 
 /// The generated parts of docs/devices.md: the table, and names and sources of each device.

@@ -230,7 +230,7 @@ std::string devices_text(const Json& sheets, const Json& profiles) {
   std::string text;
   if (!sheets.empty()) {
     text = rows_text(inputs::device_table(), sheets) +
-           "\nPeaks are dense, links one way. Case and separators do not matter; other names: docs/devices.md\n";
+           "\nPeaks are dense, links one way. Case and the order of words do not matter; names: docs/devices.md\n";
   }
   if (profiles.empty()) return text;
   return text + (text.empty() ? "" : "\n") + profiles_text(profiles);

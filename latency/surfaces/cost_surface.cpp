@@ -210,6 +210,16 @@ std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) c
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
 }
 
+std::map<NumberFormat, NumberFormat> CostSurface::computed_in_others() const {
+  std::map<NumberFormat, NumberFormat> others;
+  if (!peaks_) return others;
+  for (const StepOperator& one : operations_->operators({.batch = 1, .tokens = 1, .context = 0})) {
+    const auto computed = computed_in(*peaks_, one.compute);
+    if (one.flop > 0.0 && computed && *computed != one.compute) others[one.compute] = *computed;
+  }
+  return others;
+}
+
 Latency CostSurface::at(const ForwardPassPoint& point) const {
   if (const std::optional<Latency> found = measured_at(point)) return *found;
   if (fit_) {
