@@ -56,6 +56,9 @@ struct AtDraftLength {
   /// of what they were judged on (Evidence::interval_level).
   std::optional<Interval> interval = {};
   std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
+  /// Of data sheets and operators: the verification's true growth over that of `times` lies in it, by the ranges of
+  /// latency/attainable: of all models, and on top of it what routing and vector units leave open of this one.
+  Interval verification_range = {1.0, 1.0};
 };
 
 struct AtBatch {
@@ -78,6 +81,7 @@ struct AtBatch {
 /// What is known of a model of a prediction.
 struct ModelFacts {
   double parameters, weight_bytes, step_bytes, kv_bytes_per_token;
+  bool mixture;  ///< of experts
   latency::Deployment deployment;
 };
 

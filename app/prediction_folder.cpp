@@ -175,7 +175,7 @@ nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
   return {{"weights", to_text(deployment.weights)},
           {"kv_cache", to_string(deployment.kv_cache)},
           {"tensor_parallel", deployment.tensor_parallel},
-          {"expert_skew", deployment.expert_skew}};
+          {"expert_skew", value_or_null(deployment.expert_skew)}};
 }
 
 nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overrides) {

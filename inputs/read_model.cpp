@@ -134,7 +134,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
 latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::WeightFormats> weights,
                                   std::optional<NumberFormat> cache, std::optional<std::int64_t> devices,
                                   std::optional<double> skew) {
-  latency::Deployment deployment{.tensor_parallel = devices.value_or(1), .expert_skew = skew.value_or(0.0)};
+  latency::Deployment deployment{.tensor_parallel = devices.value_or(1), .expert_skew = skew};
   deployment.weights =
       weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::WeightFormats(NumberFormat::fp16));
   deployment.kv_cache = cache ? *cache

@@ -255,6 +255,17 @@ std::string percent_range(const latency::Range& range) {
   return fmt::format("{:.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
+/// What is assumed of a mixture whose routing the question does not state.
+std::string routing_line(const answers::ProfilePrediction& prediction) {
+  const auto& target = prediction.target;
+  if (!target || !target->mixture || target->deployment.expert_skew) return "";
+  const latency::Range& skew = prediction.attainable->expert_skew;
+  return fmt::format(
+      "routing     tokens of a verification share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
+      "(--expert-skew)\n",
+      skew.value, skew.low, skew.high);
+}
+
 /// What estimates rest on, and how far they were off where they were judged.
 std::string attainable_lines(const latency::Attainable& attainable, bool sheet) {
   std::string text;
@@ -275,7 +286,10 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
 std::string interval_line(const answers::ProfilePrediction& prediction) {
   using latency::Source;
   const Source source = prediction.source;
-  if (prediction.attainable) return attainable_lines(*prediction.attainable, source == Source::datasheet);
+  if (prediction.attainable) {
+    const bool sheet = source == Source::datasheet;
+    return (sheet ? routing_line(prediction) : "") + attainable_lines(*prediction.attainable, sheet);
+  }
   if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
   if (source == Source::measured) {
     return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "

@@ -69,6 +69,7 @@ struct WordsOf<ModelPart> {
 struct WeightFormat {
   NumberFormat format = NumberFormat::bf16;  ///< decides in what their products are computed; of most of the part
   double bits = 16.0;  ///< of a weight, scales included; the mean where layers differ in format or in size of groups
+  bool gguf = false;   ///< of a GGUF type, which llama.cpp multiplies by kernels of its own
   bool operator==(const WeightFormat&) const = default;
 };
 [[nodiscard]] WeightFormat weight_format(NumberFormat format);
@@ -113,7 +114,9 @@ struct Deployment {
   NumberFormat kv_cache = NumberFormat::bf16;
   std::int64_t tensor_parallel = 1;    ///< devices that share each layer; divides the heads
   std::int64_t pipeline_parallel = 1;  ///< groups of such devices, each with some of the layers, one after the other
-  double expert_skew = 0.0;            ///< in [0, 1]: 0 each token draws its experts independently, 1 all share them
+  /// Of a mixture, in [0, 1]: 0 each token draws its experts independently, 1 all share them; empty: as was measured
+  /// (Attainable::expert_skew), independently where no engine is assumed.
+  std::optional<double> expert_skew = {};
   bool operator==(const Deployment&) const = default;
 };
 
