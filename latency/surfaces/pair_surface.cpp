@@ -95,7 +95,7 @@ SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attain
 bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
   if (shape.experts.count > 0 && !deployment.expert_skew) return true;
   for (std::size_t i = 0; i < model_parts; ++i) {
-    if (deployment.weights.of(static_cast<ModelPart>(i)).gguf) return true;
+    if (is_gguf(deployment.weights.of(static_cast<ModelPart>(i)).format)) return true;
   }
   return false;
 }

@@ -268,7 +268,7 @@ TEST_CASE("a mixture of experts, counted by hand") {
 TEST_CASE("weights of GGUF types are multiplied on vector units up to 8 tokens") {
   const ModelShape shape = tiny_mixture();
   Deployment deployment;
-  deployment.weights.set(ModelPart::experts, {.format = NumberFormat::int4, .bits = 4.5, .gguf = true});
+  deployment.weights.set(ModelPart::experts, weight_format(NumberFormat::q4_k));
   const auto operators = [&](const ForwardPassPoint& point) { return step_operations(shape, deployment, point); };
   CHECK(named(operators({.batch = 2, .tokens = 4}), "experts down").on_vector_units);
   CHECK_FALSE(named(operators({.batch = 3, .tokens = 3}), "experts down").on_vector_units);

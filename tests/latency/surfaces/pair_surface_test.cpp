@@ -112,9 +112,7 @@ TEST_CASE("routing that nobody states and vector units leave the growth of a dat
   CHECK(range("gpt-oss-20b", {.weights = NumberFormat::mxfp4}, 1).high == 1.0);
   CHECK(range("gpt-oss-20b", {.weights = NumberFormat::mxfp4, .expert_skew = 0.4}, 5).high == 1.0);
   CHECK(range("llama-3.1-8b", {.weights = NumberFormat::int4}, 5).high == 1.0);
-  Deployment gguf{.weights = NumberFormat::int4};
-  gguf.weights.set(ModelPart::feed_forward, {.format = NumberFormat::int4, .bits = 4.5, .gguf = true});
-  const Interval vector_units = range("llama-3.1-8b", gguf, 5);
+  const Interval vector_units = range("llama-3.1-8b", {.weights = weight_formats("q4_k_m").value()}, 5);
   CHECK(vector_units.low < 0.98);
   CHECK(vector_units.high > 1.02);
   // As was measured, unless it is stated.
