@@ -318,6 +318,17 @@ std::string step_words(const ProfilePrediction& prediction) {
                      stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
 }
 
+/// Half of the widest range of a verification over a decode step.
+double widest_growth(const ProfilePrediction& prediction) {
+  double half = 0.0;
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      half = std::max(half, 0.5 * (length.verification_range.high - length.verification_range.low));
+    }
+  }
+  return half;
+}
+
 std::optional<double> widest_speedup(const ProfilePrediction& prediction) {
   double spread = 0.0;
   for (const AtBatch& at : prediction.cells) {
@@ -334,7 +345,7 @@ Evidence evidence_of(const ProfilePrediction& prediction) {
   if (const auto& attainable = prediction.attainable) {
     const latency::Range& ratio = attainable->verification;
     evidence.interval_level = estimated_level;
-    evidence.ratio_error = (ratio.high - ratio.low) / (2.0 * ratio.value * normal_quantile(estimated_level));
+    evidence.ratio_error = widest_growth(prediction) / normal_quantile(estimated_level);
     evidence.error = fmt::format(
         "verification over a decode step lay within {} of the prediction in {:.0f} % of what was "
         "judged, a step {}",

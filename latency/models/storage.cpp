@@ -275,6 +275,13 @@ const std::vector<std::string>& weight_format_words() {
   return all;
 }
 
+bool has_gguf(const WeightFormats& formats) {
+  for (std::size_t i = 0; i < model_parts; ++i) {
+    if (is_gguf(formats.of(static_cast<ModelPart>(i)).format)) return true;
+  }
+  return false;
+}
+
 std::string to_text(const WeightFormats& formats) {
   if (!formats.name().empty()) return formats.name();
   const auto text_of = [](const WeightFormat& format) {

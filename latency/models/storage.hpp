@@ -156,6 +156,9 @@ template <typename Format>
   }
 }
 
+/// Whether any part is of a type of GGUF files.
+[[nodiscard]] bool has_gguf(const WeightFormats& formats);
+
 /// "nvfp4; attention bf16, experts int4 of 4.5 bits": the name, or the format of the layers and the parts that differ
 /// from what it implies.
 [[nodiscard]] std::string to_text(const WeightFormats& formats);

@@ -93,11 +93,7 @@ SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attain
 
 /// Whether a range of the attainable values is of this model's verifications only.
 bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
-  if (shape.experts.count > 0 && !deployment.expert_skew) return true;
-  for (std::size_t i = 0; i < model_parts; ++i) {
-    if (is_gguf(deployment.weights.of(static_cast<ModelPart>(i)).format)) return true;
-  }
-  return false;
+  return (shape.experts.count > 0 && !deployment.expert_skew) || has_gguf(deployment.weights);
 }
 
 /// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
