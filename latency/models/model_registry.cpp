@@ -37,7 +37,7 @@ const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_
     if (model.name == name) return model;
     known.push_back(model.name);
   }
-  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known)));
+  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known, "models")));
 }
 
 namespace {
@@ -141,10 +141,10 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
-constexpr std::string_view stored = "a model can be stored in any format";
+constexpr std::string_view stored = "formats = \"fp8\" is that of the published checkpoint";
 constexpr std::string_view split_meaning = "a model can be split over any number of devices";
-constexpr std::string_view write_format = "use --target-format and --draft-format";
-constexpr std::string_view write_degree = "use --target-tp and --draft-tp";
+constexpr std::string_view write_format = "write formats, or use --target-format and --draft-format";
+constexpr std::string_view write_degree = "use --target-tp, --target-pp and --draft-tp";
 constexpr std::string_view write_experts = "write experts = {count = 8, per_token = 2, d_ff = 14336}";
 constexpr std::array elsewhere_keys{
     Elsewhere{"quantization", stored, write_format},

@@ -227,8 +227,8 @@ class ModuleWriter {
   void write_block(ModelPart part, const std::vector<std::string>& roots, Range range, double layers, double d_ff) {
     const double weights = d_ff * width_;
     const auto [first, end] = range;
-    if (shape_.gated) add({part, weights, layers, first, end, joined(roots, {"gate_proj", "w1", "gate_up_proj"})});
-    add({part, weights, layers, first, end, joined(roots, {"up_proj", "w3", "gate_up_proj"})});
+    if (shape_.gated) add({part, weights, layers, first, end, joined(roots, {"gate_proj", "w1"})});
+    add({part, weights, layers, first, end, joined(roots, {"up_proj", "w3"})});
     add({part, weights, layers, first, end, joined(roots, {"down_proj", "w2"})});
   }
 
@@ -245,9 +245,9 @@ class ModuleWriter {
     const double values = real(heads.kv_heads) * real(heads.value_dim);
     const double attended = real(heads.heads) * real(heads.value_dim), rank = real(shape_.query_rank);
     attention(width_ * rank, {"q_a_proj", "wq_a"});
-    attention((rank > 0.0 ? rank : width_) * queries, {"q_proj", "qkv_proj", "wq_b"});
-    attention(width_ * keys, {"k_proj", "qkv_proj", "wkv"});
-    attention(shape_.single_cache || shape_.values_are_keys ? 0.0 : width_ * values, {"v_proj", "qkv_proj"});
+    attention((rank > 0.0 ? rank : width_) * queries, {"q_proj", "wq_b"});
+    attention(width_ * keys, {"k_proj", "wkv"});
+    attention(shape_.single_cache || shape_.values_are_keys ? 0.0 : width_ * values, {"v_proj"});
     if (shape_.output_groups > 0) {
       const double projected = real(shape_.output_groups) * real(shape_.output_rank);
       attention(attended * real(shape_.output_rank), {"wo_a"});
@@ -261,9 +261,9 @@ class ModuleWriter {
     const LatentAttention& latent = shape_.latent;
     const double heads = real(shape_.heads), rank = real(latent.query_rank);
     const double queries = heads * real(latent.nope_dim + latent.rope_dim);
-    attention(width_ * rank, {"q_a_proj", "fused_qkv_a_proj"});
+    attention(width_ * rank, {"q_a_proj"});
     attention((rank > 0.0 ? rank : width_) * queries, {"q_b_proj", "q_proj"});
-    attention(width_ * real(latent.kv_rank + latent.rope_dim), {"kv_a_proj_with_mqa", "fused_qkv_a_proj"});
+    attention(width_ * real(latent.kv_rank + latent.rope_dim), {"kv_a_proj_with_mqa"});
     attention(real(latent.kv_rank) * heads * real(latent.nope_dim + latent.value_dim), {"kv_b_proj"});
     attention(heads * real(latent.value_dim) * width_, {"o_proj"});
   }
