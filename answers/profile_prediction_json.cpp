@@ -134,6 +134,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
   json["overhead_us"] = question.overhead_us;
+  if (!prediction.notes.empty()) json["notes"] = prediction.notes;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     Json ranges = Json::array();

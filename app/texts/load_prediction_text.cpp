@@ -142,6 +142,7 @@ std::string to_text(const answers::LoadPrediction& prediction) {
   const answers::AtRate* shown = prediction.shown();
   if (shown != nullptr && shown->gamma > 0) rest += fmt::format(", {} with gamma {}", limit_text(*shown), shown->gamma);
   rest += "\n" + times_text(prediction);
+  for (const std::string& note : prediction.decoding.notes) rest += fmt::format("note        {}\n", note);
   if (prediction.evidence.interval_level) {
     rest += fmt::format("intervals   {:.0f} %: what the error of the times leaves open of a speedup\n",
                         100.0 * *prediction.evidence.interval_level);

@@ -314,7 +314,9 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   if (question.max_gamma && *question.max_gamma < answers::max_drafts(unbounded)) {
     text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
   }
-  const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
+  std::string notes;
+  for (const std::string& note : prediction.notes) notes += fmt::format("note        {}\n", note);
+  const std::string rest = step_lines(prediction) + memory_line(prediction) + notes + origin_line(prediction) +
                            floor_line(prediction) + interval_line(prediction) +
                            fmt::format("not in it   {}{}prompts and encoders{}\n",
                                        prediction.cells.front().lengths.front().iteration.overhead > 0.0

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <map>
 #include <numbers>
 #include <set>
 #include <utility>
@@ -155,6 +156,16 @@ std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) c
   return Latency{.time_us = found->time_us * (shape_ ? pass_us(*shape_, *operations_, point) : 1.0),
                  .spread = spread_known_ ? std::optional(found->spread) : std::nullopt,
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
+}
+
+std::map<NumberFormat, NumberFormat> CostSurface::computed_in_others() const {
+  std::map<NumberFormat, NumberFormat> others;
+  if (!peaks_) return others;
+  for (const StepOperator& one : operations_->operators({.batch = 1, .tokens = 1, .context = 0})) {
+    const auto computed = computed_in(*peaks_, one.compute);
+    if (one.flop > 0.0 && computed && *computed != one.compute) others[one.compute] = *computed;
+  }
+  return others;
 }
 
 Latency CostSurface::at(const ForwardPassPoint& point) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,6 +60,9 @@ class CostSurface {
   [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;
 
   [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
+
+  /// Of a data sheet: the formats of its operators that are computed in another one (computed_in), with that.
+  [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 
  private:
   [[nodiscard]] bool inside(const ForwardPassPoint& point) const;
