@@ -24,6 +24,8 @@ bool ConfigObject::is_text(std::string_view key) const { return has(key) && find
 
 bool ConfigObject::is_object(std::string_view key) const { return has(key) && find(key)->is_object(); }
 
+bool ConfigObject::is_list(std::string_view key) const { return has(key) && find(key)->is_array(); }
+
 std::optional<std::int64_t> ConfigObject::whole(std::string_view key, std::int64_t maximum) const {
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return std::nullopt;
@@ -39,6 +41,15 @@ std::int64_t ConfigObject::whole_or(std::string_view key, std::int64_t fallback)
 std::int64_t ConfigObject::required(std::string_view key) const {
   if (!has(key)) reject(key, "missing");
   return whole_or(key, 1);
+}
+
+std::optional<double> ConfigObject::real(std::string_view key) const {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const double number = value->is_number() ? value->get<double>() : -1.0;
+  if (number >= 0.0 && number <= static_cast<double>(largest_config_number)) return number;
+  reject_type(key, *value, fmt::format("a number in [0, {}]", largest_config_number));
+  return std::nullopt;
 }
 
 bool ConfigObject::flag(std::string_view key, bool fallback) const {
@@ -91,6 +102,20 @@ std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
   if (value == nullptr) return std::nullopt;
   if (value->is_object()) return ConfigObject(*value, fmt::format("{}{}.", prefix_, key), *problems_);
   reject_type(key, *value, "an object");
+  return std::nullopt;
+}
+
+std::optional<std::vector<ConfigObject>> ConfigObject::tables(std::string_view key) const {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  std::vector<ConfigObject> all;
+  bool sound = value->is_array();
+  for (std::size_t i = 0; sound && i < value->size(); ++i) {
+    sound = (*value)[i].is_object();
+    if (sound) all.emplace_back((*value)[i], fmt::format("{}{}[{}].", prefix_, key, i), *problems_);
+  }
+  if (sound) return all;
+  reject_type(key, *value, "a list of objects");
   return std::nullopt;
 }
 

@@ -40,6 +40,7 @@ class ConfigObject {
   [[nodiscard]] bool has(std::string_view key) const;  ///< present and not null
   [[nodiscard]] bool is_text(std::string_view key) const;
   [[nodiscard]] bool is_object(std::string_view key) const;
+  [[nodiscard]] bool is_list(std::string_view key) const;
 
   /// An integer from 0 to `maximum`.
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view key,
@@ -47,11 +48,15 @@ class ConfigObject {
   [[nodiscard]] std::int64_t whole_or(std::string_view key, std::int64_t fallback) const;
   /// As above; a missing key is a problem, and 1 is returned.
   [[nodiscard]] std::int64_t required(std::string_view key) const;
+  /// A number from 0 to `largest_config_number`, whole or not.
+  [[nodiscard]] std::optional<double> real(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view key) const;
   [[nodiscard]] std::optional<ConfigObject> object(std::string_view key) const;
+  /// A list of objects.
+  [[nodiscard]] std::optional<std::vector<ConfigObject>> tables(std::string_view key) const;
   /// The nested objects: for {"group_0": {...}} one.
   [[nodiscard]] std::vector<ConfigObject> objects() const;
 

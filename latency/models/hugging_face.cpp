@@ -109,8 +109,11 @@ void read_family(const ConfigObject& root, FamilyReading& reading) {
                        "is this the config.json of a Hugging Face checkpoint?");
   }
   for (const ConfigFamily& family : config_families()) {
-    // "gemma3" whose text model has no type is "gemma3_text".
-    if (family.model_type == type || family.model_type == type + "_text") return family.read(reading);
+    // "gemma3" whose text model has no type is "gemma3_text"; "minimax_m3_text" is "minimax_m3".
+    if (family.model_type == type || family.model_type == type + "_text" ||
+        std::string(family.model_type) + "_text" == type) {
+      return family.read(reading);
+    }
   }
   const ConfigObject& place = config.has("model_type") ? config : root;
   place.reject("model_type", fmt::format("unknown architecture \"{}\"", type), "",
