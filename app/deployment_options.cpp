@@ -7,12 +7,15 @@
 #include "app/scenario_options.hpp"
 #include "core/streams.hpp"
 #include "inputs/deployment.hpp"
+#include "latency/models/hugging_face.hpp"
 
 namespace foredraft::app {
 
 OptionGroup deployment_options() {
   return {"deployment of the models, for times from a data sheet",
-          {{"target-format", "F",
+          {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
+            latency::hugging_face_architectures},
+           {"target-format", "F",
             "format of the target's weights: fp32, bf16, fp16 (default), fp8, int8, int4, nvfp4, mxfp4", false,
             number_format_names},
            {"draft-format", "F", "format of the draft model's weights", false, number_format_names},

@@ -50,10 +50,15 @@ std::string checkpoint_name(const fs::path& file) {
   return folder.filename().empty() ? "config" : folder.filename().string();
 }
 
-ReadModel read_config(const fs::path& file) {
+[[noreturn]] void throw_not_assumed(const std::string& what) {
+  throw InputError(
+      fmt::format("{}: is no config.json (--assume says how to read one) - remove --assume", readable(what)));
+}
+
+ReadModel read_config(const fs::path& file, const std::string& assume) {
   std::vector<FileDigest> digests;
   const std::string text = read_input(file.string(), digests);
-  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string());
+  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string(), assume);
   std::error_code unknown;
   const fs::path beside = file.parent_path() / "hf_quant_config.json";
   if (file.filename() == "config.json" && fs::exists(beside, unknown)) {
@@ -84,12 +89,13 @@ ReadModel read_file_of_models(const std::string& path, const std::string& name) 
       fmt::format("{}: no model \"{}\" - {}", readable(path), readable(name), suggestion_for(name, known)));
 }
 
-ReadModel read_path(const std::string& what) {
+ReadModel read_path(const std::string& what, const std::string& assume) {
   std::error_code unknown;
   const fs::file_status status = fs::status(what, unknown);
   const std::size_t colon = what.rfind(".toml:");
   constexpr std::size_t toml = 5;
   if (status.type() == fs::file_type::not_found && colon != std::string::npos) {
+    if (!assume.empty()) throw_not_assumed(what);
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
@@ -98,9 +104,11 @@ ReadModel read_path(const std::string& what) {
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
     if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
-    return read_config(config);
+    return read_config(config, assume);
   }
-  return fs::path(what).extension() == ".toml" ? read_file_of_models(what, "") : read_config(what);
+  if (fs::path(what).extension() != ".toml") return read_config(what, assume);
+  if (!assume.empty()) throw_not_assumed(what);
+  return read_file_of_models(what, "");
 }
 
 /// Padding of one tokenizer's vocabulary stays below this share of it.
@@ -117,10 +125,11 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
   return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) { return row.cell.model == model; });
 }
 
-std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
+std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair,
+                                    const std::string& assume = {}) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
   if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
-  ReadModel read = read_model(name);
+  ReadModel read = read_model(name, assume);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
   if (!read.digests.empty()) {
@@ -173,10 +182,13 @@ std::string rounding_text(const latency::ModelShape& shape) {
 
 }  // namespace
 
-ReadModel read_model(const std::string& what) {
-  if (const latency::ModelShape* shape = shipped_model(what)) return {.shape = *shape};
+ReadModel read_model(const std::string& what, const std::string& assume) {
+  if (const latency::ModelShape* shape = shipped_model(what)) {
+    if (!assume.empty()) throw_not_assumed(what);
+    return {.shape = *shape};
+  }
   try {
-    return read_path(what);
+    return read_path(what, assume);
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }
@@ -205,7 +217,7 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
-  const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
+  const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
   if (asked.heads) pair.draft = pair.target;
   const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
   if (target && draft && !asked.heads) {

@@ -30,7 +30,8 @@ struct ReadModel {
 /// folder of that name; write ./NAME for the folder. A model of a config.json is named after its folder, or after the
 /// file if that has another name. Throws InputError for anything else, with the nearest shipped name, and for a file
 /// that is no model, with all problems.
-[[nodiscard]] ReadModel read_model(const std::string& what);
+/// `assume`: the architecture to read a config.json as, empty: its own; an error for what is none.
+[[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {});
 
 /// Why `draft` cannot draft for `target` because of different tokens: vocabulary sizes that differ by 1 % or more.
 /// Models of one family pad their vocabularies differently (Qwen2.5: 151,936 rows up to 3B, 152,064 above), which is
@@ -50,6 +51,7 @@ struct ReadModel {
 
 /// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
+  std::string assume = {};  ///< the architecture to read the target's config.json as; empty: its own
   /// Default: those of the model's config, else fp16; for the KV cache that of the weights, bf16 if these are narrower.
   std::optional<latency::WeightFormats> target_format = {}, draft_format = {};
   std::optional<latency::NumberFormat> kv_format = {};

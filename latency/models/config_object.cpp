@@ -18,6 +18,8 @@ void ConfigProblems::add(Problem problem) {
 ConfigObject::ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems)
     : object_(&object), prefix_(std::move(prefix)), problems_(&problems) {}
 
+std::size_t ConfigObject::size() const { return object_->size(); }
+
 bool ConfigObject::has(std::string_view key) const { return find(key) != nullptr; }
 
 bool ConfigObject::is_text(std::string_view key) const { return has(key) && find(key)->is_string(); }
@@ -75,6 +77,10 @@ std::optional<std::vector<Entry>> ConfigObject::list(
   if (value == nullptr) return std::nullopt;
   std::vector<Entry> all;
   bool sound = value->is_array();
+  if (sound && value->size() > largest_config_list) {
+    reject(key, fmt::format("has {} entries", value->size()), fmt::format("must be at most {}", largest_config_list));
+    return std::nullopt;
+  }
   for (std::size_t i = 0; sound && i < value->size(); ++i) {
     const std::optional<Entry> entry = read((*value)[i]);
     sound = entry.has_value();
@@ -136,7 +142,9 @@ void ConfigObject::reject(std::string_view key, std::string text, std::string wh
 
 const nlohmann::ordered_json* ConfigObject::find(std::string_view key) const {
   const auto found = object_->find(std::string(key));
-  return found == object_->end() || found->is_null() ? nullptr : &*found;
+  if (found == object_->end() || found->is_null()) return nullptr;
+  problems_->add_read(fmt::format("{}{}", prefix_, key));
+  return &*found;
 }
 
 void ConfigObject::reject_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const {

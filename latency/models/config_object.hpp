@@ -19,14 +19,23 @@ namespace foredraft::latency {
 /// Maximum of a dimension in config.json; products of two fit into 64 bits.
 inline constexpr std::int64_t largest_config_number = 10'000'000;
 
+/// Maximum number of entries of a list that is read.
+inline constexpr std::size_t largest_config_list = 100'000;
+
 /// The problems of one document. A problem found twice, because a key is read twice, is listed once.
 class ConfigProblems {
  public:
   explicit ConfigProblems(ProblemList& problems) : problems_(&problems) {}
   void add(Problem problem);
+  [[nodiscard]] std::size_t count() const { return found_.size(); }
+
+  void add_read(std::string key) { read_.insert(std::move(key)); }
+  /// The keys that were read and had a value.
+  [[nodiscard]] const std::set<std::string>& read() const { return read_; }
 
  private:
   ProblemList* problems_;
+  std::set<std::string> read_;
   std::set<std::pair<std::string, std::string>> found_;  ///< keys and texts
 };
 
@@ -37,6 +46,10 @@ class ConfigObject {
   /// `prefix` is put before keys in messages: "" or "text_config.". All three must outlive this.
   ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems);
 
+  /// The same object, whose problems are added to others.
+  [[nodiscard]] ConfigObject reporting_to(ConfigProblems& problems) const { return {*object_, prefix_, problems}; }
+
+  [[nodiscard]] std::size_t size() const;              ///< number of keys
   [[nodiscard]] bool has(std::string_view key) const;  ///< present and not null
   [[nodiscard]] bool is_text(std::string_view key) const;
   [[nodiscard]] bool is_object(std::string_view key) const;
