@@ -280,7 +280,7 @@ LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile
   LoadPrediction prediction{.question = question, .decoding = predict(pair, profile), .evidence = {}};
   pair = prediction.decoding.question;  // with the longest draft that is timed
   prediction.evidence = evidence_of(prediction.decoding);
-  prediction.gpus = std::max(pair.target_deployment.tensor_parallel, pair.draft_deployment.tensor_parallel);
+  prediction.gpus = std::max(devices_of(pair.target_deployment), devices_of(pair.draft_deployment));
   for (const latency::ModelDeployment& one : profile.deployments) {
     prediction.gpus = std::max(prediction.gpus, one.tensor_parallel);
   }

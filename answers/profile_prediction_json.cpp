@@ -62,13 +62,16 @@ Json need_json(const latency::MemoryNeed& need, std::int64_t batch) {
 
 Json facts_json(const std::optional<ModelFacts>& facts) {
   if (!facts) return nullptr;
-  return {{"parameters", facts->parameters},
-          {"weight_bytes", facts->weight_bytes},
-          {"step_bytes", facts->step_bytes},
-          {"kv_bytes_per_token", facts->kv_bytes_per_token},
-          {"format", to_text(facts->deployment.weights)},
-          {"kv_format", to_string(facts->deployment.kv_cache)},
-          {"tensor_parallel", facts->deployment.tensor_parallel}};
+  Json json{{"parameters", facts->parameters},
+            {"weight_bytes", facts->weight_bytes},
+            {"step_bytes", facts->step_bytes},
+            {"kv_bytes_per_token", facts->kv_bytes_per_token},
+            {"format", to_text(facts->deployment.weights)},
+            {"kv_format", to_string(facts->deployment.kv_cache)},
+            {"tensor_parallel", facts->deployment.tensor_parallel}};
+  const std::int64_t pipeline = facts->deployment.pipeline_parallel;
+  if (pipeline > 1) json["pipeline_parallel"] = pipeline;
+  return json;
 }
 
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {

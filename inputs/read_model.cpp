@@ -140,16 +140,48 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
-latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::WeightFormats> weights,
-                                  std::optional<NumberFormat> cache, std::optional<std::int64_t> devices,
-                                  std::optional<double> skew) {
-  latency::Deployment deployment{.tensor_parallel = devices.value_or(1), .expert_skew = skew.value_or(0.0)};
+/// Over how many devices, and how experts are chosen.
+struct AskedSplit {
+  std::optional<std::int64_t> tensor, pipeline;
+  std::optional<double> skew;
+};
+
+latency::Deployment deployment_of(const std::optional<ReadModel>& model,
+                                  const std::optional<latency::WeightFormats>& weights,
+                                  std::optional<NumberFormat> cache, const AskedSplit& split) {
+  latency::Deployment deployment{.tensor_parallel = split.tensor.value_or(1),
+                                 .pipeline_parallel = split.pipeline.value_or(1),
+                                 .expert_skew = split.skew.value_or(0.0)};
   deployment.weights =
       weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::WeightFormats(NumberFormat::fp16));
   deployment.kv_cache = cache ? *cache
                               : (model ? model->kv_cache : std::nullopt)
                                     .value_or(latency::default_cache_format(deployment.weights.layers()));
   return deployment;
+}
+
+/// What a reader of the answer should know of the formats.
+void note_formats(const ReadModel& model, const std::optional<latency::WeightFormats>& stated, DeployedPair& pair) {
+  if (stated && stated->name().starts_with("ud-")) {
+    pair.notes.push_back(
+        fmt::format("{}: Unsloth chooses types by layer and model; counted as the file of llama.cpp of "
+                    "that size",
+                    stated->name()));
+  }
+  if (!stated && model.shape.native_formats && model.weights == model.shape.native_formats) {
+    pair.notes.push_back(
+        fmt::format("{}: in the formats of its checkpoint, {}", model.shape.name, to_text(*model.weights)));
+  }
+}
+
+/// A head without a vocabulary projection of its own reads the target's.
+void share_vocabulary(const latency::ModelShape& draft, DeployedPair& pair) {
+  if (draft.architecture != latency::Architecture::head || draft.head.own_vocabulary) return;
+  latency::WeightFormats& formats = pair.draft_deployment.weights;
+  const latency::WeightFormat& shared = pair.target_deployment.weights.of(latency::ModelPart::vocabulary);
+  if (formats.of(latency::ModelPart::vocabulary).bits != shared.bits) {
+    formats.set(latency::ModelPart::vocabulary, shared);
+  }
 }
 
 // ---- tables
@@ -185,10 +217,12 @@ std::string rounding_text(const latency::ModelShape& shape) {
 ReadModel read_model(const std::string& what, const std::string& assume) {
   if (const latency::ModelShape* shape = shipped_model(what)) {
     if (!assume.empty()) throw_not_assumed(what);
-    return {.shape = *shape};
+    return {.shape = *shape, .weights = shape->native_formats};
   }
   try {
-    return read_path(what, assume);
+    ReadModel model = read_path(what, assume);
+    if (!model.weights) model.weights = model.shape.native_formats;
+    return model;
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }
@@ -226,16 +260,18 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
     if (auto note = vocabulary_note(target->shape, draft->shape)) pair.notes.push_back(*std::move(note));
   }
   const AskedDeployment& on = asked.deployment;
-  pair.target_deployment = deployment_of(target, on.target_format, on.kv_format, on.target_tp, on.expert_skew);
-  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, on.draft_tp, on.expert_skew);
+  pair.target_deployment =
+      deployment_of(target, on.target_format, on.kv_format, {on.target_tp, on.target_pp, on.expert_skew});
+  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, {on.draft_tp, {}, on.expert_skew});
+  if (target) note_formats(*target, on.target_format, pair);
+  if (draft && !asked.heads) {
+    note_formats(*draft, on.draft_format, pair);
+    share_vocabulary(draft->shape, pair);
+  }
   return pair;
 }
 
-std::string format_suggestion(std::string_view word) {
-  std::vector<std::string> known;
-  for (const NumberFormat one : latency::number_formats()) known.emplace_back(to_string(one));
-  return suggestion_for(word, known);
-}
+std::string format_suggestion(std::string_view word) { return suggestion_for(word, latency::weight_format_words()); }
 
 Table model_table() {
   Table table;

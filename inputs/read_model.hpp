@@ -16,7 +16,7 @@
 /// The models that a command can name.
 namespace foredraft::inputs {
 
-/// A shape with its origin, and the formats of its checkpoint if the config states them.
+/// A shape with its origin, and the formats of its checkpoint if the config or the model file states them.
 struct ReadModel {
   latency::ModelShape shape;
   std::optional<latency::WeightFormats> weights = {};
@@ -52,11 +52,13 @@ struct ReadModel {
 /// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
   std::string assume = {};  ///< the architecture to read the target's config.json as; empty: its own
-  /// Default: those of the model's config, else fp16; for the KV cache that of the weights, bf16 if these are narrower.
+  /// Default: those of the model's config or of its checkpoint, else fp16; for the KV cache that of the weights, bf16
+  /// if these are narrower.
   std::optional<latency::WeightFormats> target_format = {}, draft_format = {};
   std::optional<latency::NumberFormat> kv_format = {};
-  std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share a model; default 1
-  std::optional<double> expert_skew = {};                     ///< 0 (default): tokens choose experts independently
+  std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share each layer; default 1
+  std::optional<std::int64_t> target_pp = {};  ///< groups of them with some of the layers each; default 1
+  std::optional<double> expert_skew = {};      ///< 0 (default): tokens choose experts independently
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< attained shares
   std::optional<double> step_overhead_us = {};    ///< of every forward pass beside its operators
   std::optional<double> memory_utilization = {};  ///< share of a device's memory for weights and caches

@@ -165,7 +165,8 @@ class StepWriter {
     const bool learned = shape_.positions == Positions::learned;
     const bool added = learned || shape_.positions == Positions::sinusoidal;
     const double positions = added ? real(point_.tokens) * d_model_ * value_bytes_ : 0.0;
-    const WeightFormat& table_format = deployment_.weights.of(ModelPart::embedding);
+    const WeightFormat& table_format =
+        deployment_.weights.of(shape_.tied && !head ? ModelPart::vocabulary : ModelPart::embedding);
     Weights tables = weights_of(table_format, head ? 0.0 : real(shape_.vocabulary) * d_model_ / devices_);
     tables += plain_weights(real(shape_.learned_positions) * d_model_);
     add({{"embedding", OperatorKind::other, unquantized_, 1.0,
@@ -461,8 +462,7 @@ class StepWriter {
     const double vocabulary = real(drafted_vocabulary(shape_));
     // Tied: the table of the embedding. A head without its own: the target's.
     const bool shared = head ? !shape_.head.own_vocabulary : shape_.tied;
-    const ModelPart stored_in = !head && shape_.tied ? ModelPart::embedding : ModelPart::vocabulary;
-    product({stored_in, "vocabulary", 1.0, d_model_, vocabulary / devices_});
+    product({ModelPart::vocabulary, "vocabulary", 1.0, d_model_, vocabulary / devices_});
     operators_.back().shared = shared;
     if (devices_ > 1.0) {
       add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},

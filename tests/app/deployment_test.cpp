@@ -136,6 +136,46 @@ TEST_CASE("a config.json is a model, its formats are those of the checkpoint") {
   CHECK(json["cells"][0]["one_draft"]["ms"] == shipped["cells"][0]["one_draft"]["ms"]);
 }
 
+TEST_CASE("quantized deployments fit where their weights do") {
+  const tests::TemporaryFolder folder;
+  const auto fits = [&](const std::string& arguments) {
+    return predicted(folder, arguments)["cells"][0]["fits"].get<bool>();
+  };
+  const std::string other = " --draft qwen3-0.6b --allow-vocabulary-mismatch ";
+  // 65 GB: experts of 4.25 bits, the rest in 16.
+  CHECK(fits("--device h100 --target gpt-oss-120b" + other));
+  CHECK_FALSE(fits("--device h100 --target gpt-oss-120b --target-format bf16" + other));
+  CHECK_FALSE(fits("--device a100-40gb --target gpt-oss-120b" + other));
+  // 26 GB in 16 bits, 7.9 GB as q4_k_m.
+  CHECK_FALSE(fits("--device rtx4090 --target llama-2-13b --draft sheared-llama-1.3b"));
+  CHECK(fits("--device rtx4090 --target llama-2-13b --draft sheared-llama-1.3b --target-format Q4_K_M"));
+  // 29.3 GB: blocks of 4.5 bits, attention and tables in 16. All in 4 bits it would be 19 GB.
+  std::filesystem::create_directory(folder / "int4");
+  tests::write_text(folder / "int4/config.json", R"({"model_type": "qwen3", "hidden_size": 5120,
+      "intermediate_size": 25600, "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8,
+      "head_dim": 128, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu",
+      "quantization_config": {"quant_method": "compressed-tensors", "ignore": ["lm_head", "re:.*self_attn.*"],
+      "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int",
+      "group_size": 32}}}}})");
+  CHECK_FALSE(fits("--device rtx4090 --target int4 --draft qwen3-0.6b"));
+  CHECK(fits("--device l40s --target int4 --draft qwen3-0.6b"));
+}
+
+TEST_CASE("groups of devices that have some of the layers each share the weights, not the time of a step") {
+  const tests::TemporaryFolder folder;
+  const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
+  const Json whole = predicted(folder, pair + "--ignore-memory");
+  const Json layers = predicted(folder, pair + "--target-pp 2");
+  CHECK(layers["cells"][0]["fits"] == true);
+  CHECK(layers["models"]["target"]["pipeline_parallel"] == 2);
+  CHECK_FALSE(whole["models"]["target"].contains("pipeline_parallel"));
+  const double step_ms = whole["cells"][0]["plain"]["ms"].get<double>();
+  CHECK(layers["cells"][0]["plain"]["ms"].get<double>() == Approx(step_ms).epsilon(0.02));
+  CHECK(predicted(folder, pair + "--target-tp 2")["cells"][0]["plain"]["ms"].get<double>() < 0.7 * step_ms);
+  CHECK(predicted(folder, pair + "--target-pp 2 --kv-format q8_0")["models"]["target"]["kv_bytes_per_token"] ==
+        8.5 / 16.0 * layers["models"]["target"]["kv_bytes_per_token"].get<double>());
+}
+
 TEST_CASE("pairs, formats and splits that cannot be are refused with what to do") {
   const tests::TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "foredraft/errors.hpp"
+#include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -129,6 +133,35 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
         "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
         "this target");
+}
+
+TEST_CASE("a shipped name means the formats of its checkpoint, which a note says, unless others are stated") {
+  const latency::Profile sheet = read_profile("h100").profile;
+  AskedPair asked{.target = "gpt-oss-120b", .draft = "qwen3-0.6b"};
+  const DeployedPair native = read_pair(asked, sheet);
+  CHECK(to_text(native.target_deployment.weights) == "mxfp4; attention bf16");
+  CHECK(native.draft_deployment.weights == latency::NumberFormat::fp16);
+  CHECK(native.notes ==
+        std::vector<std::string>{"gpt-oss-120b: in the formats of its checkpoint, mxfp4; attention bf16"});
+  asked.deployment.target_format = latency::weight_formats("UD-Q4_K_XL");
+  const DeployedPair stated = read_pair(asked, sheet);
+  CHECK(to_text(stated.target_deployment.weights) == "ud-q4_k_xl");
+  REQUIRE(stated.notes.size() == 1);
+  CHECK_THAT(stated.notes.front(), Catch::StartsWith("ud-q4_k_xl: Unsloth chooses types"));
+}
+
+TEST_CASE("a head reads the target's vocabulary projection in the target's format") {
+  const latency::Profile sheet = read_profile("h100").profile;
+  const auto vocabulary = [&](const char* draft, const char* target_format) {
+    const AskedPair asked{.target = "llama-3.1-8b",
+                          .draft = draft,
+                          .deployment = {.target_format = latency::weight_formats(target_format)}};
+    return read_pair(asked, sheet).draft_deployment.weights.of(latency::ModelPart::vocabulary).bits;
+  };
+  CHECK(vocabulary("eagle-llama-3.1-8b", "q4_k_m") == 6.5625);
+  CHECK(vocabulary("eagle-llama-3.1-8b", "fp8") == 16.0);      // which leaves it
+  CHECK(vocabulary("eagle3-llama-3.1-8b", "q4_k_m") == 16.0);  // has one of its own
+  CHECK(vocabulary("llama-3.2-1b", "q4_k_m") == 16.0);
 }
 
 }  // namespace foredraft::inputs
