@@ -200,6 +200,17 @@ std::string experts_text(const latency::ModelShape& shape) {
   return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
 }
 
+/// In millions; empty where all are.
+std::string active_text(const latency::ModelShape& shape) {
+  return shape.experts.count == 0 ? "" : fmt::format("{:.1f}", latency::active_parameters(shape) / 1e6);
+}
+
+/// Of the formats that the model is published in, else of 16 bits.
+double file_bytes(const latency::ModelShape& shape) {
+  if (!shape.native_formats) return 2.0 * latency::parameters(shape);
+  return latency::weight_bytes(shape, {.weights = *shape.native_formats});
+}
+
 /// In millions.
 std::string published_text(const latency::ModelShape& shape) {
   if (!shape.published_parameters) return "";
@@ -276,13 +287,13 @@ std::string format_suggestion(std::string_view word) { return suggestion_for(wor
 Table model_table() {
   Table table;
   table.columns = {
-      {"model", Table::Align::left},     {"layers", Table::Align::right},    {"d_model", Table::Align::right},
-      {"heads/kv", Table::Align::right}, {"experts", Table::Align::right},   {"tokens", Table::Align::right},
-      {"params M", Table::Align::right}, {"published", Table::Align::right}, {"step GB", Table::Align::right}};
+      {"model", Table::Align::left},     {"layers", Table::Align::right},  {"d_model", Table::Align::right},
+      {"experts", Table::Align::right},  {"tokens", Table::Align::right},  {"params M", Table::Align::right},
+      {"active M", Table::Align::right}, {"file GB", Table::Align::right}, {"step GB", Table::Align::right}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), heads_text(shape),
-                          experts_text(shape), fmt::format("{}", shape.vocabulary),
-                          fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
+    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), experts_text(shape),
+                          fmt::format("{}", shape.vocabulary), fmt::format("{:.1f}", latency::parameters(shape) / 1e6),
+                          active_text(shape), fmt::format("{:.3f}", file_bytes(shape) / 1e9),
                           fmt::format("{:.3f}", 2.0 * latency::step_parameters(shape) / 1e9)});
   }
   return table;
@@ -290,12 +301,14 @@ Table model_table() {
 
 Table model_source_table() {
   Table table;
-  table.columns = {{"model", Table::Align::left},
-                   {"what", Table::Align::left},
-                   {"published to +- M", Table::Align::right},
+  table.columns = {{"model", Table::Align::left},        {"what", Table::Align::left},
+                   {"heads/kv", Table::Align::right},    {"formats", Table::Align::left},
+                   {"published M", Table::Align::right}, {"to +- M", Table::Align::right},
                    {"source", Table::Align::left}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, shape.summary, rounding_text(shape), shape.source});
+    table.rows.push_back({shape.name, shape.summary, heads_text(shape),
+                          shape.native_formats ? to_text(*shape.native_formats) : "", published_text(shape),
+                          rounding_text(shape), shape.source});
   }
   return table;
 }

@@ -89,13 +89,14 @@ struct DeployedPair {
 /// The suggestion for a word that is not a format.
 [[nodiscard]] std::string format_suggestion(std::string_view word);
 
-/// The shipped model shapes with what is computed from them: parameters (millions, beside the published count where the
-/// source prints one) and the bytes of weights that one decoder pass of one token reads in fp16 (GB, 1e9 bytes). At
-/// most 100 characters wide; the first table of docs/models.md.
+/// The shipped model shapes with what is computed from them: parameters and those of a token (millions), the bytes of
+/// the checkpoint in its own formats and those of weights that one decoder pass of one token reads in fp16 (GB, 1e9
+/// bytes). At most 100 characters wide; the first table of docs/models.md.
 [[nodiscard]] Table model_table();
 
-/// What each of them is, how far the published count is rounded (+- millions; empty: printed to the last parameter),
-/// and where its numbers stand. The second table of docs/models.md.
+/// What each of them is, its heads, the formats of its checkpoint (empty: 16 bits), the published count in millions
+/// and how far it is rounded (empty: printed to the last parameter), and where its numbers stand. The second table of
+/// docs/models.md.
 [[nodiscard]] Table model_source_table();
 
 }  // namespace foredraft::inputs

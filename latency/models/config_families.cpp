@@ -487,6 +487,7 @@ const std::vector<ConfigFamily>& config_families() {
       {"minimax", read_minimax},
       {"minimax_m2", read_minimax_m2},
       {"minimax_m3", read_minimax_m3},
+      {"minimax_m3_vl", read_minimax_m3},
       {"minimax_text_01", read_minimax},
       {"mistral", read_mistral},
       {"mixtral", read_mixtral},
