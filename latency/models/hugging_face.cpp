@@ -73,12 +73,16 @@ std::string_view config_key(std::string_view shape_key) {
   return found == config_keys.end() ? shape_key : found->config;
 }
 
-/// Multimodal models nest the text model, heads for engines their layer.
+/// Multimodal models nest the text model, those that also speak in the part that thinks; heads for engines their layer.
 std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
   if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
-  if (!root.is_object("text_config")) return std::nullopt;
-  notes.emplace_back("text_config: only the text model; vision and audio are ignored");
-  return root.object("text_config");
+  if (root.is_object("thinker_config")) return nested_config(*root.object("thinker_config"), notes);
+  for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
+    if (!root.is_object(key)) continue;
+    notes.push_back(fmt::format("{}: only the text model; vision and audio are ignored", key));
+    return root.object(key);
+  }
+  return std::nullopt;
 }
 
 /// DeepSeek-V4 states the format of its routed experts apart: fp4 with an exponent for 32 of them.

@@ -173,7 +173,7 @@ TEST_CASE("MiniMax-M3: blocks of tokens chosen by an indexer of each group of he
   CHECK(shape.sparse[0].selected_entries == 48);
 }
 
-TEST_CASE("Nemotron: experts in a latent space; layers of a search with their own widths and without attention") {
+TEST_CASE("Nemotron: experts in a latent space, layers of a search with their own widths and without attention") {
   const ModelShape latent = family(R"("model_type": "nemotron_h", "hidden_size": 64, "mlp_hidden_act": "relu2",
       "hybrid_override_pattern": "ME*E", "num_hidden_layers": 4, "intermediate_size": 24, "moe_intermediate_size": 24,
       "moe_shared_expert_intermediate_size": 40, "moe_latent_size": 16, "n_routed_experts": 10, "n_shared_experts": 1,
@@ -232,6 +232,14 @@ TEST_CASE("Step-3.5, LongCat and LFM2 have the parameters of their layers") {
   CHECK(lfm2.d_ff == 128);
   CHECK(parameters(lfm2) ==
         2 * convolution + 64.0 * (64 + 64) + 64.0 * 64 + 32 + 3 * (3.0 * 64 * 128 + 128) + 64 + 6400);
+}
+
+TEST_CASE("the text model is found within a part that thinks, and within other names") {
+  const std::string text = R"({"model_type": "qwen3", "hidden_size": 64, "head_dim": 16, "num_attention_heads": 4,
+      "num_hidden_layers": 2, "intermediate_size": 96, "vocab_size": 100})";
+  CHECK(family(R"("model_type": "omni", "thinker_config": {"model_type": "thinker", "text_config": )" + text + "}")
+            .shape.d_model == 64);
+  CHECK(family(R"("model_type": "vision", "llm_config": )" + text).shape.d_model == 64);
 }
 
 TEST_CASE("an unknown architecture is read as the one that is assumed, and the message names the one of its keys") {
