@@ -133,7 +133,9 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
 // ---- Memory.
 
 ModelFacts facts_of(const latency::ModelShape& shape, const latency::Deployment& deployment) {
-  return {.parameters = latency::parameters(shape),
+  return {.shape = shape,
+          .parameters = latency::parameters(shape),
+          .active_parameters = latency::active_parameters(shape),
           .weight_bytes = latency::weight_bytes(shape, deployment),
           .step_bytes = latency::step_bytes(shape, deployment),
           .kv_bytes_per_token = latency::kv_bytes_per_token(shape, deployment),
@@ -214,6 +216,15 @@ std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question
   return with(question.attained, *attainable);
 }
 
+std::vector<std::string> format_notes(const latency::PairSurface& pair, const std::string& device) {
+  std::vector<std::string> notes;
+  for (const auto& [format, computed] : pair.computed_in_others()) {
+    notes.push_back(fmt::format("{0} products are computed in {1} (no matrix peak of {0} is known of {2})",
+                                to_string(format), to_string(computed), device));
+  }
+  return notes;
+}
+
 latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile) {
   return {.target = question.target,
           .draft = question.draft,
@@ -250,7 +261,8 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .setting = pair.setting(),
                                .valid = !profile.aa_test || profile.aa_test->valid(),
                                .attainable = attainable,
-                               .step_error = profile.step_error};
+                               .step_error = profile.step_error,
+                               .notes = format_notes(pair, profile.device.name)};
   if (capacity) prediction.capacity_bytes = *capacity * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target, deployed->target_deployment);

@@ -15,6 +15,7 @@
 #include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -77,7 +78,8 @@ struct AtBatch {
 
 /// What is known of a model of a prediction.
 struct ModelFacts {
-  double parameters, weight_bytes, step_bytes, kv_bytes_per_token;
+  latency::ModelShape shape;
+  double parameters, active_parameters, weight_bytes, step_bytes, kv_bytes_per_token;
   latency::Deployment deployment;
 };
 
@@ -100,6 +102,7 @@ struct ProfilePrediction {
   latency::Figure step_error = {};                     ///< of every step, as the profile states it
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
+  std::vector<std::string> notes = {};                 ///< what the times take for granted
 
   /// False: nothing is charged for sampling.
   [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }
@@ -116,6 +119,10 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
                                                                const latency::Profile& profile);
+
+/// "fp8 products are computed in bf16 (no matrix peak of fp8 is known of NVIDIA A100 SXM4 80GB)": a line for each
+/// format that the device of a data sheet computes in another (latency::computed_in).
+[[nodiscard]] std::vector<std::string> format_notes(const latency::PairSurface& pair, const std::string& device);
 
 /// What a question is answered from: its models, and of a data sheet how they run.
 [[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);

@@ -62,7 +62,12 @@ Json need_json(const latency::MemoryNeed& need, std::int64_t batch) {
 
 Json facts_json(const std::optional<ModelFacts>& facts) {
   if (!facts) return nullptr;
-  Json json{{"parameters", facts->parameters},
+  Json json{{"layers", facts->shape.layers},
+            {"d_model", facts->shape.d_model},
+            {"experts", facts->shape.experts.count},
+            {"experts_per_token", facts->shape.experts.per_token},
+            {"parameters", facts->parameters},
+            {"active_parameters", facts->active_parameters},
             {"weight_bytes", facts->weight_bytes},
             {"step_bytes", facts->step_bytes},
             {"kv_bytes_per_token", facts->kv_bytes_per_token},
@@ -137,6 +142,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
   json["overhead_us"] = question.overhead_us;
+  if (!prediction.notes.empty()) json["notes"] = prediction.notes;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     Json ranges = Json::array();

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
@@ -32,14 +34,65 @@ const latency::ModelShape* shipped_model(const std::string& name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
+/// Whether it is "OWNER/NAME" and no path of another form.
+bool is_hub_id(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const auto allowed = [](char c) { return !plain_name({&c, 1}).empty() || c == '-' || c == '_' || c == '.'; };
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < name.size() && name.front() != '.' &&
+         name[slash + 1] != '.' && std::ranges::all_of(name.substr(0, slash), allowed) &&
+         std::ranges::all_of(name.substr(slash + 1), allowed) && !name.ends_with(".toml") && !name.ends_with(".json");
+}
+
+enum class Variants { kept, dropped };
+
+/// What a name of a checkpoint says of its shape: no case, no separators but those between digits (Qwen2.5-7B is no
+/// Qwen2-57B), and if `variants` are dropped no word that says how it was trained: "llama3.1.8b".
+std::string shape_name(std::string_view name, Variants variants) {
+  constexpr std::array<std::string_view, 6> trained{"base", "chat", "hf", "instruct", "it", "meta"};
+  const auto is_plain = [](char c) { return !plain_name({&c, 1}).empty(); };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string joined;
+  for (auto at = name.begin(); at != name.end();) {
+    const auto end = std::find_if_not(at, name.end(), is_plain);
+    const std::string word = plain_name({at, end});
+    at = std::find_if(end, name.end(), is_plain);
+    if (word.empty() || (variants == Variants::dropped && std::ranges::find(trained, word) != trained.end())) continue;
+    if (!joined.empty() && is_digit(joined.back()) && is_digit(word.front())) joined += '.';
+    joined += word;
+  }
+  return joined;
+}
+
+/// The shipped shape of a checkpoint on the Hugging Face hub; its name may lack the owner. Null if none ships.
+const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
+  const std::string of_owner = is_hub_id(name) ? name.substr(name.find('/') + 1) : name;
+  for (const Variants variants : {Variants::kept, Variants::dropped}) {
+    const std::string wanted = shape_name(of_owner, variants);
+    for (const latency::ModelShape& shape : latency::model_registry()) {
+      if (shape_name(shape.name, Variants::kept) == wanted) return &shape;
+    }
+  }
+  return nullptr;
+}
+
+std::string taken_for(const std::string& checkpoint) { return fmt::format("taken for {}", readable(checkpoint)); }
+
 [[noreturn]] void throw_unknown(const std::string& what, const std::string& why) {
-  std::vector<std::string> known;
-  for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
-  const std::string_view near = nearest(lower_case(what), known);
-  throw InputError(fmt::format("{}: {} - {}", readable(what), why,
-                               near.empty() ? "foredraft list models prints the shipped ones; or name a FILE.toml, a "
-                                              "config.json or a folder that holds one"
-                                            : fmt::format("did you mean {}?", near)));
+  std::string what_to_do;
+  if (is_hub_id(what)) {
+    const std::string name = what.substr(what.find('/') + 1);
+    what_to_do =
+        fmt::format("download its config.json, e.g. hf download {} config.json --local-dir {}, and name {}/config.json",
+                    what, name, name);
+  } else {
+    std::vector<std::string> known;
+    for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
+    what_to_do = suggestion_for(lower_case(what), known, "models");
+    if (nearest(lower_case(what), known).empty()) {
+      what_to_do += "; or name a FILE.toml, a config.json or a folder that holds one";
+    }
+  }
+  throw InputError(fmt::format("{}: {} - {}", readable(what), why, what_to_do));
 }
 
 /// The name of its folder.
@@ -99,6 +152,9 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
+    if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
+      return {.shape = *shape, .notes = {taken_for(what)}};
+    }
     throw_unknown(what, "neither a shipped model nor a file");
   }
   if (fs::is_directory(status)) {
@@ -128,7 +184,14 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
 std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair,
                                     const std::string& assume = {}) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
-  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
+  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
+    if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
+        shape != nullptr && has_steps(profile, shape->name)) {
+      if (lower_case(name) != shape->name) pair.notes.push_back(fmt::format("{}: {}", shape->name, taken_for(name)));
+      name = shape->name;
+    }
+    return std::nullopt;
+  }
   ReadModel read = read_model(name, assume);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));

@@ -27,9 +27,11 @@ struct ReadModel {
 
 /// The model that `what` names: a shipped one (ignoring case), FILE.toml with one model, FILE.toml:NAME, a config.json
 /// of Hugging Face (with a hf_quant_config.json beside it), or its folder. A shipped name takes precedence over a
-/// folder of that name; write ./NAME for the folder. A model of a config.json is named after its folder, or after the
-/// file if that has another name. Throws InputError for anything else, with the nearest shipped name, and for a file
-/// that is no model, with all problems.
+/// folder of that name; write ./NAME for the folder. A name of a checkpoint on the Hugging Face hub
+/// ("Qwen/Qwen3-8B", "Llama-3.1-8B-Instruct") means the shipped shape of that name without owner, case, separators and
+/// words of training, with a note. A model of a config.json is named after its folder, or after the file if that has
+/// another name. Throws InputError for anything else, with the nearest shipped name or how to download the config.json,
+/// and for a file that is no model, with all problems.
 /// `assume`: the architecture to read a config.json as, empty: its own; an error for what is none.
 [[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {});
 

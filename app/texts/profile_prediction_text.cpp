@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "answers/profile_prediction.hpp"
+#include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -44,6 +50,39 @@ std::string ranges_text(const std::vector<answers::ScheduleRange>& ranges) {
 }
 
 std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
+
+/// With the prefix of its size: "8.19 G".
+std::string prefixed_text(double value) {
+  constexpr double thousand = 1e3, shown_as_thousand = 999.5;
+  double shown = value / (thousand * thousand);
+  std::string_view prefixes = "MGT";
+  for (; shown >= shown_as_thousand && prefixes.size() > 1; shown /= thousand) prefixes.remove_prefix(1);
+  return fmt::format("{:.3g} {}", shown, prefixes.front());
+}
+
+/// How a model is stored: "bf16", and its KV cache if not by default: "bf16, fp8 KV cache".
+std::string formats_text(const latency::Deployment& deployment) {
+  std::string text = to_text(deployment.weights);
+  if (deployment.kv_cache != latency::default_cache_format(deployment.weights.layers())) {
+    text += fmt::format(", {} KV cache", to_string(deployment.kv_cache));
+  }
+  return text;
+}
+
+std::string model_line(std::string_view role, const std::optional<answers::ModelFacts>& facts) {
+  if (!facts) return "";
+  const latency::ModelShape& shape = facts->shape;
+  const std::string encoder = shape.encoder_layers > 0 ? fmt::format("{}+", shape.encoder_layers) : "";
+  std::string text = fmt::format("{:<{}}{}: {}{} layer{} x {}, ", role, columns_of_label, shape.name, encoder,
+                                 shape.layers, shape.layers == 1 && encoder.empty() ? "" : "s", shape.d_model);
+  if (shape.experts.count > 0) text += fmt::format("{} of {} experts, ", shape.experts.per_token, shape.experts.count);
+  text += prefixed_text(facts->parameters) + " parameters";
+  if (shape.experts.count > 0) text += fmt::format(" ({} active)", prefixed_text(facts->active_parameters));
+  text += fmt::format(", {}, {}B a step of {}B", formats_text(facts->deployment), prefixed_text(facts->step_bytes),
+                      prefixed_text(facts->weight_bytes));
+  const std::int64_t devices = latency::devices_of(facts->deployment);
+  return text + (devices > 1 ? fmt::format(" on {} devices\n", devices) : "\n");
+}
 
 /// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
 std::string payoff_text(const answers::ProfilePrediction& prediction, std::int64_t context) {
@@ -291,6 +330,10 @@ std::string interval_line(const answers::ProfilePrediction& prediction) {
 
 }  // namespace
 
+std::string model_lines(const answers::ProfilePrediction& prediction) {
+  return wrapped(model_line("target", prediction.target) + model_line("draft", prediction.draft), columns_of_label);
+}
+
 std::string to_text(const answers::ProfilePrediction& prediction) {
   const answers::ProfileQuestion& question = prediction.question;
   std::string text = misfit_lines(prediction);
@@ -304,6 +347,7 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
     text += to_text(table_of(prediction, context));
   }
   text += "\n";
+  text += model_lines(prediction);
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     text += fmt::format("schedule    {}{}        ties within 1 % go to the smaller gamma\n",
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
@@ -314,7 +358,9 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   if (question.max_gamma && *question.max_gamma < answers::max_drafts(unbounded)) {
     text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
   }
-  const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
+  std::string notes;
+  for (const std::string& note : prediction.notes) notes += fmt::format("note        {}\n", note);
+  const std::string rest = step_lines(prediction) + memory_line(prediction) + notes + origin_line(prediction) +
                            floor_line(prediction) + interval_line(prediction) +
                            fmt::format("not in it   {}{}prompts and encoders{}\n",
                                        prediction.cells.front().lengths.front().iteration.overhead > 0.0

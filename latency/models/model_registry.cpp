@@ -37,7 +37,7 @@ const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_
     if (model.name == name) return model;
     known.push_back(model.name);
   }
-  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known)));
+  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known, "models")));
 }
 
 namespace {

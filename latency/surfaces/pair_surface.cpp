@@ -126,6 +126,14 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
+std::map<NumberFormat, NumberFormat> PairSurface::computed_in_others() const {
+  std::map<NumberFormat, NumberFormat> others = target_.computed_in_others();
+  for (const auto* drafter : {&drafting_, &drafter_pass_}) {
+    if (*drafter) others.merge((*drafter)->computed_in_others());
+  }
+  return others;
+}
+
 IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, std::int64_t context,
                                       Convention convention) const {
   return {.plain = target_pass(1, batch, context),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "foredraft/drafter.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
@@ -112,6 +114,9 @@ class PairSurface {
   [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
+
+  /// CostSurface::computed_in_others() of all passes.
+  [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 
   /// IterationTimes::overhead_us.
   [[nodiscard]] double overhead_us() const { return overhead_us_; }

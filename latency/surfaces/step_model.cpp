@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -17,12 +18,11 @@ namespace foredraft::latency {
 namespace {
 
 double peak_of(const DevicePeaks& peaks, NumberFormat format) {
-  const auto found = peaks.matrix_peak_flop_per_s.find(format);
-  if (found != peaks.matrix_peak_flop_per_s.end()) return found->second;
-  throw DomainError(fmt::format(
-      "{}: no matrix peak of {} is known (matrices in this format compute in it) - take another weight format, "
-      "or state the peak in a device file",
-      peaks.device, to_string(format)));
+  if (const auto computed = computed_in(peaks, format)) return peaks.matrix_peak_flop_per_s.at(*computed);
+  throw DomainError(
+      fmt::format("{}: no matrix peak of {} or a wider format is known (matrices in this format compute in it) - take "
+                  "another weight format, or state the peak in a device file",
+                  peaks.device, to_string(format)));
 }
 
 double link_of(const DevicePeaks& peaks) {
@@ -54,6 +54,15 @@ DevicePeaks peaks_of(const Device& device, const Limits& limits) {
   state(NumberFormat::int8, limits.matrix_peak_int8_flop_per_s);
   state(NumberFormat::nvfp4, limits.matrix_peak_fp4_flop_per_s);
   return peaks;
+}
+
+std::optional<NumberFormat> computed_in(const DevicePeaks& peaks, NumberFormat format) {
+  const auto known = [&peaks](NumberFormat one) { return peaks.matrix_peak_flop_per_s.contains(one); };
+  if (known(format)) return format;
+  if (format == NumberFormat::fp32) return std::nullopt;
+  constexpr std::array wider{NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp32};
+  const auto* found = std::ranges::find_if(wider, known);
+  return found == wider.end() ? std::nullopt : std::optional(*found);
 }
 
 Attainable with(const AttainableOverrides& known, Attainable attainable) {

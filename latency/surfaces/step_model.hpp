@@ -29,12 +29,18 @@ struct DevicePeaks {
 /// manufacturer's. Throws DomainError for a device whose memory bandwidth is not known.
 [[nodiscard]] DevicePeaks peaks_of(const Device& device, const Limits& limits);
 
+/// The format in which a device computes products of operands in `format`: itself, if it has a peak of it, else the
+/// next wider one that it has. Without units for fp8, int8 or nvfp4 these are converted on the way and computed in 16
+/// bits, as engines do: in bf16, without it (V100, T4) in fp16; either 16-bit format takes the place of the other.
+/// Without both (P40) it is fp32. Nullopt if the device has none of them; fp32 has no wider one.
+[[nodiscard]] std::optional<NumberFormat> computed_in(const DevicePeaks& peaks, NumberFormat format);
+
 /// Reached fractions of the limits and overheads, one value each. A pass takes
 ///
 ///     step_us + sum over operators of count (operator_us + ((bytes / (e_b B))^p + (flop / (e_c P))^p)^(1/p))
 ///
-/// with bandwidth B, peak P of the operator's format and sharpness p, plus its collectives: an all-reduce over T
-/// devices takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter.
+/// with bandwidth B, peak P of the format that computed_in() says and sharpness p, plus its collectives: an all-reduce
+/// over T devices takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter.
 struct Attained {
   double bandwidth_efficiency = 1.0;  ///< e_b, of the data sheet's bandwidth
   double compute_efficiency = 1.0;    ///< e_c, of the data sheet's matrix peak
@@ -86,7 +92,7 @@ struct AttainableFile {
 [[nodiscard]] Attained data_sheet_limits();
 
 /// Time of one operator of a forward pass over `devices` devices, in us. Throws DomainError, naming format and device,
-/// if it computes in a format without a peak, and for a collective without a link.
+/// if no peak is known that it could compute at (computed_in), and for a collective without a link.
 [[nodiscard]] double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks,
                                  const Attained& attained);
 

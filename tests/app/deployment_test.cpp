@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "answers/profile_prediction.hpp"
 #include "app/commands/commands.hpp"
@@ -86,7 +87,12 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
   const tests::TemporaryFolder folder;
   const Json fits = predicted(folder, llama_on_h100 + "--batch 1,8 --target-format fp8 --context 4096");
   const Json& target = fits["models"]["target"];
+  CHECK(target["layers"] == 32);
+  CHECK(target["d_model"] == 4096);
+  CHECK(target["experts"] == 0);
+  CHECK(target["experts_per_token"] == 0);
   CHECK(target["parameters"] == 8030261248.0);
+  CHECK(target["active_parameters"] == target["parameters"]);
   CHECK(target["format"] == "fp8");
   CHECK(target["kv_format"] == "bf16");
   CHECK(target["kv_bytes_per_token"] == 131072.0);
@@ -99,6 +105,29 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
   CHECK(fits["cells"][1]["max_batch"].get<int>() > 8);
   CHECK(fits["schedules"][0]["max_batch"] == fits["cells"][1]["max_batch"]);
   CHECK(fits["cells"][0]["gammas"][0]["speedup_ci95"].size() == 2);
+}
+
+TEST_CASE("a prediction says what it read of each model in a line, so that a wrong one is seen") {
+  const tests::TemporaryFolder folder;
+  const std::string text = tests::foredraft(folder, "predict --alpha 0.8 " + llama_on_h100).out;
+  CHECK_THAT(
+      text,
+      Catch::Contains("\n\n"
+                      "target      llama-3.1-8b: 32 layers x 4096, 8.03 G parameters, fp16, 15 GB a step of 16.1 GB\n"
+                      "draft       llama-3.2-1b: 16 layers x 2048, 1.24 G parameters, fp16, 2.47 GB a step of 2.47 GB\n"
+                      "schedule "));
+  const std::string mixture =
+      tests::foredraft(folder,
+                       "predict --alpha 0.8 --device h200 --target deepseek-v3 --target-format fp8 "
+                       "--target-tp 8 --draft mtp-deepseek-v3 --kv-format fp8")
+          .out;
+  CHECK_THAT(mixture,
+             Catch::Contains("target      deepseek-v3: 61 layers x 7168, 8 of 256 experts, 671 G parameters ("));
+  CHECK_THAT(mixture, Catch::Contains("draft       mtp-deepseek-v3: 1 layer x 7168, "));
+  CHECK_THAT(mixture,
+             Catch::Contains(" active), fp8,\n            fp8 KV cache, ") && Catch::Contains(" on 8 devices\n"));
+  std::istringstream lines(mixture);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
 TEST_CASE("what does not fit is said first, gets no speedup, and is answered only where memory is ignored") {

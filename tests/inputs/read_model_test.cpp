@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "foredraft/errors.hpp"
@@ -103,6 +104,48 @@ TEST_CASE("what is no model is an InputError that says what to do") {
   CHECK_THROWS_MATCHES(read_model(file), InputError, Says(file + ": model_type: unknown architecture \"lama\""));
   write_text(folder / "broken.toml", "mine = 3\n");
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
+}
+
+TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that says which") {
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"Qwen/Qwen3-8B", "qwen3-8b"},
+      {"Qwen/Qwen3-8B-Base", "qwen3-8b"},
+      {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"meta-llama/Meta-Llama-3.1-8B", "llama-3.1-8b"},
+      {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
+      {"google/gemma-3-27b-it", "gemma-3-27b"},
+      {"google-t5/t5-base", "t5-base"},
+      {"yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "eagle3-llama-3.1-8b"},
+      {"Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"qwen3_8b", "qwen3-8b"},
+  };
+  for (const auto& [asked, shape] : names) {
+    CAPTURE(asked);
+    const ReadModel read = read_model(asked);
+    CHECK(read.shape.name == shape);
+    CHECK(read.notes == std::vector<std::string>{"taken for " + asked});
+  }
+  // Other shapes, and a checkpoint in a format of its own.
+  for (const char* other : {"Qwen/Qwen3-80B", "Qwen/Qwen2-57B", "Qwen/Qwen15-7B", "RedHatAI/Qwen3-8B-FP8"}) {
+    CHECK_THROWS_AS(read_model(other), InputError);
+  }
+  CHECK_THROWS_WITH(
+      read_model("Qwen/Qwen4-8B"),
+      Catch::StartsWith("Qwen/Qwen4-8B: neither a shipped model nor a file - download its config.json") &&
+          Catch::EndsWith("hf download Qwen/Qwen4-8B config.json --local-dir Qwen4-8B, and name Qwen4-8B/config.json"));
+  for (const char* path : {"./Qwen4-8B", "a/b/c", "models/mine.toml", "a/", "/a", "a b/c", "a/.."}) {
+    CAPTURE(path);
+    CHECK_THROWS_WITH(read_model(path), !Catch::Contains("hf download"));
+  }
+}
+
+TEST_CASE("a profile of steps is asked for its models by names of the hub too") {
+  const latency::Profile profile = read_profile("h100-vllm-llama-3.1-8b").profile;
+  const DeployedPair pair =
+      read_pair({.target = "meta-llama/Llama-3.1-8B-Instruct", .draft = "eagle3-llama-3.1-8b"}, profile);
+  CHECK(pair.target == "llama-3.1-8b");
+  CHECK(pair.notes == std::vector<std::string>{"llama-3.1-8b: taken for meta-llama/Llama-3.1-8B-Instruct"});
+  CHECK(read_pair({.target = "Qwen/Qwen3-8B", .draft = "qwen3-0.6b"}, profile).target == "Qwen/Qwen3-8B");
 }
 
 TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of other padding") {

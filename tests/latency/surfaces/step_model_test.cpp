@@ -137,16 +137,41 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
                         Catch::Contains("step.source: missing") && Catch::Contains("operator_us.low: missing"));
 }
 
-TEST_CASE("a format that a device has no peak of is named, weight-only formats need none") {
+TEST_CASE("products in a format without a peak are computed in the next wider one") {
+  using enum NumberFormat;
+  const auto computed = [](std::vector<NumberFormat> known, NumberFormat format) {
+    DevicePeaks peaks{.device = "made up"};
+    for (const NumberFormat one : known) peaks.matrix_peak_flop_per_s[one] = 1e14;
+    return computed_in(peaks, format);
+  };
+  for (const NumberFormat narrow : {fp8, int8, nvfp4, int4, mxfp4}) {
+    CAPTURE(to_string(narrow));
+    CHECK(computed({fp32, bf16, fp16}, narrow) == bf16);  // A100
+    CHECK(computed({fp32, fp16}, narrow) == fp16);        // V100
+    CHECK(computed({fp32}, narrow) == fp32);              // P40
+    CHECK(computed({narrow, bf16}, narrow) == narrow);
+  }
+  CHECK(computed({bf16, fp8}, nvfp4) == bf16);  // H100
+  CHECK(computed({fp16}, bf16) == fp16);
+  CHECK(computed({bf16}, fp16) == bf16);  // TPU
+  CHECK(computed({bf16, fp16}, fp32) == std::nullopt);
+  CHECK(computed({fp8}, bf16) == std::nullopt);
+  CHECK(computed({}, fp8) == std::nullopt);
+}
+
+TEST_CASE("a format that a device can compute in no other is named, weight-only formats need none") {
   const ModelShape& shape = shape_of("llama-3.1-8b");
-  const auto time = [&](NumberFormat weights) {
-    return step_us(decoder_operators(shape, {.weights = weights}, {}), 1, made_up_peaks(), data_sheet_limits());
+  const auto time = [&](NumberFormat weights, std::int64_t batch = 1) {
+    return step_us(decoder_operators(shape, {.weights = weights}, {.batch = batch}), 1, made_up_peaks(),
+                   data_sheet_limits());
   };
   CHECK(time(NumberFormat::int4) < time(NumberFormat::fp8));
   CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
   CHECK(time(NumberFormat::mxfp4) < time(NumberFormat::fp8));
-  CHECK_THROWS_WITH(time(NumberFormat::nvfp4), Catch::StartsWith("made up: no matrix peak of nvfp4 is known"));
-  CHECK_THROWS_WITH(time(NumberFormat::int8), Catch::StartsWith("made up: no matrix peak of int8 is known"));
+  CHECK(time(NumberFormat::int8) == time(NumberFormat::fp8));
+  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // made up are no units for int8
+  CHECK_THROWS_WITH(time(NumberFormat::fp32),
+                    Catch::StartsWith("made up: no matrix peak of fp32 or a wider format is known"));
   DevicePeaks alone = made_up_peaks();
   alone.link_bandwidth_bytes_per_s.reset();
   CHECK_THROWS_WITH(step_us({reduce(8)}, 2, alone, data_sheet_limits()),
