@@ -153,6 +153,7 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
     if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
+      if (!assume.empty()) throw_not_assumed(what);
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
     throw_unknown(what, "neither a shipped model nor a file");

@@ -308,9 +308,7 @@ void read_step3p5(FamilyReading& reading) {
   }
   shape.experts = read_experts(config, first_key(config, {"moe_num_experts", "num_experts"}), "moe_intermediate_size",
                                first_key(config, {"moe_top_k", "num_experts_per_tok"}));
-  shape.experts.shared_d_ff = first_key(config, {"share_expert_dim", "share_expert_dims"}) == "share_expert_dim"
-                                  ? config.whole_or("share_expert_dim", 0)
-                                  : 0;
+  shape.experts.shared_d_ff = config.whole_or("share_expert_dim", 0);
   read_dense_layers(reading, 1);
   if (const auto named = config.text("moe_layers_enum")) {
     shape.experts.dense_layers = shape.layers - 1 - std::count(named->begin(), named->end(), ',');
@@ -319,7 +317,25 @@ void read_step3p5(FamilyReading& reading) {
   read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-/// Layers of their own width and heads, found by a search. The shape has the mean width. [Bercovich2024]
+/// A part of a layer that a search found; nullopt if the layer has none.
+std::optional<ConfigObject> searched_part(const ConfigObject& block, std::string_view key) {
+  const auto part = block.object(key);
+  if (!part || part->flag("no_op", false)) return std::nullopt;
+  if (part->flag("replace_with_linear", false)) {
+    part->reject("replace_with_linear", "is true", "a block of one matrix is not supported");
+  }
+  return part;
+}
+
+/// intermediate_size, or two thirds of ffn_mult times the width, rounded up to a multiple.
+double searched_width(const ConfigObject& block, std::int64_t d_model) {
+  if (const auto stated = block.whole("intermediate_size")) return static_cast<double>(*stated);
+  constexpr double multiple = 256.0;
+  const double width = std::floor(2.0 * block.real("ffn_mult").value_or(0.0) * static_cast<double>(d_model) / 3.0);
+  return std::ceil(width / multiple) * multiple;
+}
+
+/// Layers of their own width, some without attention, found by a search. The shape has the mean width. [Bercovich2024]
 void read_nemotron_nas(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -331,35 +347,25 @@ void read_nemotron_nas(FamilyReading& reading) {
     config.reject("block_configs", fmt::format("names {} layers", blocks->size()),
                   fmt::format("num_hidden_layers is {}", shape.layers));
   }
-  std::int64_t attention = 0, dense = 0, groups = 0;
+  std::int64_t attention = 0, dense = 0, group = 0;
   double widths = 0.0;
   for (const ConfigObject& block : *blocks) {
-    const auto heads = block.object("attention"), wide = block.object("ffn");
-    for (const auto& part : {heads, wide}) {
-      if (part && part->flag("replace_with_linear", false)) {
-        part->reject("replace_with_linear", "is true", "a block of one matrix is not supported");
+    if (const auto heads = searched_part(block, "attention")) {
+      const std::int64_t own = std::max<std::int64_t>(heads->required("n_heads_in_group"), 1);
+      if (attention > 0 && own != group) {
+        heads->reject("n_heads_in_group", fmt::format("is {}", own), "must be one for all layers");
       }
-    }
-    if (heads && !heads->flag("no_op", false)) {
-      const std::int64_t group = heads->required("n_heads_in_group");
-      if (groups > 0 && group != groups) {
-        heads->reject("n_heads_in_group", fmt::format("is {}", group), "must be one for all layers");
-      }
-      groups = group;
+      group = own;
       ++attention;
     }
-    if (!wide || wide->flag("no_op", false)) continue;
-    ++dense;
-    // Two thirds of a multiple of the width, rounded up.
-    constexpr double multiple = 256.0;
-    const double stated =
-        std::floor(2.0 * wide->real("ffn_mult").value_or(0.0) * static_cast<double>(shape.d_model) / 3.0);
-    widths += wide->has("intermediate_size") ? static_cast<double>(wide->whole_or("intermediate_size", 0))
-                                             : std::ceil(stated / multiple) * multiple;
+    if (const auto feed_forward = searched_part(block, "ffn")) {
+      widths += searched_width(*feed_forward, shape.d_model);
+      ++dense;
+    }
   }
-  shape.attention_layers = std::min(attention, shape.layers);
-  shape.feed_forward_layers = std::min(dense, shape.layers);
-  if (groups > 0) shape.kv_heads = shape.heads / groups;
+  shape.attention_layers = attention;
+  shape.feed_forward_layers = dense;
+  if (attention > 0) shape.kv_heads = shape.heads / group;
   if (dense == 0) return;
   shape.d_ff = whole_of(widths / static_cast<double>(dense));
   add_further(shape, 3.0 * static_cast<double>(shape.d_model) *
