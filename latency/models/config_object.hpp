@@ -100,6 +100,7 @@ struct FamilyReading {
 struct ConfigFamily {
   std::string_view model_type;
   void (*read)(FamilyReading& reading);
+  bool named = true;  ///< for a config of the same keys; false where another family has them
 };
 
 /// All readers, one entry per model_type, sorted. A new architecture is a new entry.

@@ -135,6 +135,7 @@ std::string_view closest_family(const ConfigObject& config) {
   std::string_view closest;
   std::size_t most = 0;
   for (const ConfigFamily& family : config_families()) {
+    if (!family.named) continue;
     ProblemList listed("");
     ConfigProblems problems(listed);
     ModelShape shape;
