@@ -144,8 +144,11 @@ std::string_view closest_family(const ConfigObject& config) {
     std::int64_t drafting_layers = 0;
     FamilyReading reading{config.reporting_to(problems), shape, notes, drafting_layers};
     family.read(reading);
-    if (problems.count() > 0 || problems.read().size() <= most || !shape_problems(shape).empty()) continue;
-    most = problems.read().size();
+    const std::size_t keys = problems.read().size();
+    const bool plainest = family.model_type == "llama";  // among equals
+    const bool better = keys > most || (keys == most && plainest);
+    if (!better || problems.count() > 0 || !shape_problems(shape).empty()) continue;
+    most = keys;
     closest = family.model_type;
   }
   return closest;
