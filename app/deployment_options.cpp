@@ -7,13 +7,16 @@
 #include "app/scenario_options.hpp"
 #include "core/streams.hpp"
 #include "inputs/deployment.hpp"
+#include "latency/models/hugging_face.hpp"
 
 namespace foredraft::app {
 
 OptionGroup deployment_options() {
   return {
       "deployment of the models, for times from a data sheet",
-      {{"target-format", "F",
+      {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
+        latency::hugging_face_architectures},
+       {"target-format", "F",
         "format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4, or of a GGUF file: q4_k_m, "
         "...; default: as published, else fp16",
         false, weight_format_names},

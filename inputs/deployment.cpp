@@ -13,8 +13,9 @@ constexpr double max_overhead_us = 1e9;
 using Asked = AskedDeployment;
 
 /// Those of a data sheet first: they mean nothing where times were measured.
-constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
-    {{"target-format", &Asked::target_format},
+constexpr std::array<RequestField<Asked>, 14> fields_of_deployment{
+    {{"assume", &Asked::assume},
+     {"target-format", &Asked::target_format},
      {"draft-format", &Asked::draft_format},
      {"kv-format", &Asked::kv_format},
      {"target-tp", WholeNumber<Asked>{&Asked::target_tp, 1, max_devices}},
@@ -27,7 +28,7 @@ constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
      {"memory-utilization", RealNumber<Asked>{&Asked::memory_utilization, 0.01, 1.0}},
      {"ignore-memory", &Asked::ignore_memory},
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
-constexpr std::size_t sheet_fields = 10;
+constexpr std::size_t sheet_fields = 11;
 
 }  // namespace
 

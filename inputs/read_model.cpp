@@ -103,10 +103,15 @@ std::string checkpoint_name(const fs::path& file) {
   return folder.filename().empty() ? "config" : folder.filename().string();
 }
 
-ReadModel read_config(const fs::path& file) {
+[[noreturn]] void throw_not_assumed(const std::string& what) {
+  throw InputError(
+      fmt::format("{}: is no config.json (--assume says how to read one) - remove --assume", readable(what)));
+}
+
+ReadModel read_config(const fs::path& file, const std::string& assume) {
   std::vector<FileDigest> digests;
   const std::string text = read_input(file.string(), digests);
-  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string());
+  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string(), assume);
   std::error_code unknown;
   const fs::path beside = file.parent_path() / "hf_quant_config.json";
   if (file.filename() == "config.json" && fs::exists(beside, unknown)) {
@@ -137,16 +142,18 @@ ReadModel read_file_of_models(const std::string& path, const std::string& name) 
       fmt::format("{}: no model \"{}\" - {}", readable(path), readable(name), suggestion_for(name, known)));
 }
 
-ReadModel read_path(const std::string& what) {
+ReadModel read_path(const std::string& what, const std::string& assume) {
   std::error_code unknown;
   const fs::file_status status = fs::status(what, unknown);
   const std::size_t colon = what.rfind(".toml:");
   constexpr std::size_t toml = 5;
   if (status.type() == fs::file_type::not_found && colon != std::string::npos) {
+    if (!assume.empty()) throw_not_assumed(what);
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
     if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
+      if (!assume.empty()) throw_not_assumed(what);
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
     throw_unknown(what, "neither a shipped model nor a file");
@@ -154,9 +161,11 @@ ReadModel read_path(const std::string& what) {
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
     if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
-    return read_config(config);
+    return read_config(config, assume);
   }
-  return fs::path(what).extension() == ".toml" ? read_file_of_models(what, "") : read_config(what);
+  if (fs::path(what).extension() != ".toml") return read_config(what, assume);
+  if (!assume.empty()) throw_not_assumed(what);
+  return read_file_of_models(what, "");
 }
 
 /// Padding of one tokenizer's vocabulary stays below this share of it.
@@ -173,7 +182,8 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
   return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) { return row.cell.model == model; });
 }
 
-std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
+std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair,
+                                    const std::string& assume = {}) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
   if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
     if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
@@ -183,7 +193,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
     }
     return std::nullopt;
   }
-  ReadModel read = read_model(name);
+  ReadModel read = read_model(name, assume);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
   if (!read.digests.empty()) {
@@ -254,6 +264,17 @@ std::string experts_text(const latency::ModelShape& shape) {
   return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
 }
 
+/// In millions; empty where all are.
+std::string active_text(const latency::ModelShape& shape) {
+  return shape.experts.count == 0 ? "" : fmt::format("{:.1f}", latency::active_parameters(shape) / 1e6);
+}
+
+/// Of the formats that the model is published in, else of 16 bits.
+double file_bytes(const latency::ModelShape& shape) {
+  if (!shape.native_formats) return 2.0 * latency::parameters(shape);
+  return latency::weight_bytes(shape, {.weights = *shape.native_formats});
+}
+
 /// In millions.
 std::string published_text(const latency::ModelShape& shape) {
   if (!shape.published_parameters) return "";
@@ -268,12 +289,13 @@ std::string rounding_text(const latency::ModelShape& shape) {
 
 }  // namespace
 
-ReadModel read_model(const std::string& what) {
+ReadModel read_model(const std::string& what, const std::string& assume) {
   if (const latency::ModelShape* shape = shipped_model(what)) {
+    if (!assume.empty()) throw_not_assumed(what);
     return {.shape = *shape, .weights = shape->native_formats};
   }
   try {
-    ReadModel model = read_path(what);
+    ReadModel model = read_path(what, assume);
     if (!model.weights) model.weights = model.shape.native_formats;
     return model;
   } catch (const DomainError& error) {
@@ -304,7 +326,7 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
-  const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
+  const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
   if (asked.heads) pair.draft = pair.target;
   const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
   if (target && draft && !asked.heads) {
@@ -329,13 +351,13 @@ std::string format_suggestion(std::string_view word) { return suggestion_for(wor
 Table model_table() {
   Table table;
   table.columns = {
-      {"model", Table::Align::left},     {"layers", Table::Align::right},    {"d_model", Table::Align::right},
-      {"heads/kv", Table::Align::right}, {"experts", Table::Align::right},   {"tokens", Table::Align::right},
-      {"params M", Table::Align::right}, {"published", Table::Align::right}, {"step GB", Table::Align::right}};
+      {"model", Table::Align::left},     {"layers", Table::Align::right},  {"d_model", Table::Align::right},
+      {"experts", Table::Align::right},  {"tokens", Table::Align::right},  {"params M", Table::Align::right},
+      {"active M", Table::Align::right}, {"file GB", Table::Align::right}, {"step GB", Table::Align::right}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), heads_text(shape),
-                          experts_text(shape), fmt::format("{}", shape.vocabulary),
-                          fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
+    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), experts_text(shape),
+                          fmt::format("{}", shape.vocabulary), fmt::format("{:.1f}", latency::parameters(shape) / 1e6),
+                          active_text(shape), fmt::format("{:.3f}", file_bytes(shape) / 1e9),
                           fmt::format("{:.3f}", 2.0 * latency::step_parameters(shape) / 1e9)});
   }
   return table;
@@ -343,12 +365,14 @@ Table model_table() {
 
 Table model_source_table() {
   Table table;
-  table.columns = {{"model", Table::Align::left},
-                   {"what", Table::Align::left},
-                   {"published to +- M", Table::Align::right},
+  table.columns = {{"model", Table::Align::left},        {"what", Table::Align::left},
+                   {"heads/kv", Table::Align::right},    {"formats", Table::Align::left},
+                   {"published M", Table::Align::right}, {"to +- M", Table::Align::right},
                    {"source", Table::Align::left}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, shape.summary, rounding_text(shape), shape.source});
+    table.rows.push_back({shape.name, shape.summary, heads_text(shape),
+                          shape.native_formats ? to_text(*shape.native_formats) : "", published_text(shape),
+                          rounding_text(shape), shape.source});
   }
   return table;
 }

@@ -32,7 +32,8 @@ struct ReadModel {
 /// words of training, with a note. A model of a config.json is named after its folder, or after the file if that has
 /// another name. Throws InputError for anything else, with the nearest shipped name or how to download the config.json,
 /// and for a file that is no model, with all problems.
-[[nodiscard]] ReadModel read_model(const std::string& what);
+/// `assume`: the architecture to read a config.json as, empty: its own; an error for what is none.
+[[nodiscard]] ReadModel read_model(const std::string& what, const std::string& assume = {});
 
 /// Why `draft` cannot draft for `target` because of different tokens: vocabulary sizes that differ by 1 % or more.
 /// Models of one family pad their vocabularies differently (Qwen2.5: 151,936 rows up to 3B, 152,064 above), which is
@@ -52,6 +53,7 @@ struct ReadModel {
 
 /// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
+  std::string assume = {};  ///< the architecture to read the target's config.json as; empty: its own
   /// Default: those of the model's config or of its checkpoint, else fp16; for the KV cache that of the weights, bf16
   /// if these are narrower.
   std::optional<latency::WeightFormats> target_format = {}, draft_format = {};
@@ -89,13 +91,14 @@ struct DeployedPair {
 /// The suggestion for a word that is not a format.
 [[nodiscard]] std::string format_suggestion(std::string_view word);
 
-/// The shipped model shapes with what is computed from them: parameters (millions, beside the published count where the
-/// source prints one) and the bytes of weights that one decoder pass of one token reads in fp16 (GB, 1e9 bytes). At
-/// most 100 characters wide; the first table of docs/models.md.
+/// The shipped model shapes with what is computed from them: parameters and those of a token (millions), the bytes of
+/// the checkpoint in its own formats and those of weights that one decoder pass of one token reads in fp16 (GB, 1e9
+/// bytes). At most 100 characters wide; the first table of docs/models.md.
 [[nodiscard]] Table model_table();
 
-/// What each of them is, how far the published count is rounded (+- millions; empty: printed to the last parameter),
-/// and where its numbers stand. The second table of docs/models.md.
+/// What each of them is, its heads, the formats of its checkpoint (empty: 16 bits), the published count in millions
+/// and how far it is rounded (empty: printed to the last parameter), and where its numbers stand. The second table of
+/// docs/models.md.
 [[nodiscard]] Table model_source_table();
 
 }  // namespace foredraft::inputs

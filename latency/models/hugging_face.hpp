@@ -21,11 +21,13 @@ struct HuggingFaceModel {
   std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
 };
 
-/// The model of a config.json. `name` is its name, also in messages. Throws DomainError with one line per problem,
+/// The model of a config.json. `name` is its name, also in messages; `assume` the architecture (model_type) to read it
+/// as, empty: its own. Throws DomainError with one line per problem,
 /// `name: key: problem (why) - suggestion`, all at once: an architecture that hugging_face_architectures() lacks, a
 /// quantization, an activation or a layer that a shape cannot express, missing and impossible numbers. Keys that are
 /// not needed are ignored.
-[[nodiscard]] HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name);
+[[nodiscard]] HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name,
+                                                  std::string_view assume = {});
 
 /// Takes the formats of a hf_quant_config.json, which older checkpoints of modelopt have beside a config.json without a
 /// quantization; of weights if that is so. Throws as parse_hugging_face.

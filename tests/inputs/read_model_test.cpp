@@ -106,6 +106,22 @@ TEST_CASE("what is no model is an InputError that says what to do") {
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
 }
 
+TEST_CASE("a config.json of an unknown architecture is read as the one that is assumed, and nothing else is") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "config.json", models = folder / "mine.toml";
+  std::string unknown = llama_config;
+  unknown.replace(unknown.find("llama"), 5, "alpaca");
+  write_text(file, unknown);
+  write_text(models, "[\"mine\"]\n" + own_model);
+  CHECK_THROWS_WITH(read_model(file), Catch::Contains("--assume llama"));
+  const ReadModel read = read_model(file, "llama");
+  CHECK(read.shape.d_model == 2048);
+  CHECK(read.notes == std::vector<std::string>{"model_type: \"alpaca\" is read as llama, which is assumed"});
+  for (const std::string& other : {std::string("qwen3-8b"), std::string("Qwen/Qwen3-8B"), models}) {
+    CHECK_THROWS_WITH(read_model(other, "llama"), Catch::Contains("is no config.json"));
+  }
+}
+
 TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that says which") {
   const std::vector<std::pair<std::string, std::string>> names{
       {"Qwen/Qwen3-8B", "qwen3-8b"},
