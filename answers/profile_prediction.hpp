@@ -81,6 +81,12 @@ struct ModelFacts {
   latency::Deployment deployment;
 };
 
+/// What the drafting of an iteration is spent on.
+struct DraftStep {
+  std::int64_t batch = 1, context = 0, gamma = 1;
+  latency::PassParts parts = {};  ///< of all its passes
+};
+
 /// Batches `first` to `last` use `gamma`.
 struct ScheduleRange {
   std::int64_t first, last, gamma;
@@ -100,6 +106,10 @@ struct ProfilePrediction {
   latency::Figure step_error = {};                     ///< of every step, as the profile states it
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
+
+  /// At the first batch and context, of the asked, else of the used draft length, else of one draft; nothing where the
+  /// times are no data sheet's.
+  std::optional<DraftStep> draft_step = {};
 
   /// False: nothing is charged for sampling.
   [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }

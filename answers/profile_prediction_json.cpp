@@ -71,6 +71,19 @@ Json facts_json(const std::optional<ModelFacts>& facts) {
           {"tensor_parallel", facts->deployment.tensor_parallel}};
 }
 
+Json draft_step_json(const std::optional<DraftStep>& step) {
+  if (!step) return nullptr;
+  const latency::PassParts& parts = step->parts;
+  return {{"batch", step->batch},
+          {"context", step->context},
+          {"gamma", step->gamma},
+          {"passes", parts.passes},
+          {"inputs_ms", parts.inputs_us / 1e3},
+          {"layers_ms", parts.layers_us / 1e3},
+          {"vocabulary_ms", parts.vocabulary_us / 1e3},
+          {"overhead_ms", parts.overhead_us / 1e3}};
+}
+
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
   const ProfileQuestion& question = prediction.question;
   Json json{{"batch", at.batch},
@@ -133,6 +146,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["target"] = question.target;
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
+  json["draft_step"] = draft_step_json(prediction.draft_step);
   json["overhead_us"] = question.overhead_us;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs/deployment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 namespace foredraft::inputs {
 namespace {
@@ -27,6 +29,15 @@ constexpr std::array<RequestField<Asked>, 12> fields_of_deployment{
      {"ignore-memory", &Asked::ignore_memory},
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
 constexpr std::size_t sheet_fields = 9;
+
+/// Drafts of a block, with no more tokens than it has.
+void ask_block(std::int64_t most, answers::ProfileQuestion& question) {
+  question.drafting = latency::Role::block_drafting;
+  if (question.gamma) return;
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
+  const auto known = positional == nullptr ? most : static_cast<std::int64_t>(positional->marginal.size());
+  question.max_gamma = std::min({most, known, question.max_gamma.value_or(most)});
+}
 
 }  // namespace
 
@@ -78,6 +89,7 @@ void deploy(const AskedDeployment& asked, DeployedPair pair, answers::ProfileQue
   question.models = std::move(pair.models);
   question.target_deployment = pair.target_deployment;
   question.draft_deployment = pair.draft_deployment;
+  if (pair.max_block_drafts > 0) ask_block(pair.max_block_drafts, question);
   files.insert(files.end(), pair.files.begin(), pair.files.end());
 }
 

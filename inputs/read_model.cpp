@@ -9,6 +9,7 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/heads.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
@@ -131,6 +132,40 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
+/// Nullopt, with the problem told, for a target without such layers.
+std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
+  if (!target || target->shape.drafting.layers == 0) {
+    std::string known;
+    for (const latency::ModelShape& shape : latency::model_registry()) {
+      if (shape.drafting.layers > 0) known += (known.empty() ? "" : ", ") + shape.name;
+    }
+    pair.head_problem =
+        fmt::format("{} has no layers for drafting (MTP) - of the shipped models {} have; else name its config.json",
+                    readable(pair.target), known);
+    return std::nullopt;
+  }
+  ReadModel read{.shape = latency::mtp_head(target->shape), .weights = target->weights, .kv_cache = target->kv_cache};
+  pair.draft = read.shape.name;
+  std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
+  pair.models.push_back(read.shape);
+  return read;
+}
+
+void note_block(const latency::ModelShape& draft, DeployedPair& pair) {
+  pair.max_block_drafts = latency::max_block_drafts(draft);
+  if (pair.max_block_drafts == 0) return;
+  pair.notes.push_back(fmt::format("{}: one pass drafts a block of up to {} tokens (drafter block)",
+                                   readable(draft.name), pair.max_block_drafts));
+}
+
+/// A head without a vocabulary projection of its own reads the target's tables as they are stored.
+void share_tables(const latency::ModelShape& target, const latency::WeightFormats& stored,
+                  latency::WeightFormats& formats) {
+  using latency::ModelPart;
+  formats.set(ModelPart::embedding, stored.of(ModelPart::embedding));
+  formats.set(ModelPart::vocabulary, stored.of(target.tied ? ModelPart::embedding : ModelPart::vocabulary));
+}
+
 latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::WeightFormats> weights,
                                   std::optional<NumberFormat> cache, std::optional<std::int64_t> devices,
                                   std::optional<double> skew) {
@@ -206,8 +241,12 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
+  const bool own_layers = !asked.heads && asked.draft == own_drafting_layers && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
-  const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
+  const std::optional<ReadModel> draft = asked.heads  ? target
+                                         : own_layers ? read_own_layers(target, pair)
+                                                      : read_named(profile, pair.draft, pair);
+  if (draft) note_block(draft->shape, pair);
   if (target && draft && !asked.heads) {
     pair.head_problem = head_problem(target->shape, draft->shape);
     pair.vocabulary_problem = vocabulary_problem(target->shape, draft->shape);
@@ -215,7 +254,13 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   }
   const AskedDeployment& on = asked.deployment;
   pair.target_deployment = deployment_of(target, on.target_format, on.kv_format, on.target_tp, on.expert_skew);
-  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, on.draft_tp, on.expert_skew);
+  pair.draft_deployment =
+      deployment_of(draft, own_layers && !on.draft_format ? on.target_format : on.draft_format, on.kv_format,
+                    own_layers && !on.draft_tp ? on.target_tp : on.draft_tp, on.expert_skew);
+  if (target && draft && draft->shape.architecture == latency::Architecture::head &&
+      !draft->shape.head.own_vocabulary) {
+    share_tables(target->shape, pair.target_deployment.weights, pair.draft_deployment.weights);
+  }
   return pair;
 }
 

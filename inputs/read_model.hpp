@@ -62,8 +62,11 @@ struct AskedDeployment {
   bool allow_vocabulary_mismatch = false;         ///< accept a draft model with another vocabulary
 };
 
+/// The draft of this name is the head that the target's own layers for multi-token prediction are (mtp_head).
+inline constexpr std::string_view own_drafting_layers = "mtp";
+
 struct AskedPair {
-  std::string target, draft;  ///< names of read_model(); heads: the draft is the target itself
+  std::string target, draft;  ///< names of read_model(), or "mtp"; heads: the draft is the target itself
   bool heads = false;
   AskedDeployment deployment = {};
 };
@@ -72,7 +75,8 @@ struct DeployedPair {
   std::string target, draft;                ///< names of `models`, or of models that the profile has steps of
   std::vector<latency::ModelShape> models;  ///< the shipped ones and those that were read
   latency::Deployment target_deployment = {}, draft_deployment = {};
-  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target
+  std::int64_t max_block_drafts = 0;                   ///< of a draft that fills a block in one pass; 0: another
+  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target, or is not there
   std::optional<std::string> vocabulary_problem = {};  ///< why its tokens differ from the target's
   std::vector<std::string> notes = {};                 ///< one sentence each
   std::vector<FileDigest> files = {};                  ///< that were read

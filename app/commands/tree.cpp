@@ -138,7 +138,7 @@ answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked,
                      .models = std::move(pair.models),
                      .sheet = sheet,
                      .memory_utilization = memory},
-          .drafting = asked.drafting,
+          .drafting = pair.max_block_drafts > 0 ? latency::Role::block_drafting : asked.drafting,
           .batch = asked.batch,
           .context = asked.context};
 }

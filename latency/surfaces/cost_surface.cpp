@@ -177,6 +177,11 @@ Latency CostSurface::at(const ForwardPassPoint& point) const {
                   table_ ? "the table" : "the models of the profile"));
 }
 
+std::optional<PassParts> CostSurface::parts_at(const ForwardPassPoint& point) const {
+  if (!peaks_) return std::nullopt;
+  return pass_parts(*operations_, point, *peaks_, *sheet_pass_.attained);
+}
+
 }  // namespace foredraft::latency
 
 namespace foredraft {

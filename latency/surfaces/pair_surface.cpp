@@ -90,6 +90,21 @@ SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>&
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
 }
 
+/// Of the shapes; null for a model of which only steps are known.
+const ModelShape* shape_named(const std::vector<ModelShape>& shapes, const std::string& name) {
+  const auto found = std::ranges::find(shapes, name, &ModelShape::name);
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+/// Throws DomainError for a head that fills a block in another role.
+bool fills_block(const std::vector<ModelShape>& shapes, const std::string& drafter, Role drafting) {
+  const ModelShape* shape = shape_named(shapes, drafter);
+  if (shape == nullptr || max_block_drafts(*shape) == 0 || drafting == Role::head_drafting) return false;
+  if (drafting == Role::block_drafting) return true;
+  throw DomainError(fmt::format("{}: one pass drafts a block of up to {} tokens - set the drafter to block", drafter,
+                                max_block_drafts(*shape)));
+}
+
 /// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
 /// its drafting.
 bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
@@ -117,11 +132,13 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
   if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
     drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
   }
+  if (fills_block(shapes, drafter, drafting)) {
+    drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
+  }
   if (!one_by_one_ || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
-  const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
-  if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
+  if (const ModelShape* shape = shape_named(shapes, target)) sampling_.emplace(profile, setting(), shape->vocabulary);
 }
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
@@ -150,10 +167,16 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
     one.time_us *= static_cast<double>(gamma);
     return one;
   };
-  if (drafter_pass_) {
+  if (one_by_one_ && drafter_pass_) {
     if (const std::optional<Latency> one = drafter_pass_->measured_at({batch, 1, context})) return one_by_one(*one);
   }
   return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
+}
+
+std::optional<PassParts> PairSurface::drafting_parts(std::int64_t gamma, std::int64_t batch,
+                                                     std::int64_t context) const {
+  check_at_least("gamma", gamma, 1);
+  return drafting_ ? drafting_->parts_at({batch, gamma, context}) : std::nullopt;
 }
 
 std::optional<Latency> PairSurface::catch_up(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
@@ -202,7 +225,7 @@ Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
 }
 
 Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
-  if (!drafter_pass_) throw DomainError("only an autoregressive drafter has passes over given tokens");
+  if (!drafter_pass_) throw DomainError("this drafter has no passes over given tokens");
   return drafter_pass_->at({batch, tokens, context});
 }
 
@@ -210,9 +233,8 @@ namespace {
 
 /// Nullptr for a shape that is not known, and for one whose memory is not counted.
 const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
-  const auto found = std::ranges::find(pair.models, name, &ModelShape::name);
-  const bool counted = found != pair.models.end() && found->architecture != Architecture::encoder_decoder;
-  return counted ? &*found : nullptr;
+  const ModelShape* shape = shape_named(pair.models, name);
+  return shape != nullptr && shape->architecture != Architecture::encoder_decoder ? shape : nullptr;
 }
 
 /// How a model ran that a profile has steps of.
@@ -275,10 +297,11 @@ class SurfaceTimes final : public ForwardPassTimes {
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
     const std::int64_t context = std::llround(shape.context);
     if (role_ == Role::head_drafting && shape.prompt) return 0.0;
-    if (role_ == Role::autoregressive_drafting && shape.prompt) {
-      return inside_us(surface_of(shape).drafter_pass(shape.tokens, shape.batch, context));
+    const PairSurface& pair = surface_of(shape);
+    if (shape.prompt && (role_ == Role::autoregressive_drafting || pair.has_drafter_pass())) {
+      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context));
     }
-    return inside_us(surface_of(shape).drafting(shape.tokens, shape.batch, context));
+    return inside_us(pair.drafting(shape.tokens, shape.batch, context));
   }
 
  private:

@@ -78,7 +78,8 @@ struct IterationTimes {
 /// Times of a target and its drafter.
 class PairSurface {
  public:
-  /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface.
+  /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface, and
+  /// for a head that fills a block (HeadInputs::block_size) in another role.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
               const std::string& drafter, Role drafting, const SheetPair& sheet = {});
   PairSurface(const Profile& profile, const TimedPair& pair, Role drafting)
@@ -95,6 +96,10 @@ class PairSurface {
   /// All drafts of an iteration, gamma >= 1. For an autoregressive drafter, if that was not measured, gamma passes.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
+  /// What the time of all drafts is spent on; nullopt unless it is from a data sheet.
+  [[nodiscard]] std::optional<PassParts> drafting_parts(std::int64_t gamma, std::int64_t batch,
+                                                        std::int64_t context) const;
+
   /// Tokens that the drafter reads besides its drafts, as in the profile's engine; nullopt if it does not state them,
   /// or for a drafter that is not autoregressive. This pass follows the target's, so its weights are in no cache. If
   /// one draft in the loop takes longer than a pass by itself, so does this one, less what computing hides.
@@ -107,9 +112,10 @@ class PairSurface {
   /// Sampling of one token of each sequence without speculation; nullopt likewise.
   [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
 
-  /// One pass of an autoregressive drafter over `tokens` tokens of each sequence: prefill. Throws DomainError for
-  /// another drafter.
+  /// One pass of an autoregressive drafter over `tokens` tokens of each sequence, or of a head that fills a block over
+  /// their hidden states: prefill. Throws DomainError for another drafter.
   [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+  [[nodiscard]] bool has_drafter_pass() const { return drafter_pass_.has_value(); }
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
@@ -124,7 +130,7 @@ class PairSurface {
   double overhead_us_;  ///< of an iteration
   CostSurface target_;
   std::optional<CostSurface> drafting_;
-  /// for an autoregressive drafter, unless only its drafting is known
+  /// for an autoregressive drafter, unless only its drafting is known, and for a head that fills a block
   std::optional<CostSurface> drafter_pass_;
   std::optional<VerificationSurface> sampling_;
   std::optional<EngineLoop> loop_;
