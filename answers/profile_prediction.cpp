@@ -230,7 +230,8 @@ latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency:
           .models = question.models,
           .sheet = {.target = question.target_deployment,
                     .draft = question.draft_deployment,
-                    .attainable = attainable_of(question, profile)}};
+                    .attainable = attainable_of(question, profile)},
+          .host = question.host};
 }
 
 ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {

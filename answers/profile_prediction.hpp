@@ -37,7 +37,8 @@ struct ProfileQuestion {
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
-  bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
+  std::optional<latency::HostDrafter> host = {};  ///< in place of a draft model
+  bool floor = false;                             ///< of a data sheet: its limits instead of what engines reach
   latency::AttainableOverrides attained = {};
   /// Share of a device's memory that weights, caches and activations may take.
   double memory_utilization = latency::default_memory_utilization;

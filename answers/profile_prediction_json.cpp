@@ -71,17 +71,17 @@ Json facts_json(const std::optional<ModelFacts>& facts) {
           {"tensor_parallel", facts->deployment.tensor_parallel}};
 }
 
-Json draft_step_json(const std::optional<DraftStep>& step) {
-  if (!step) return nullptr;
-  const latency::PassParts& parts = step->parts;
-  return {{"batch", step->batch},
-          {"context", step->context},
-          {"gamma", step->gamma},
+Json draft_step_json(const DraftStep& step) {
+  const latency::PassParts& parts = step.parts;
+  return {{"batch", step.batch},
+          {"context", step.context},
+          {"gamma", step.gamma},
           {"passes", parts.passes},
           {"inputs_ms", parts.inputs_us / 1e3},
           {"layers_ms", parts.layers_us / 1e3},
           {"vocabulary_ms", parts.vocabulary_us / 1e3},
-          {"overhead_ms", parts.overhead_us / 1e3}};
+          {"overhead_ms", parts.overhead_us / 1e3},
+          {"host_ms", parts.host_us / 1e3}};
 }
 
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
@@ -122,7 +122,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(question.convention)},
-            {"drafter", latency::drafter_word(question.drafting)}};
+            {"drafter", question.host ? question.draft : latency::drafter_word(question.drafting)}};
   add_acceptance(question, json);
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
@@ -146,7 +146,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["target"] = question.target;
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
-  json["draft_step"] = draft_step_json(prediction.draft_step);
+  if (prediction.draft_step) json["draft_step"] = draft_step_json(*prediction.draft_step);
   json["overhead_us"] = question.overhead_us;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {

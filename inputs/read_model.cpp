@@ -151,11 +151,25 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
   return read;
 }
 
-void note_block(const latency::ModelShape& draft, DeployedPair& pair) {
-  pair.max_block_drafts = latency::max_block_drafts(draft);
-  if (pair.max_block_drafts == 0) return;
+void note_limits(const latency::ModelShape& draft, DeployedPair& pair) {
+  pair.max_drafts = latency::max_drafts(draft);
+  pair.at_once = draft.head.block_size > 0;
+  if (!pair.at_once) return;
   pair.notes.push_back(fmt::format("{}: one pass drafts a block of up to {} tokens (drafter block)",
-                                   readable(draft.name), pair.max_block_drafts));
+                                   readable(draft.name), pair.max_drafts));
+}
+
+/// Whether the host drafts, without a model.
+bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, DeployedPair& pair) {
+  const bool host = std::ranges::find(host_drafters, asked.draft) != host_drafters.end();
+  if (!host || asked.heads || has_steps(profile, asked.draft)) return false;
+  pair.at_once = true;
+  pair.host = latency::default_host_drafter();
+  if (asked.deployment.draft_host_us) pair.host = latency::HostDrafter{.request_us = *asked.deployment.draft_host_us};
+  pair.notes.push_back(fmt::format(
+      "{}: drafts are looked up on the host, {}; verification is costed at the full draft length", asked.draft,
+      asked.deployment.draft_host_us ? "as stated" : "1.06 ns a token of context (vllm-project/vllm#56732)"));
+  return true;
 }
 
 /// A head without a vocabulary projection of its own reads the target's tables as they are stored.
@@ -243,10 +257,12 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
   const bool own_layers = !asked.heads && asked.draft == own_drafting_layers && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
+  const bool host = read_host_drafter(asked, profile, pair);
   const std::optional<ReadModel> draft = asked.heads  ? target
+                                         : host       ? std::nullopt
                                          : own_layers ? read_own_layers(target, pair)
                                                       : read_named(profile, pair.draft, pair);
-  if (draft) note_block(draft->shape, pair);
+  if (draft) note_limits(draft->shape, pair);
   if (target && draft && !asked.heads) {
     pair.head_problem = head_problem(target->shape, draft->shape);
     pair.vocabulary_problem = vocabulary_problem(target->shape, draft->shape);

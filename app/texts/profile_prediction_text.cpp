@@ -159,6 +159,7 @@ const answers::AtDraftLength& shown_or_first(const answers::ProfileQuestion& que
 std::string drafting_line(const std::optional<answers::DraftStep>& step) {
   if (!step) return "";
   const latency::PassParts& parts = step->parts;
+  if (parts.passes == 0) return fmt::format("drafting    on the host: {} ms\n", ms_text(parts.host_us));
   std::string text = fmt::format("drafting    {} pass{} at gamma {}: inputs {} + layers {} + vocabulary {}",
                                  parts.passes, parts.passes == 1 ? "" : "es", step->gamma, ms_text(parts.inputs_us),
                                  ms_text(parts.layers_us), ms_text(parts.vocabulary_us));

@@ -217,6 +217,49 @@ void read_block_head(FamilyReading& reading, const ConfigObject& outer, HeadKind
   if (kind == HeadKind::domino) read_recurrent_head(shape, keys);
 }
 
+/// A head of stages without attention.
+void read_stages(ModelShape& shape, std::int64_t stages, std::int64_t width) {
+  shape.architecture = Architecture::head;
+  shape.d_model = width;
+  shape.layers = 1;
+  shape.attention_layers = shape.feed_forward_layers = 0;
+  // No attention: any heads will do.
+  shape.heads = shape.kv_heads = 1;
+  shape.head_dim = 2;
+  shape.head = {.own_vocabulary = true, .stages = stages};
+}
+
+/// Heads side by side on one hidden state, each with residual blocks and a vocabulary projection. [Cai2024]
+void read_medusa(ModelShape& shape, const ConfigObject& config) {
+  const auto key = [&config](std::string_view first, std::string_view second) {
+    return config.has(first) ? first : second;
+  };
+  read_stages(shape, config.required(key("medusa_num_heads", "num_heads")), config.required("hidden_size"));
+  shape.layers = config.whole_or(key("medusa_num_layers", "num_hidden_layers"), 1);
+  shape.vocabulary = config.required("vocab_size");
+  shape.bias = true;
+  const double width = as_real(shape.d_model);
+  const double stage = as_real(shape.layers) * (width + 1.0) * width + as_real(shape.vocabulary) * width;
+  add_parameters(shape, (as_real(shape.head.stages) - 1.0) * stage);
+}
+
+/// Each stage embeds the token before by a table of its own, adds the projected state, and normalizes.
+/// [Wertheimer2024]
+void read_mlp_speculator(ModelShape& shape, const ConfigObject& config) {
+  const std::int64_t target = config.required("emb_dim");
+  const std::int64_t inner = config.whole_or("inner_dim", 0);
+  read_stages(shape, config.required("n_predict"), inner > 0 ? inner : target);
+  shape.norm = Norm::layer;
+  shape.vocabulary = config.required("vocab_size");
+  shape.head.hidden_width = target == shape.d_model ? 0 : target;
+  const double width = as_real(shape.d_model), table = as_real(shape.vocabulary) * width;
+  const double later = as_real(shape.head.stages) - 1.0;
+  // Tied: all stages but the first are one, and the first differs in its projection alone.
+  add_parameters(shape,
+                 table + (config.flag("tie_weights", false) ? (later > 0.0 ? width * width : 0.0)
+                                                            : later * (2.0 * table + width * width + 2.0 * width)));
+}
+
 }  // namespace
 
 bool is_head(const ConfigObject& config) { return kind_of_head(config).has_value(); }
@@ -235,11 +278,9 @@ void read_head(FamilyReading& reading, const ConfigObject& outer) {
     case HeadKind::domino:
       return read_block_head(reading, outer, kind);
     case HeadKind::medusa:
-      return outer.reject("medusa_num_heads", "is there", "Medusa heads are costed from the target alone",
-                          "use --drafter heads without --draft");
+      return read_medusa(reading.shape, outer);
     case HeadKind::stages:
-      return outer.reject("n_predict", "is there", "an MLP speculator has no layers with attention",
-                          "use --drafter mlp_speculator and state its time by --c or --draft-ms");
+      return read_mlp_speculator(reading.shape, outer);
   }
 }
 

@@ -12,8 +12,8 @@ namespace foredraft::latency {
 /// (dflash_config, draft_vocab_size, medusa_num_heads, n_predict) or one layer of LLaMA say so.
 [[nodiscard]] bool is_head(const ConfigObject& config);
 
-/// EAGLE and EAGLE-3, DFlash, DSpark, Domino and P-EAGLE. The layers are in reading.config, the head's own keys in
-/// `outer`, which may be the same. Medusa and MLP speculators are a problem: they have no layers to read.
+/// EAGLE and EAGLE-3, DFlash, DSpark, Domino and P-EAGLE, Medusa and MLP speculators. The layers are in reading.config,
+/// the head's own keys in `outer`, which may be the same.
 void read_head(FamilyReading& reading, const ConfigObject& outer);
 
 /// The head that a target's own layers for multi-token prediction are: one of them, with two norms and the projection

@@ -95,7 +95,8 @@ constexpr std::tuple keys_of<HeadInputs>{Key{"hidden_states", &HeadInputs::hidde
                                          Key{"own_vocabulary", &HeadInputs::own_vocabulary},
                                          Key{"block_size", &HeadInputs::block_size},
                                          Key{"anchor_drafts", &HeadInputs::anchor_drafts},
-                                         Key{"correction_parameters", &HeadInputs::correction_parameters}};
+                                         Key{"correction_parameters", &HeadInputs::correction_parameters},
+                                         Key{"stages", &HeadInputs::stages}};
 template <>
 constexpr std::tuple keys_of<DraftingLayers>{Key{"layers", &DraftingLayers::layers, Presence::required},
                                              Key{"windowed", &DraftingLayers::windowed},

@@ -168,6 +168,10 @@ void check_head(const ModelShape& shape, ShapeCheck& check) {
   check.require(shape.head.block_size != 1 || shape.head.anchor_drafts, "head.block_size", "is 1",
                 "the known token alone drafts nothing, unless anchor_drafts says so");
   check.count("head.correction_parameters", shape.head.correction_parameters, 0);
+  check.dimension("head.stages", shape.head.stages, 0);
+  check.require(shape.head.stages == 0 || (attention_layers(shape) == 0 && feed_forward_layers(shape) == 0),
+                "head.stages", fmt::format("is {}", shape.head.stages),
+                "stages stand in place of layers: attention_layers and feed_forward_layers must be 0");
   check.within("head.draft_vocabulary", shape.head.draft_vocabulary, 0, shape.vocabulary, "vocabulary");
 }
 
@@ -240,8 +244,8 @@ AttentionHeads window_heads(const ModelShape& shape) {
           .value_dim = stated(window.value_dim, stated(shape.value_dim, key_dim))};
 }
 
-std::int64_t max_block_drafts(const ModelShape& shape) {
-  if (shape.head.block_size == 0) return 0;
+std::int64_t max_drafts(const ModelShape& shape) {
+  if (shape.head.block_size == 0) return shape.head.stages;
   return shape.head.anchor_drafts ? shape.head.block_size : shape.head.block_size - 1;
 }
 

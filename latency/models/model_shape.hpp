@@ -107,6 +107,8 @@ struct HeadInputs {
   bool anchor_drafts = false;         ///< the position of the known token yields a draft as well (DSpark)
   std::int64_t correction_parameters = 0;  ///< of what corrects the logits of a block, draft after draft, by the token
                                            ///< before (DSpark's Markov head, Domino's GRU)
+  std::int64_t stages = 0;  ///< stages in place of layers with attention, one a draft: d_model wide states that follow
+                            ///< from those before, and a vocabulary projection (MLP speculators, Medusa); 0: layers
   bool operator==(const HeadInputs&) const = default;
 };
 
@@ -181,8 +183,8 @@ struct AttentionHeads {
 [[nodiscard]] AttentionHeads attention_heads(const ModelShape& shape);
 [[nodiscard]] AttentionHeads window_heads(const ModelShape& shape);
 
-/// Drafts of one pass of a head that fills a block, at most; 0 for other models.
-[[nodiscard]] std::int64_t max_block_drafts(const ModelShape& shape);
+/// Drafts of an iteration at most: of one pass of a head that fills a block, or the stages of a head; 0: any number.
+[[nodiscard]] std::int64_t max_drafts(const ModelShape& shape);
 
 /// Why the programs of operations/forward_passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt
 /// if they can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it

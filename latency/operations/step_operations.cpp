@@ -193,7 +193,7 @@ class StepWriter {
           added ? rows_ * d_model_ : 0.0},
          {},
          tables});
-    if (head) write_hidden_states();
+    if (head && shape_.head.stages == 0) write_hidden_states();
   }
 
   /// Runs `write` for the operators over `tokens` tokens of each sequence instead of the point's; 0: those.
@@ -206,6 +206,15 @@ class StepWriter {
   }
 
   [[nodiscard]] bool fills_block() const { return shape_.head.block_size > 0 && !shape_.head.wide_attention; }
+
+  /// A stage reads the state of the stage before, the first one that of the target; the embedding is added to it.
+  void write_stage() {
+    const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+    product({ModelPart::inputs, "state", real(shape_.layers), point_.own_hidden_states ? d_model_ : width, d_model_,
+             shape_.bias});
+    other("activation of state", real(shape_.layers), 3.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
+    if (shape_.norm == Norm::layer) norm("norm", 1.0, d_model_, false);
+  }
 
   void write_hidden_states() {
     const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
@@ -233,6 +242,7 @@ class StepWriter {
 
   void write_layers() {
     part_ = StepPart::layers;
+    if (shape_.head.stages > 0) return write_stage();
     // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
     norm("first norm", 1.0, d_model_, false);
     if (fills_block()) write_context_attention();
@@ -794,10 +804,12 @@ void ForwardPassOperations::check(const ForwardPassPoint& point) const {
     check_positions(shape_, point, shape_.learned_positions);
   }
   check_positions(shape_, point, shape_.max_context);
-  const std::int64_t block = max_block_drafts(shape_);
-  if (role_ == Role::block_drafting && block > 0 && point.tokens > block) {
-    throw DomainError(fmt::format("{}: one pass drafts at most {} tokens, not {} (block_size is {}) - ask for less",
-                                  shape_.name, block, point.tokens, shape_.head.block_size));
+  const std::int64_t most = max_drafts(shape_);
+  const bool drafting = role_ == Role::block_drafting || role_ == Role::autoregressive_drafting;
+  if (drafting && most > 0 && point.tokens > most) {
+    throw DomainError(
+        fmt::format("{}: drafts at most {} tokens, not {} ({}) - ask for less", shape_.name, most, point.tokens,
+                    shape_.head.stages > 0 ? "a stage each" : fmt::format("block_size is {}", shape_.head.block_size)));
   }
 }
 

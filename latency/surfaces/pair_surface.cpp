@@ -50,8 +50,14 @@ std::optional<Role> role_of_drafter(std::string_view word) {
 
 Role drafting_role(const Drafter& drafter) {
   if (const std::optional<Role> role = role_of_drafter(scenario::name_of(drafter))) return *role;
+  if (std::holds_alternative<MlpSpeculator>(drafter)) return Role::autoregressive_drafting;  // stage after stage
   throw DomainError(
       fmt::format("no times for drafter {} (known: {})", scenario::name_of(drafter), fmt::join(drafter_words(), ", ")));
+}
+
+Role drafting_role(Role asked, const ModelShape* draft, bool host) {
+  const bool at_once = host || (draft != nullptr && draft->head.block_size > 0);
+  return at_once && asked == Role::autoregressive_drafting ? Role::block_drafting : asked;
 }
 
 std::string_view drafter_word(Role drafting) {
@@ -99,10 +105,10 @@ const ModelShape* shape_named(const std::vector<ModelShape>& shapes, const std::
 /// Throws DomainError for a head that fills a block in another role.
 bool fills_block(const std::vector<ModelShape>& shapes, const std::string& drafter, Role drafting) {
   const ModelShape* shape = shape_named(shapes, drafter);
-  if (shape == nullptr || max_block_drafts(*shape) == 0 || drafting == Role::head_drafting) return false;
+  if (shape == nullptr || shape->head.block_size == 0 || drafting == Role::head_drafting) return false;
   if (drafting == Role::block_drafting) return true;
   throw DomainError(fmt::format("{}: one pass drafts a block of up to {} tokens - set the drafter to block", drafter,
-                                max_block_drafts(*shape)));
+                                max_drafts(*shape)));
 }
 
 /// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
@@ -122,11 +128,15 @@ std::optional<Attainable> attainable_of(const Profile& profile) {
 }
 
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-                         const std::string& drafter, Role drafting, const SheetPair& sheet)
+                         const std::string& drafter, Role drafting, const SheetPair& sheet,
+                         const std::optional<HostDrafter>& host)
     : one_by_one_(drafting == Role::autoregressive_drafting),
       overhead_us_(sheet.attainable ? sheet.attainable->iteration_us.value : 0.0),
       target_(surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))),
-      loop_(profile.engine_loop) {
+      loop_(profile.engine_loop),
+      host_(host) {
+  if (const ModelShape* shape = shape_named(shapes, target)) sampling_.emplace(profile, setting(), shape->vocabulary);
+  if (host_) return;
   const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
   if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
@@ -138,7 +148,6 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
   if (!one_by_one_ || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
-  if (const ModelShape* shape = shape_named(shapes, target)) sampling_.emplace(profile, setting(), shape->vocabulary);
 }
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
@@ -160,6 +169,10 @@ Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::i
 
 Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
   check_at_least("gamma", gamma, 1);
+  if (host_) {
+    const double request_us = host_->request_us + host_->context_token_us * static_cast<double>(context);
+    return {.time_us = static_cast<double>(batch) * request_us, .spread = std::nullopt, .origin = Origin::roofline};
+  }
   if (drafting_) {
     if (const std::optional<Latency> all = drafting_->measured_at({batch, gamma, context})) return *all;
   }
@@ -176,6 +189,7 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
 std::optional<PassParts> PairSurface::drafting_parts(std::int64_t gamma, std::int64_t batch,
                                                      std::int64_t context) const {
   check_at_least("gamma", gamma, 1);
+  if (host_) return PassParts{.passes = 0, .host_us = drafting(gamma, batch, context).time_us};
   return drafting_ ? drafting_->parts_at({batch, gamma, context}) : std::nullopt;
 }
 
@@ -259,10 +273,11 @@ class SurfaceTimes final : public ForwardPassTimes {
  public:
   SurfaceTimes(const Profile& profile, std::string name, const TimedPair& pair, const Drafter& drafter)
       : name_(std::move(name)),
-        role_(drafting_role(drafter)),
+        role_(drafting_role(drafting_role(drafter), shape_named(pair.models, pair.draft), pair.host.has_value())),
         charge_(scenario::drafting(drafter)),
         pair_(profile, pair, role_),
         prompts_(prompt_surface(pair, role_)),
+        prompts_free_(reads_no_prompts(pair, role_)),
         verification_(pair.verification),
         memory_(pair.memory_utilization ? memory_limit(profile, pair, role_, *pair.memory_utilization) : std::nullopt) {
   }
@@ -293,10 +308,13 @@ class SurfaceTimes final : public ForwardPassTimes {
     if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
   }
 
-  /// Heads read what the target has read: prompts cost them nothing.
+  /// Heads and stages read what the target has read, drafters on the host its text: prompts cost them nothing.
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
     const std::int64_t context = std::llround(shape.context);
-    if (role_ == Role::head_drafting && shape.prompt) return 0.0;
+    if (shape.prompt && prompts_free_) return 0.0;
+    if (!shape.prompt && role_ == Role::block_drafting && charge_ != Drafting::block) {
+      throw DomainError(name_ + ": the drafter drafts all tokens at once - set the drafter to block");
+    }
     const PairSurface& pair = surface_of(shape);
     if (shape.prompt && (role_ == Role::autoregressive_drafting || pair.has_drafter_pass())) {
       return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context));
@@ -305,9 +323,14 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
  private:
+  static bool reads_no_prompts(const TimedPair& pair, Role role) {
+    const ModelShape* draft = shape_named(pair.models, pair.draft);
+    return role == Role::head_drafting || pair.host || (draft != nullptr && draft->head.stages > 0);
+  }
   static std::optional<PairSurface> prompt_surface(const TimedPair& pair, Role role) {
     if (!pair.prompts) return std::nullopt;
-    return PairSurface(pair.prompts->profile, pair.models, pair.target, pair.draft, role, pair.prompts->sheet);
+    return PairSurface(pair.prompts->profile, pair.models, pair.target, pair.draft, role, pair.prompts->sheet,
+                       pair.host);
   }
   [[nodiscard]] const PairSurface& surface_of(const StepShape& shape) const {
     return shape.prompt && prompts_ ? *prompts_ : pair_;
@@ -352,6 +375,7 @@ class SurfaceTimes final : public ForwardPassTimes {
   Drafting charge_;
   PairSurface pair_;
   std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
+  bool prompts_free_;                   ///< for the drafter
   double verification_;
   std::optional<MemoryLimit> memory_;  ///< empty: not checked
 };
@@ -364,7 +388,7 @@ std::optional<DeployedModels> deployed_models(const Profile& profile, const Time
   if (target == nullptr || !target_deployment) return std::nullopt;
   DeployedModels models{
       .target = *target, .draft = {}, .target_deployment = *target_deployment, .draft_deployment = {}};
-  if (drafting == Role::head_drafting) return models;
+  if (drafting == Role::head_drafting || pair.host) return models;
   const ModelShape* draft = counted_shape(pair, pair.draft);
   const auto draft_deployment = deployment_of(profile, pair, pair.draft, pair.sheet.draft);
   if (draft == nullptr || !draft_deployment) return std::nullopt;

@@ -94,10 +94,11 @@ struct AttainableFile {
 [[nodiscard]] double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                              const DevicePeaks& peaks, const Attained& attained);
 
-/// The same time by what it is spent on; the overhead is that of each pass (Attained::step_us).
+/// The time of passes by what it is spent on; the overhead is that of each pass (Attained::step_us).
 struct PassParts {
   std::int64_t passes = 1;
   double inputs_us = 0.0, layers_us = 0.0, vocabulary_us = 0.0, overhead_us = 0.0;
+  double host_us = 0.0;  ///< of a drafter without a model
 };
 [[nodiscard]] PassParts pass_parts(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                                    const DevicePeaks& peaks, const Attained& attained);

@@ -166,7 +166,7 @@ TEST_CASE("the draft mtp is the head of the target's own layers, stored and spli
              .deployment = {.target_format = latency::NumberFormat::fp8, .draft_format = latency::NumberFormat::int4}},
             sheet)
             .draft_deployment.weights.layers() == latency::NumberFormat::int4);
-  CHECK(pair.max_block_drafts == 0);
+  CHECK(pair.max_drafts == 0);
 }
 
 TEST_CASE(
@@ -180,7 +180,8 @@ TEST_CASE(
                                        .draft = folder / "block.json",
                                        .deployment = {.target_format = latency::NumberFormat::int8}},
                                       data_sheet());
-  CHECK(pair.max_block_drafts == 7);
+  CHECK(pair.max_drafts == 7);
+  CHECK(pair.at_once);
   REQUIRE_FALSE(pair.notes.empty());
   CHECK(brief(pair.notes.back()) == "block: one pass drafts a block of up to 7 tokens");
   CHECK(pair.draft_deployment.weights.layers() == latency::NumberFormat::bf16);

@@ -26,15 +26,6 @@ HuggingFaceModel parsed(const std::string& own, const std::string& more = layers
   return parse_hugging_face("{" + own + ", " + more + "}", "config.json");
 }
 
-std::string problems_of(const std::string& own) {
-  try {
-    static_cast<void>(parsed(own));
-  } catch (const DomainError& error) {
-    return brief(error.what());
-  }
-  return "";
-}
-
 TEST_CASE("a block drafter is recognized by its architecture, its type or its keys") {
   const std::string keys = R"("block_size": 8, "dflash_config": {"target_layer_ids": [1, 5, 9]})";
   const ModelShape dflash = parsed(R"("architectures": ["DFlashDraftModel"], )" + keys).shape;
@@ -42,7 +33,7 @@ TEST_CASE("a block drafter is recognized by its architecture, its type or its ke
   CHECK(dflash.head == HeadInputs{.hidden_states = 3, .block_size = 8});
   CHECK(dflash.query_key_norm);
   CHECK(dflash.max_context == 0);
-  CHECK(max_block_drafts(dflash) == 7);
+  CHECK(max_drafts(dflash) == 7);
   // The projection of three hidden states, their norm and the last one. Embedding and vocabulary are the target's.
   CHECK(parameters(dflash) == 3 * 16 * 16 + 16 + 2 * layer + 16);
   // A pass reads keys' and values' weights twice: of the block and of the hidden states; and the target's projection.
@@ -56,7 +47,8 @@ TEST_CASE("a block drafter is recognized by its architecture, its type or its ke
                                  .shape;
   CHECK(windows.window.layers == 1);
   CHECK(windows.window.tokens == 2048);
-  CHECK(problems_of(R"("architectures": ["DFlashDraftModel"])") == "config.json: block_size: missing");
+  CHECK_THROWS_MATCHES(parsed(R"("architectures": ["DFlashDraftModel"])"), DomainError,
+                       Says("config.json: block_size: missing"));
 }
 
 TEST_CASE("what corrects a block draft by draft is read besides its pass") {
@@ -69,7 +61,7 @@ TEST_CASE("what corrects a block draft by draft is read besides its pass") {
   };
   // Of rank 4: 4 x 50, and as much in the table of the tokens before. Confidence: 16 + 4 weights and a bias.
   CHECK(dspark("vanilla").head.correction_parameters == 200);
-  CHECK(max_block_drafts(dspark("vanilla")) == 7);
+  CHECK(max_drafts(dspark("vanilla")) == 7);
   CHECK(parameters(dspark("vanilla")) == plain + 200 + 200 + 21);
   CHECK(dspark("gated").head.correction_parameters == 200 + 20 * 4 + 4);
   CHECK(dspark("rnn").head.correction_parameters == 200 + 24 * 12 + 12);
@@ -80,8 +72,8 @@ TEST_CASE("what corrects a block draft by draft is read besides its pass") {
         .shape;
   };
   CHECK(domino("true").head.correction_parameters == 3 * 5 * (16 + 5) + (16 + 5) * 3 + 3 * 50);
-  CHECK(max_block_drafts(domino("true")) == 7);
-  CHECK(max_block_drafts(domino("false")) == 6);
+  CHECK(max_drafts(domino("true")) == 7);
+  CHECK(max_drafts(domino("false")) == 6);
   CHECK(parameters(domino("false")) == plain + 3 * 5 * 21 + 21 * 3 + 150);
 }
 
@@ -96,7 +88,7 @@ TEST_CASE("P-EAGLE has one wide layer and its own vocabulary, and says if its bl
   CHECK(peagle.notes == std::vector<std::string>{"P-EAGLE without block_size: at most 8 drafts a pass are assumed"});
   // Also the norm of the hidden state and the three states of a token that is not verified.
   CHECK(parameters(peagle.shape) == 3 * 16 * 16 + 2 * layer + 16 * 32 + 16 + 16 + 20 * 16 + 3 * 16);
-  CHECK(max_block_drafts(parsed(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
+  CHECK(max_drafts(parsed(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
 }
 
 TEST_CASE("layers of an EAGLE-3 head are those of its architecture, else of its type") {
@@ -117,10 +109,31 @@ TEST_CASE("layers of an EAGLE-3 head are those of its architecture, else of its 
   CHECK(normed.further_parameters == 3 * 24);
 }
 
-TEST_CASE("heads without layers are refused by the key that says so") {
-  CHECK(problems_of(R"("medusa_num_heads": 4)") == "config.json: medusa_num_heads: is there");
-  CHECK(problems_of(R"("architectures": ["MLPSpeculatorPreTrainedModel"], "n_predict": 3)") ==
-        "config.json: n_predict: is there");
+TEST_CASE("Medusa and MLP speculators have a stage a draft, each with a vocabulary projection") {
+  const auto read = [](const std::string& config) { return parse_hugging_face(config, "config.json").shape; };
+  const ModelShape medusa = read(R"({"medusa_num_heads": 4, "medusa_num_layers": 2, "hidden_size": 16,
+      "vocab_size": 50})");
+  CHECK(medusa.head == HeadInputs{.own_vocabulary = true, .stages = 4});
+  CHECK(max_drafts(medusa) == 4);
+  CHECK(parameters(medusa) == 4 * (2 * (16 * 16 + 16) + 50 * 16));
+  CHECK(step_bytes(medusa, {}) == 2 * (2 * (16 * 16 + 16) + 50 * 16));
+  CHECK(kv_bytes_per_token(medusa, {}) == 0.0);
+
+  const std::string mlp = R"({"architectures": ["MLPSpeculatorPreTrainedModel"], "model_type": "mlp_speculator",
+      "emb_dim": 24, "inner_dim": 16, "n_predict": 3, "vocab_size": 50, "tie_weights": )";
+  // The first projects 24 to 16, the others 16 to 16; each has a table, a projection and a norm with bias.
+  CHECK(parameters(read(mlp + "false}")) == 24 * 16 + 2 * 16 * 16 + 3 * (2 * 50 * 16 + 2 * 16));
+  CHECK(parameters(read(mlp + "true}")) == 24 * 16 + 16 * 16 + 2 * 50 * 16 + 2 * 16);
+  const ForwardPassOperations stages(read(mlp + "false}"), Role::autoregressive_drafting, {});
+  const auto state_of = [&stages](std::int64_t pass) {
+    for (const StepOperator& one : stages.operators({1, 3, 100}, pass)) {
+      if (one.name == "state") return one.flop;
+    }
+    return 0.0;
+  };
+  CHECK(state_of(0) == 2.0 * 24 * 16);
+  CHECK(state_of(1) == 2.0 * 16 * 16);
+  CHECK_THROWS_MATCHES(stages.operators({1, 4, 100}), DomainError, Says("drafts at most 3 tokens, not 4"));
 }
 
 TEST_CASE("the head of a target's layers for drafting has its attention, its experts and its vocabulary") {

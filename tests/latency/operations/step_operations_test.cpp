@@ -214,7 +214,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   CHECK(named(block({2, 4, 10}, {.weights = NumberFormat::int4, .tensor_parallel = 2}), "qkv").flop ==
         named(four, "qkv").flop / 2);
   CHECK_NOTHROW(block({1, 7, 0}));
-  CHECK_THROWS_MATCHES(block({1, 8, 0}), DomainError, Says("one pass drafts at most 7 tokens, not 8"));
+  CHECK_THROWS_MATCHES(block({1, 8, 0}), DomainError, Says("drafts at most 7 tokens, not 8"));
 
   // Where the position of the known token drafts too, there is one query fewer; corrections are read draft by draft.
   shape.head.anchor_drafts = true;
