@@ -360,7 +360,8 @@ std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEs
       std::ranges::any_of(runs, [&](const RunEstimates& one) { return speculates(one) && has_times(one, runs); });
   std::map<RunLoad, std::vector<std::size_t>> loads;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (speculates(runs[i]) && (has_times(runs[i], runs) || (!timed && runs[i].run.tokens))) {
+    if (speculates(runs[i]) &&
+        (has_times(runs[i], runs) || (!timed && (runs[i].run.tokens || runs[i].run.steps > 0.0)))) {
       loads[runs[i].run.load].push_back(i);
     }
   }

@@ -50,14 +50,16 @@ struct AdviceQuestion {
 
 /// What is known of the speedup of one setting at one load.
 struct SpeedupRow {
-  enum class Time { logged, interpolated, predicted, bounded };
-  std::size_t curve;           ///< index in Advice::curves
-  std::int64_t gamma;          ///< 0 for an engine that varies it itself
-  Time time;                   ///< how the time of an iteration is known
+  /// How the time of an iteration is known. extrapolated: the setting was logged at smaller or at larger loads only;
+  /// bounded: a decode step at least.
+  enum class Time { logged, interpolated, predicted, extrapolated, bounded };
+  std::size_t curve;   ///< index in Advice::curves
+  std::int64_t gamma;  ///< 0 for an engine that varies it itself
+  Time time;
   double value;                ///< NaN: bounded, only `high` is known
   double low, high;            ///< 95 %; NaN: the error is not known
   double p_best = 0.0;         ///< probability to be the best of the candidates of this load, K = 0 among them
-  double expected_loss = 0.0;  ///< expected share of the best speedup that is lost; NaN: no candidate
+  double expected_loss = 0.0;  ///< expected share of the best speedup that is lost; NaN, as p_best: no candidate
   bool chosen = false;         ///< the choice at this load, whatever that for all loads
 };
 

@@ -121,6 +121,8 @@ std::string_view time_word(SpeedupRow::Time time) {
       return "interpolated";
     case SpeedupRow::Time::predicted:
       return "predicted";
+    case SpeedupRow::Time::extrapolated:
+      return "extrapolated";
     case SpeedupRow::Time::bounded:
       break;
   }

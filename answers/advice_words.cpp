@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "answers/advice_words.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <utility>
 
-#include "answers/advice.hpp"
 #include "answers/logging_plan.hpp"
 
 namespace foredraft::answers {
@@ -15,28 +14,11 @@ namespace {
 using analytic::ChainFactor;
 using Reason = analytic::FitProblem::Reason;
 
-const Run& main_run(const LoadAdvice& load, const Advice& advice) {
-  return advice.runs[load.logged[load.main].run].run;
-}
-
 std::string speedup_text(const LoadAdvice& load) { return with_half_width(*load.speedup(), "x"); }
-
-/// "eagle3 at K = 3" where several drafters were logged.
-std::string setting_name(const LoggedRun& logged, const Advice& advice) {
-  const RunSetting& setting = advice.runs[logged.run].run.setting;
-  const std::string length = setting.adaptive ? fmt::format("adaptive drafts up to K = {}", setting.gamma.value_or(0))
-                             : setting.gamma  ? fmt::format("K = {}", *setting.gamma)
-                                              : std::string("the logged setting");
-  const std::string& drafter = advice.curves[logged.curve].name;
-  return advice.curves.size() > 1 && !drafter.empty() ? fmt::format("{} at {}", drafter, length) : length;
-}
 
 std::string main_name(const LoadAdvice& load, const Advice& advice) {
   return setting_name(load.logged[load.main], advice);
 }
-
-/// Decode steps that an iteration takes.
-double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean / load.plain_ms->mean; }
 
 // ---- verdicts
 
@@ -56,239 +38,6 @@ bool is_sign_certain(const Advice& advice) {
     return verdict_of(*load->speedup(), level) == Verdict::open;
   });
 }
-
-// ---- faults
-
-/// An iteration that takes longer than decoding all of its tokens one by one, with acceptance as it should be.
-bool is_engine_fault(const LoadAdvice& load) {
-  constexpr double few_requests = 16.0;
-  constexpr double good_acceptance = 1.5;
-  if (!load.chain || !load.gamma || load.requests.value_or(1.0) > few_requests) return false;
-  return iteration_cost(load) > static_cast<double>(*load.gamma) + 1.0 && load.tokens->mean >= good_acceptance;
-}
-
-/// An iteration that takes clearly less than the decode step that is a part of it.
-bool is_cheaper_than_a_step(const LoadAdvice& load) {
-  constexpr double clearly = 0.95;
-  return load.chain && iteration_cost(load) < clearly;
-}
-
-/// Share of steps that accept the first draft, if the drafter hardly ever gets it right.
-std::optional<double> dead_first_position(const Advice& advice) {
-  constexpr double hardly = 0.05;
-  if (advice.fit() == nullptr) return std::nullopt;
-  for (const analytic::PooledCounts& counts : advice.fit()->counts) {
-    const double first = counts.marginal.empty() ? counts.accepted : counts.marginal.front();
-    if (first < hardly) return first;
-  }
-  return std::nullopt;
-}
-
-/// The first position where drafts fail; nullopt: none.
-std::optional<std::size_t> failing_position(const Advice& advice) {
-  if (dead_first_position(advice)) return 1;
-  return advice.fit() != nullptr ? advice.fit()->collapsed_position : std::nullopt;
-}
-
-/// More tokens are verified at once than CUDA graphs were captured for.
-bool lacks_graphs(const Advice& advice) {
-  for (const RunEstimates& one : advice.runs) {
-    const Run& run = one.run;
-    if (run.is_plain()) continue;
-    if (run.without_graphs) return true;
-    const auto& sizes = advice.settings.graph_sizes;
-    if (sizes.empty() || !run.setting.gamma || !run.requests) continue;
-    const double tokens = *run.requests * static_cast<double>(*run.setting.gamma + 1);
-    if (tokens > static_cast<double>(std::ranges::max(sizes))) return true;
-  }
-  return false;
-}
-
-std::string_view graph_setting(std::string_view engine) {
-  if (engine == "vllm") return "raise max_cudagraph_capture_size (cudagraph_capture_sizes) to requests times K + 1";
-  if (engine == "sglang") return "raise --cuda-graph-max-bs";
-  return "capture graphs for requests times K + 1 tokens";
-}
-
-bool is_prefill(const Advice& advice) {
-  constexpr double maximum = 0.5;
-  return std::ranges::any_of(advice.loads,
-                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > maximum; });
-}
-
-/// Whether the steps would be enough, and it is windows or runs that differ by more than their steps explain.
-bool runs_scatter(const Advice& advice) {
-  constexpr double clearly = 4.0;
-  return too_uncertain(advice) &&
-         (advice.fit() == nullptr || advice.fit()->variance_factor > clearly || advice.fit()->cluster_degrees == 1.0);
-}
-
-/// Verification grows with the load: an iteration costs clearly more decode steps at the largest load.
-bool grows_with_load(const std::vector<const LoadAdvice*>& loads) {
-  constexpr double clearly = 1.25;
-  return loads.size() > 1 && iteration_cost(*loads.back()) > clearly * iteration_cost(*loads.front());
-}
-
-/// Less than a third of a draft length that does not pay is accepted.
-bool accepts_little(const LoadAdvice& load) {
-  constexpr double little = 1.0 / 3.0;
-  return load.chain && load.gamma && load.chain->speedup.mean < 1.0 &&
-         load.tokens->mean - 1.0 < little * static_cast<double>(*load.gamma);
-}
-
-std::vector<const LoadAdvice*> explained(const Advice& advice) {
-  std::vector<const LoadAdvice*> loads;
-  for (const LoadAdvice& load : advice.loads) {
-    if (load.chain) loads.push_back(&load);
-  }
-  return loads;
-}
-
-// ---- causes
-
-void add(std::vector<std::string>& causes, std::string_view cause) {
-  if (std::ranges::find(causes, cause) == causes.end()) causes.emplace_back(cause);
-}
-
-void add_chain_causes(const Advice& advice, std::vector<std::string>& causes) {
-  const auto loads = explained(advice);
-  if (loads.empty()) return;
-  if (grows_with_load(loads)) add(causes, "verification");
-  for (const ChainFactor factor : loads.back()->chain->causes) {
-    if (factor == ChainFactor::verification) add(causes, "verification");
-    if (factor == ChainFactor::drafting) add(causes, "drafting");
-    if (factor == ChainFactor::engine_overhead) add(causes, "overhead");
-  }
-}
-
-std::vector<std::string> causes_of(const Advice& advice) {
-  std::vector<std::string> causes;
-  const analytic::FitProblem* problem = advice.problem();
-  if (problem != nullptr && problem->reason == Reason::too_few_steps) add(causes, "too_few");
-  if ((problem != nullptr && problem->reason == Reason::all_accepted) || advice.warns("W13")) {
-    add(causes, "counter_artefact");
-  }
-  if (too_uncertain(advice)) add(causes, "too_few");
-  if (failing_position(advice)) add(causes, "drafter_fault");
-  if (std::ranges::any_of(advice.loads, is_engine_fault)) add(causes, "engine_fault");
-  if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) add(causes, "arms_differ");
-  if (lacks_graphs(advice)) add(causes, "cuda_graphs");
-  add_chain_causes(advice, causes);
-  if (std::ranges::any_of(advice.loads, accepts_little)) add(causes, "acceptance");
-  if (is_prefill(advice)) add(causes, "prefill");
-  const bool overloaded = std::ranges::any_of(advice.loads, &LoadAdvice::by_capacity);
-  if (advice.warns("W01") || overloaded) add(causes, "arrival_rate");
-  const bool differs =
-      std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return !load.arms_differ.empty(); });
-  if (differs) add(causes, "arms_differ");
-  const bool plain = std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return load.plain.has_value(); });
-  if (!plain && !differs && !advice.loads.empty()) add(causes, "no_plain_arm");
-  if (!advice.recommendation && advice.concludes()) add(causes, "not_identified");
-  return causes;
-}
-
-// ---- the cause in a sentence
-
-std::string conditionals(const analytic::AcceptanceFit& fit) {
-  constexpr std::size_t shown = 4;
-  std::vector<double> values;
-  double before = 1.0;
-  for (const double here : fit.counts.back().marginal) {
-    if (values.size() < shown) values.push_back(before > 0.0 ? here / before : 0.0);
-    before = here;
-  }
-  return fmt::format("{:.2f}", fmt::join(values, ", "));
-}
-
-std::string cost_text(const LoadAdvice& load) {
-  return fmt::format("an iteration costs {:.2f} decode steps at {}", iteration_cost(load), load.name);
-}
-
-std::string factor_text(const Advice& advice, const LoadAdvice& load) {
-  const auto named = [&](std::string_view cause) {
-    return std::ranges::find(advice.causes, cause) != advice.causes.end();
-  };
-  const auto& draft_ms = main_run(load, advice).draft_ms;
-  if (draft_ms && *draft_ms < load.iteration_ms->mean) {
-    const double rest_ms = load.iteration_ms->mean - *draft_ms;
-    const double step_ms = load.plain_ms->mean;
-    return fmt::format("{}: drafting {:.3g} ms ({:.2f} steps), verification and engine {:.3g} ms ({:.2f} steps)",
-                       cost_text(load), *draft_ms, *draft_ms / step_ms, rest_ms, rest_ms / step_ms);
-  }
-  if (named("verification")) return cost_text(load) + ", most of it verification";
-  if (named("overhead")) return cost_text(load) + ", much of it outside drafting and verification";
-  return cost_text(load) + " (not split by this log)";
-}
-
-std::string drafter_fault_text(const Advice& advice) {
-  if (const auto first = dead_first_position(advice)) {
-    return fmt::format(
-        "the drafter fails at position 1 ({:.1f} % accepted): a wrong draft model, wrong weights or wrong wiring",
-        100.0 * *first);
-  }
-  const std::size_t position = *advice.fit()->collapsed_position;
-  return fmt::format(
-      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up; K = {} "
-      "drafts no further",
-      position, conditionals(*advice.fit()), position - 1);
-}
-
-/// Why times per token say nothing of a rate that is not kept up with.
-std::string overload_text(const LoadAdvice& load, const Advice& advice) {
-  constexpr double ms_per_s = 1e3;
-  const RunEstimates& plain = advice.runs[*load.plain];
-  const RunEstimates& run = advice.runs[load.logged[load.main].run];
-  std::string text;
-  const auto* tpot = run.estimate("tpot_ms");
-  const auto* plain_tpot = plain.estimate("tpot_ms");
-  const auto running = [](const RunEstimates& one, double tpot_ms) {
-    return one.throughput ? fmt::format(" at {:.3g} running requests", one.throughput->value * tpot_ms / ms_per_s) : "";
-  };
-  if (tpot != nullptr && plain_tpot != nullptr) {
-    text = fmt::format("TPOT is {:.3g} ms{} against {:.3g} ms{}", tpot->value, running(run, tpot->value),
-                       plain_tpot->value, running(plain, plain_tpot->value));
-  }
-  if (run.run.ttft_ms && plain.run.ttft_ms) {
-    text += fmt::format("{}TTFT is {:.3g} against {:.3g} s", text.empty() ? "" : "; ", *run.run.ttft_ms / ms_per_s,
-                        *plain.run.ttft_ms / ms_per_s);
-  }
-  return text.empty() ? "the queue is full in one of the arms" : text;
-}
-
-std::string cause_of(const Advice& advice) {
-  if (failing_position(advice)) return drafter_fault_text(advice);
-  const auto overloaded = std::ranges::find_if(advice.loads, &LoadAdvice::by_capacity);
-  if (overloaded != advice.loads.end()) return overload_text(*overloaded, advice);
-  const auto loads = explained(advice);
-  if (loads.empty()) return "";
-  const LoadAdvice& last = *loads.back();
-  const auto cheap = std::ranges::find_if(loads, [](const LoadAdvice* load) { return is_cheaper_than_a_step(*load); });
-  if (cheap != loads.end()) {
-    return fmt::format("an iteration would take {:.2f} decode steps at {}, less than the one that is part of it",
-                       iteration_cost(**cheap), (*cheap)->name);
-  }
-  if (is_engine_fault(*loads.front())) {
-    return cost_text(*loads.front()) + ", more than its tokens one by one: look at the engine, not at the drafter";
-  }
-  if (lacks_graphs(advice)) {
-    return fmt::format("{}; steps run outside the captured CUDA graphs: {}", cost_text(last),
-                       graph_setting(advice.engine));
-  }
-  if (grows_with_load(loads)) {
-    return fmt::format("at {} verification is compute bound: an iteration costs {:.2f} decode steps ({:.2f} at {})",
-                       last.name, iteration_cost(last), iteration_cost(*loads.front()), loads.front()->name);
-  }
-  if (main_run(last, advice).setting.adaptive && main_run(last, advice).drafted) {
-    return fmt::format("{}: the engine verifies fewer tokens, {:.2g} drafts a step", cost_text(last),
-                       *main_run(last, advice).drafted);
-  }
-  if (accepts_little(last)) {
-    return fmt::format("{:.2f} of {} drafts are accepted, and {}", last.tokens->mean - 1.0, *last.gamma,
-                       cost_text(last));
-  }
-  return factor_text(advice, last);
-}
-
 // ---- what to do
 
 std::string problem_action(const analytic::FitProblem& problem) {
@@ -326,7 +75,9 @@ std::string without_speedup(const Advice& advice) {
   if (too_uncertain(advice)) {
     return fmt::format("{}, +- {:.2f}: {}.", yield_text(advice),
                        normal_quantile(0.95) * advice.tokens_observed->standard_error,
-                       runs_scatter(advice) ? "its windows differ too much for advice" : "too few steps for advice");
+                       has_few_windows(advice) ? "too few windows or requests for advice"
+                       : runs_scatter(advice)  ? "its windows differ too much for advice"
+                                               : "too few steps for advice");
   }
   return fmt::format(
       "{}: it pays where an iteration takes less than {:.2f} decode steps, which this log does not tell.",
@@ -377,7 +128,7 @@ std::string off_text(const Advice& advice) {
 /// The speedup of a draft length at a load, if it is known; empty: it is not, or it is off.
 std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice& advice) {
   for (const SpeedupRow& row : load.by_gamma) {
-    const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.value);
+    const bool is_it = row.curve == advice.main_curve && row.gamma == gamma && std::isfinite(row.expected_loss);
     if (is_it) return fmt::format("{:.2f}x at {}", row.value, load.name);
   }
   return "";
@@ -417,19 +168,12 @@ std::string losing_text(const Advice& advice) {
   for (const LoadAdvice& load : advice.loads) {
     for (const SpeedupRow& row : load.by_gamma) {
       const bool chosen = row.curve == advice.main_curve && row.gamma == advice.recommendation->gamma;
-      if (chosen && row.value < 1.0) texts.push_back(fmt::format("{:.2f}x at {}", row.value, load.name));
+      const bool is_candidate = std::isfinite(row.expected_loss);
+      if (chosen && is_candidate && row.value < 1.0)
+        texts.push_back(fmt::format("{:.2f}x at {}", row.value, load.name));
     }
   }
   return texts.empty() ? "" : fmt::format(" It loses: {}.", fmt::join(texts, ", "));
-}
-
-/// Draft lengths or settings that were logged, all loads together.
-std::size_t logged_settings(const Advice& advice) {
-  std::set<std::pair<std::size_t, std::optional<std::int64_t>>> settings;
-  for (const LoadAdvice& load : advice.loads) {
-    for (const LoggedRun& one : load.logged) settings.emplace(one.curve, advice.runs[one.run].run.setting.gamma);
-  }
-  return settings.size();
 }
 
 /// Whether the choice was logged at some load: else it is interpolated, or predicted.
@@ -521,12 +265,27 @@ std::string plan_text(const Advice& advice) {
   return next_runs(advice.engine, advice.gamma_observed, concurrency);
 }
 
+std::string why_no_acceptance(Reason reason) {
+  switch (reason) {
+    case Reason::too_few_steps:
+      return "acceptance could not be estimated: log more steps";
+    case Reason::all_accepted:
+      return "acceptance could not be estimated: log a counter of all drafted tokens, or the TPOT of both arms";
+    case Reason::rising:
+      break;
+  }
+  return "acceptance could not be estimated: log the counts of another version or counter";
+}
+
 std::string why_not_of(const Advice& advice) {
-  if (advice.problem() != nullptr) return "acceptance could not be estimated: log more, or another counter";
+  if (advice.problem() != nullptr) return why_no_acceptance(advice.problem()->reason);
   if (!advice.tokens_observed) return "no acceptance was logged: give the log of a server that speculates";
   for (const LoadAdvice& load : advice.loads) {
     if (load.arms_differ.empty()) continue;
     return fmt::format("the plain run differs ({}): log it under equal conditions", load.arms_differ);
+  }
+  if (has_few_windows(advice) && advice.loads.size() < 2) {
+    return "fewer than five windows or requests do not show how much they differ: log more of them";
   }
   if (runs_scatter(advice) && advice.loads.size() < 2) {
     return "windows or requests differ by more than their steps explain: log more of one workload and setting";
@@ -590,34 +349,10 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
   return text;
 }
 
-void add_word_warnings(Advice& advice) {
-  const auto warn = [&](std::string_view code, std::string message) {
-    if (!advice.warns(code)) advice.warnings.push_back({std::string(code), 0, std::move(message)});
-  };
-  for (const LoadAdvice& load : advice.loads) {
-    if (is_engine_fault(load)) warn("W15", "iterations take longer than their tokens one by one: " + cost_text(load));
-    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together at " + load.name);
-  }
-  if (const auto position = failing_position(advice)) {
-    warn("W14", *position == 1 ? std::string("hardly any draft is accepted at position 1")
-                               : fmt::format("conditional acceptance collapses at position {}", *position));
-  }
-  if (advice.problem() != nullptr && advice.problem()->reason == Reason::all_accepted) {
-    warn("W13", "every draft of this log was accepted: a counter of full drafts only");
-  }
-  if (is_prefill(advice)) warn("W12", "more prompt than output tokens: iterations hold prefill");
-  const auto is_plain = [](const RunEstimates& one) { return one.run.is_plain(); };
-  if (std::ranges::none_of(advice.runs, is_plain) && !advice.curves.empty()) {
-    warn("W09", "no plain run: no measured speedup");
-  }
-}
-
 }  // namespace
 
 void add_words(const AdviceQuestion& question, Advice& advice) {
-  add_word_warnings(advice);
-  advice.causes = causes_of(advice);
-  advice.cause = cause_of(advice);
+  add_causes(advice);
   const bool guessed = advice.recommendation && !is_logged(advice) && !(advice.recommendation->low > 1.0);
   advice.sign_certain = !guessed && is_sign_certain(advice);
   advice.action = action_of(advice);

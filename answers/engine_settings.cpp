@@ -59,10 +59,15 @@ std::string sglang(const SettingsQuestion& question) {
                   steps + 1, model);
   if (question.schedule.empty()) return text;
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
+  std::vector<std::string> off;
   for (const ScheduleRange& range : question.schedule) {
-    config[std::to_string(range.first)] = {{"candidate_steps", {range.gamma}}};
+    config[std::to_string(range.first)] = {{"candidate_steps", {std::max<std::int64_t>(1, range.gamma)}}};
+    if (range.gamma == 0) off.push_back(fmt::format("{} to {}", range.first, range.last));
   }
-  return text + " --speculative-adaptive --speculative-adaptive-config schedule.json\nschedule.json: " + config.dump();
+  text += " --speculative-adaptive --speculative-adaptive-config schedule.json\nschedule.json: " + config.dump();
+  if (off.empty()) return text;
+  return text + fmt::format("\n(SGLang cannot turn speculation off by load: one draft at {} requests)",
+                            fmt::join(off, " and at "));
 }
 
 /// Major and minor of "1.2.0rc3"; nothing where it is none.
@@ -113,9 +118,10 @@ std::string spec_type(std::string method) {
 
 std::string llama_cpp(const SettingsQuestion& question) {
   if (!question.gamma) return "";
-  if (is_off(question)) return "--spec-type none";
-  return fmt::format("{}--spec-draft-n-max {}  (builds before 2026: --draft-max {})", spec_type(question.method),
-                     *question.gamma, *question.gamma);
+  const std::string one_length = question.schedule.empty() ? "" : "  (llama-server has one draft length for all loads)";
+  if (*question.gamma == 0) return "--spec-type none" + one_length;
+  return fmt::format("{}--spec-draft-n-max {}  (builds before 2026: --draft-max {}){}", spec_type(question.method),
+                     *question.gamma, *question.gamma, one_length);
 }
 
 std::string aiconfigurator(const SettingsQuestion& question) {

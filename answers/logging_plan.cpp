@@ -2,7 +2,6 @@
 #include "answers/logging_plan.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -38,105 +37,33 @@ std::string quoted_text(const std::string& text) {
 
 // ---- The commands of each engine. They write files named $RUN, and $N where a load has its own.
 
-constexpr std::string_view round_of_run = "${RUN##*-}";
-
+/// Commands are templates: {target}, {draft} (words of a shell), {draft_text} (JSON or YAML within single quotes), {k},
+/// {verified} (k + 1), {drafting} (that of K > 0), {requests}, {concurrency}, {tokens} (of an answer), {round}.
 struct EngineCommands {
   std::string_view name;
   std::string_view written_for;
   std::array<std::int64_t, 3> default_loads;  ///< 0: none
   bool server_per_load;
-  std::string (*server)(const PlanQuestion& question, std::int64_t gamma);
-  std::string (*load)(const PlanQuestion& question, const PlannedLoad& load);
+  std::string_view server;
+  std::string_view drafting;  ///< what a server that speculates is told
+  std::string_view load;
   std::string_view prompts;
   std::string_view drafter;
   std::string_view advised;  ///< files that advise reads, after the name of the run
   std::string_view kept;     ///< another file of each run, and what it is for
 };
 
-std::string vllm_server(const PlanQuestion& question, std::int64_t gamma) {
-  std::string command = fmt::format("vllm serve {} --port 8000", shell_word(question.target));
-  if (gamma > 0) {
-    command += fmt::format(R"( --speculative-config '{{"model":{},"num_speculative_tokens":{}}}')",
-                           quoted_text(question.draft), gamma);
-  }
-  return command + " > $RUN.log 2>&1";
-}
-
-std::string vllm_load(const PlanQuestion& question, const PlannedLoad& load) {
-  return fmt::format(
-      "vllm bench serve --model {} --port 8000 --dataset-name custom --dataset-path prompts.jsonl "
-      "--custom-output-len {} --num-prompts {} --max-concurrency {} --num-warmups {} --seed {} --save-result "
-      "--save-detailed --result-filename $RUN-c{}.json",
-      shell_word(question.target), planned_output_tokens, load.requests, load.concurrency, load.concurrency,
-      round_of_run, load.concurrency);
-}
-
-std::string sglang_server(const PlanQuestion& question, std::int64_t gamma) {
-  std::string command =
-      fmt::format("python -m sglang.launch_server --model-path {} --port 30000", shell_word(question.target));
-  if (gamma > 0) {
-    command += fmt::format(
-        " --speculative-algorithm EAGLE3 --speculative-draft-model-path {} --speculative-num-steps {} "
-        "--speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
-        shell_word(question.draft), gamma, gamma + 1);
-  }
-  return command + " --decode-log-interval 40 > $RUN.log 2>&1";
-}
-
-std::string sglang_load(const PlanQuestion& question, const PlannedLoad& load) {
-  return fmt::format(
-      "python -m sglang.bench_serving --backend sglang-oai-chat --model {} --port 30000 --dataset-name openai "
-      "--dataset-path prompts.jsonl --sharegpt-output-len {} --num-prompts {} --max-concurrency {} --warmup-requests "
-      "{} --seed {} --disable-ignore-eos --output-details --output-file $RUN-c{}.jsonl",
-      shell_word(question.target), planned_output_tokens, load.requests, load.concurrency, load.concurrency,
-      round_of_run, load.concurrency);
-}
-
-std::string trtllm_server(const PlanQuestion& question, std::int64_t gamma) {
-  std::string drafting;
-  if (gamma > 0) {
-    drafting =
-        fmt::format(" 'speculative_config:' '  decoding_type: Eagle3' '  max_draft_len: {}' '  speculative_model: {}'",
-                    gamma, quoted_text(question.draft));
-  }
-  return fmt::format(R"(printf '%s\n' 'enable_iter_perf_stats: true'{} > $RUN.yaml)"
-                     "\ntrtllm-serve {} --port 8000 --config $RUN.yaml > $RUN.log 2>&1",
-                     drafting, shell_word(question.target));
-}
-
-/// The statistics of iterations are those since the last request for them.
-std::string trtllm_load(const PlanQuestion& question, const PlannedLoad& load) {
-  return fmt::format(
-      "while sleep 1; do curl -s http://localhost:8000/metrics; echo; done > $RUN-c{}.stats &\n"
-      "python -m tensorrt_llm.serve.scripts.benchmark_serving --backend openai-chat --model {} --port 8000 "
-      "--dataset-name trtllm_custom --dataset-path prompts.jsonl --num-prompts {} --max-concurrency {} --seed {} "
-      "--save-result --save-detailed --result-filename $RUN-c{}.json\n"
-      "kill $!",
-      load.concurrency, shell_word(question.target), load.requests, load.concurrency, round_of_run, load.concurrency);
-}
-
-std::string llama_server(const PlanQuestion& question, std::int64_t gamma) {
-  std::string command =
-      fmt::format("llama-server -m {} --port 8080 -np $N -c $((4096 * N))", shell_word(question.target));
-  if (gamma > 0) {
-    command += fmt::format(" -md {} --spec-type draft-simple --spec-draft-n-max {}", shell_word(question.draft), gamma);
-  }
-  return command + " -lv 4 > $RUN-c$N.log 2>&1";
-}
-
-std::string llama_load(const PlanQuestion&, const PlannedLoad& load) {
-  return fmt::format(R"(head -n {} prompts.jsonl | xargs -d '\n' -P {} -I {{}} curl -s -o /dev/null )"
-                     R"(http://localhost:8080/v1/chat/completions -H 'Content-Type: application/json' -d {{}})",
-                     load.requests, load.concurrency);
-}
-
 constexpr std::array engines{
     EngineCommands{.name = "vllm",
                    .written_for = "vLLM 0.32",
                    .default_loads = {1, 16, 64},
                    .server_per_load = false,
-                   .server = vllm_server,
-                   .load = vllm_load,
+                   .server = "vllm serve {target} --port 8000{drafting} > $RUN.log 2>&1",
+                   .drafting = R"( --speculative-config '{{"model":{draft_text},"num_speculative_tokens":{k}}}')",
+                   .load = "vllm bench serve --model {target} --port 8000 --dataset-name custom --dataset-path "
+                           "prompts.jsonl --custom-output-len {tokens} --num-prompts {requests} --max-concurrency "
+                           "{concurrency} --num-warmups {concurrency} --seed {round} --save-result --save-detailed "
+                           "--result-filename $RUN-c{concurrency}.json",
                    .prompts = R"({"prompt": "..."})",
                    .drafter = "keep all of your own --speculative-config but num_speculative_tokens",
                    .advised = "-c*.json",
@@ -145,18 +72,36 @@ constexpr std::array engines{
                    .written_for = "SGLang of 2026",
                    .default_loads = {1, 16, 64},
                    .server_per_load = false,
-                   .server = sglang_server,
-                   .load = sglang_load,
+                   .server = "python -m sglang.launch_server --model-path {target} --port 30000{drafting} "
+                             "--decode-log-interval 40 > $RUN.log 2>&1",
+                   .drafting = " --speculative-algorithm EAGLE3 --speculative-draft-model-path {draft} "
+                               "--speculative-num-steps {k} --speculative-eagle-topk 1 "
+                               "--speculative-num-draft-tokens {verified}",
+                   .load = "python -m sglang.bench_serving --backend sglang-oai-chat --model {target} --port 30000 "
+                           "--dataset-name openai --dataset-path prompts.jsonl --sharegpt-output-len {tokens} "
+                           "--num-prompts {requests} --max-concurrency {concurrency} --warmup-requests {concurrency} "
+                           "--seed {round} --disable-ignore-eos --output-details --output-file "
+                           "$RUN-c{concurrency}.jsonl",
                    .prompts = R"({"messages": [{"role": "user", "content": "..."}]})",
                    .drafter = "keep your own --speculative-algorithm; --speculative-num-draft-tokens is K + 1",
                    .advised = ".log",
                    .kept = "$RUN-c*.jsonl: the load generator's, for TTFT and failed requests"},
+    // The statistics of iterations are those since the last request for them.
     EngineCommands{.name = "trtllm",
                    .written_for = "TensorRT-LLM 1.3; older ones take --extra_llm_api_options for --config",
                    .default_loads = {1, 16, 64},
                    .server_per_load = false,
-                   .server = trtllm_server,
-                   .load = trtllm_load,
+                   .server = "printf '%s\\n' 'enable_iter_perf_stats: true'{drafting} > $RUN.yaml\n"
+                             "trtllm-serve {target} --port 8000 --config $RUN.yaml > $RUN.log 2>&1",
+                   .drafting = " 'speculative_config:' '  decoding_type: Eagle3' '  max_draft_len: {k}' "
+                               "'  speculative_model: {draft_text}'",
+                   .load = "while sleep 1; do curl -s http://localhost:8000/metrics; echo; done > "
+                           "$RUN-c{concurrency}.stats &\n"
+                           "python -m tensorrt_llm.serve.scripts.benchmark_serving --backend openai-chat --model "
+                           "{target} --port 8000 --dataset-name trtllm_custom --dataset-path prompts.jsonl "
+                           "--num-prompts {requests} --max-concurrency {concurrency} --seed {round} --save-result "
+                           "--save-detailed --result-filename $RUN-c{concurrency}.json\n"
+                           "kill $!",
                    .prompts = R"({"input": {"messages": [{"role": "user", "content": "..."}], "max_tokens": 256}})",
                    .drafter = "keep all of your own speculative_config but max_draft_len",
                    .advised = "-c*.stats",
@@ -165,12 +110,33 @@ constexpr std::array engines{
                    .written_for = "llama.cpp of 2026; older ones take --draft-max for --spec-draft-n-max",
                    .default_loads = {1, 4, 0},
                    .server_per_load = true,
-                   .server = llama_server,
-                   .load = llama_load,
+                   .server = "llama-server -m {target} --port 8080 -np $N -c $((4096 * N)){drafting} -lv 4 > "
+                             "$RUN-c$N.log 2>&1",
+                   .drafting = " -md {draft} --spec-type draft-simple --spec-draft-n-max {k}",
+                   .load = "head -n {requests} prompts.jsonl | xargs -d '\\n' -P {concurrency} -I {{}} curl -s -o "
+                           "/dev/null http://localhost:8080/v1/chat/completions -H 'Content-Type: application/json' "
+                           "-d {{}}",
                    .prompts = R"({"messages": [{"role": "user", "content": "..."}], "max_tokens": 256})",
                    .drafter = "keep your own --spec-type; -c is the context of all slots together",
                    .advised = "-c*.log",
                    .kept = ""}};
+
+std::string server_command(const EngineCommands& engine, const PlanQuestion& question, std::int64_t gamma) {
+  std::string drafting;
+  if (gamma > 0) {
+    drafting = fmt::format(fmt::runtime(engine.drafting), fmt::arg("draft", shell_word(question.draft)),
+                           fmt::arg("draft_text", quoted_text(question.draft)), fmt::arg("k", gamma),
+                           fmt::arg("verified", gamma + 1));
+  }
+  return fmt::format(fmt::runtime(engine.server), fmt::arg("target", shell_word(question.target)),
+                     fmt::arg("drafting", drafting));
+}
+
+std::string load_command(const EngineCommands& engine, const PlanQuestion& question, const PlannedLoad& load) {
+  return fmt::format(fmt::runtime(engine.load), fmt::arg("target", shell_word(question.target)),
+                     fmt::arg("requests", load.requests), fmt::arg("concurrency", load.concurrency),
+                     fmt::arg("tokens", planned_output_tokens), fmt::arg("round", "${RUN##*-}"));
+}
 
 const EngineCommands* commands_of(std::string_view engine) {
   const auto* found = std::ranges::find(engines, engine, &EngineCommands::name);
@@ -296,12 +262,13 @@ LoggingPlan logging_plan(const PlanQuestion& question) {
   const std::vector<std::int64_t> gammas = planned_gammas(question.current_gamma);
   plan.order = planned_order(gammas);
   for (const std::int64_t gamma : gammas) {
-    plan.servers.push_back({.name = server_name(gamma), .gamma = gamma, .command = engine.server(named, gamma)});
+    plan.servers.push_back(
+        {.name = server_name(gamma), .gamma = gamma, .command = server_command(engine, named, gamma)});
   }
   double minutes_of_run = engine.server_per_load ? 0.0 : planned_start_minutes;
   for (const std::int64_t concurrency : named.concurrency) {
     PlannedLoad& load = plan.loads.emplace_back(planned_load(concurrency));
-    load.command = engine.load(named, load);
+    load.command = load_command(engine, named, load);
     minutes_of_run += load.minutes + (engine.server_per_load ? planned_start_minutes : 0.0);
   }
   plan.minutes = minutes_of_run * static_cast<double>(plan.order.size());

@@ -223,6 +223,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
     estimates.run.tokens->mean = length->value;  // one number, however it was counted
   }
+  if (full) estimates.run.tokens = std::nullopt;
   const bool timed = !full || std::ranges::none_of(run.parts, &RunPart::timed_by_counts);
   std::optional<MeasuredMetric> tpot;
   if (timed) tpot = measured_of(run, "tpot_ms", number, registry, tpot_totals);

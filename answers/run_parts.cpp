@@ -107,10 +107,11 @@ std::vector<RunPart*> timed_windows(std::vector<RunPart>& parts) {
   return windows;
 }
 
+/// 0 where one of the rates was not logged.
 double prompt_share(const RunPart& part) {
-  const double prompts = part.prompt_tokens_per_s.value_or(0.0);
-  const double output = part.output_tokens_per_s.value_or(0.0);
-  return prompts + output > 0.0 ? prompts / (prompts + output) : 0.0;
+  if (!part.prompt_tokens_per_s || !part.output_tokens_per_s) return 0.0;
+  const double all = *part.prompt_tokens_per_s + *part.output_tokens_per_s;
+  return all > 0.0 ? *part.prompt_tokens_per_s / all : 0.0;
 }
 
 /// Of the tokens of a window.

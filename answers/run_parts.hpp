@@ -8,7 +8,7 @@
 #include "answers/runs.hpp"
 #include "logs/observation.hpp"
 
-/// From observations of one setting and load to the parts of a Run; internal to runs.cpp.
+/// From observations of one setting and load to the parts of a Run; internal to the folder.
 namespace foredraft::answers {
 
 /// Tokens per iteration of a speculative observation; nullopt: not logged. Steps that an engine did not count because

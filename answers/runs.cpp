@@ -2,18 +2,16 @@
 #include "answers/runs.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <string_view>
-#include <tuple>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "analytic/observed/acceptance_fit.hpp"
 #include "answers/observed.hpp"
+#include "answers/run_groups.hpp"
 #include "answers/run_parts.hpp"
 #include "core/readable.hpp"
 #include "logs/acceptance.hpp"
@@ -26,99 +24,10 @@ using logs::Decoding;
 using logs::Observation;
 using logs::Span;
 
-/// Lengths and loads that differ by less are taken as equal.
-constexpr double alike = 1.25;
-constexpr double short_context = 256.0;  ///< tokens; differences below cost no time
-constexpr std::int64_t longest_replay = 12;
 constexpr double few_steps = 20.0;
-constexpr std::size_t longest_category = 16;
-constexpr std::size_t longest_drafter = 24;
 
 bool counts_steps(const Observation& observation) {
   return observation.acceptance && observation.acceptance->steps > 0;
-}
-
-bool are_alike(double first, double second) { return std::max(first, second) <= alike * std::min(first, second); }
-
-/// "llama-3.1-8b" of a path or a repository.
-std::string short_name(std::string_view model) {
-  while (model.ends_with('/')) model.remove_suffix(1);
-  std::string name(model.substr(model.find_last_of('/') + 1));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
-
-// ---- what tells runs apart
-
-/// A limit that the requests in flight do not reach does not bind.
-bool binds(double limit, const std::optional<double>& requests) {
-  constexpr double nearly = 0.8;
-  return !requests || *requests >= nearly * limit;
-}
-
-RunLoad run_load(const Observation& observation) {
-  RunLoad load;
-  if (observation.span == Span::run) load.category = observation.stratum.category;
-  load.request_rate_per_s = observation.times.request_rate_per_s;
-  if (load.request_rate_per_s) return load;
-  const auto is_number = [](double value) { return value >= 0.5 && std::isfinite(value); };
-  if (observation.concurrency && is_number(*observation.concurrency) &&
-      binds(*observation.concurrency, observation.requests)) {
-    load.requests = *observation.concurrency;
-    return load;
-  }
-  if (observation.offered_requests && !observation.concurrency) {
-    load.offered_requests = observation.offered_requests;
-    return load;
-  }
-  const double requests = observation.requests.value_or(0.0);
-  if (!is_number(requests)) return load;
-  const bool window = observation.span == Span::window;
-  load.requests = window ? std::exp2(std::round(std::log2(requests))) : std::max(1.0, std::round(requests));
-  return load;
-}
-
-/// nullopt: not logged.
-std::optional<std::string> sampling_text(const logs::Stratum& stratum) {
-  std::string text;
-  const auto add = [&](std::string_view name, const auto& value) {
-    if (value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, *value);
-  };
-  add("temperature", stratum.temperature);
-  add("top_p", stratum.top_p);
-  if (stratum.draft_sampling) text += fmt::format("{}{} drafts", text.empty() ? "" : ", ", *stratum.draft_sampling);
-  return text.empty() ? std::nullopt : std::optional(readable(text));
-}
-
-/// The draft length of a log that does not say it, where every step drafted as many tokens.
-std::optional<std::int64_t> drafted_per_step(std::span<const Observation> observations) {
-  constexpr double estimated = 0.05;  // of steps that follow from rounded numbers or from totals
-  std::optional<std::int64_t> all;
-  for (const Observation& one : observations) {
-    if (!has_counts(one)) continue;
-    if (one.gamma || !one.acceptance->drafted_tokens) return std::nullopt;
-    const double here =
-        static_cast<double>(*one.acceptance->drafted_tokens) / static_cast<double>(one.acceptance->steps);
-    const std::int64_t gamma = std::llround(here);
-    const double error = one.acceptance->steps_estimated ? estimated * here : 0.0;
-    const bool whole = gamma >= 1 && std::abs(here - static_cast<double>(gamma)) <= error;
-    if (!whole || all.value_or(gamma) != gamma) return std::nullopt;
-    all = gamma;
-  }
-  return all;
-}
-
-RunSetting setting_of(const Observation& observation, const logs::LogContents& log) {
-  RunSetting setting{.decoding = observation.decoding,
-                     .engine = log.engine,
-                     .version = log.version,
-                     .target = short_name(log.settings.target.value_or(""))};
-  if (observation.decoding != Decoding::speculative) return setting;
-  setting.gamma = observation.gamma;
-  setting.adaptive = observation.adaptive.value_or(false);
-  setting.drafter = observation.drafter.value_or(log.settings.method.value_or(""));
-  setting.draft_model = short_name(log.settings.draft.value_or(""));
-  return setting;
 }
 
 // ---- acceptance
@@ -292,7 +201,7 @@ Run run_of(const RunSetting& setting, const RunLoad& load, std::span<const Place
   run.ttft_ms = mean_value(observations, [](const Observation& one) { return one.times.ttft_ms; });
   const auto prompt = mean_value(observations, [](const Observation& one) { return one.times.prompt_tokens_per_s; });
   const auto output = mean_value(observations, [](const Observation& one) { return one.times.output_tokens_per_s; });
-  if (prompt && output && *prompt + *output > 0.0) run.prompt_share = *prompt / (*prompt + *output);
+  if (prompt && output && *output > 0.0) run.prompt_share = *prompt / (*prompt + *output);
   run.prefill = prefill_of(run.parts);
   run.context_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.context_tokens; });
   run.output_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.output_tokens; });
@@ -320,400 +229,21 @@ Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
   return run;
 }
 
-// ---- which observations make one run
-
-/// An observation with what identifies it in its file.
-struct Member {
-  Placed placed;
-  std::string file;
-  std::string unit;  ///< its file; of a whole run its file and line
-};
-using Members = std::vector<Member>;
-using RunKey = std::pair<RunSetting, RunLoad>;
-using Groups = std::map<RunKey, Members>;
-
-std::vector<Placed> placed_of(const Members& members) {
-  std::vector<Placed> all;
-  for (const Member& member : members) all.push_back(member.placed);
-  return all;
-}
-
-/// IterationTotals of iterations of some members.
-struct IterationTotals {
-  double steps = 0.0, tokens = 0.0, request_ms = 0.0, timed_tokens = 0.0;
-  [[nodiscard]] double length() const { return steps > 0.0 ? tokens / steps : 1.0; }
-  [[nodiscard]] double iteration_ms() const { return timed_tokens > 0.0 ? length() * request_ms / timed_tokens : 0.0; }
-};
-
-IterationTotals iteration_totals(const Members& members) {
-  IterationTotals totals;
-  for (const RunPart& part : parts_of(placed_of(members), false).parts) {
-    totals.steps += part.weight;
-    totals.tokens += part.weight * part.tokens.value_or(1.0);
-    totals.request_ms += part.request_ms.value_or(0.0);
-    totals.timed_tokens += part.timed_tokens.value_or(0.0);
-  }
-  return totals;
-}
-
-/// Whether units of one setting accept so differently that they cannot be one drafter on one kind of text.
-bool contradict(const std::map<std::string, Members>& units) {
-  constexpr double clearly = 4.0;      // standard errors
-  constexpr double noticeable = 0.05;  // of the acceptance length
-  constexpr double dependence = 4.0;   // of steps: their variance is larger by it
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0.0;
-  double variance = 0.0;
-  for (const auto& [unit, members] : units) {
-    const IterationTotals totals = iteration_totals(members);
-    if (totals.steps < analytic::min_steps) continue;
-    low = std::min(low, totals.length());
-    high = std::max(high, totals.length());
-    variance = std::max(variance, dependence * totals.length() * (totals.length() - 1.0) / totals.steps);
-  }
-  return high - low > std::max(noticeable * high, clearly * std::sqrt(2.0 * variance));
-}
-
-/// Gives units that contradict each other runs of their own.
-void divide_contradictions(Groups& groups) {
-  Groups all;
-  for (auto& [key, members] : groups) {
-    std::map<std::string, Members> units;
-    for (Member& member : members) units[member.unit].push_back(std::move(member));
-    const bool apart = key.first.decoding == Decoding::speculative && units.size() > 1 && contradict(units);
-    for (auto& [unit, of_unit] : units) {
-      RunKey own = key;
-      if (apart) own.first.file = unit;
-      Members& to = all[own];
-      to.insert(to.end(), std::make_move_iterator(of_unit.begin()), std::make_move_iterator(of_unit.end()));
-    }
-  }
-  groups = std::move(all);
-}
-
-/// The context of windows and runs: requests of one batch share its iterations.
-std::optional<double> context_of_iterations(const Member& member) {
-  const Observation& one = member.placed.observation;
-  const double context = one.stratum.context_tokens.value_or(0.0);
-  if (one.span == Span::request || !(context >= 1.0) || !std::isfinite(context)) return std::nullopt;
-  return context;
-}
-
-/// Whether the iterations of one run differ between its contexts.
-bool depends_on_context(const Members& members, std::span<const double> levels) {
-  std::map<double, Members> by_level;
-  for (const Member& member : members) {
-    const auto context = context_of_iterations(member);
-    if (!context) return false;
-    by_level[level_of(*context, levels)].push_back(member);
-  }
-  if (by_level.size() < 2) return false;
-  const IterationTotals shortest = iteration_totals(by_level.begin()->second);
-  const IterationTotals longest = iteration_totals(by_level.rbegin()->second);
-  const auto differs = [](double one, double other) { return one > 0.0 && other > 0.0 && !are_alike(one, other); };
-  return differs(shortest.iteration_ms(), longest.iteration_ms()) || differs(shortest.length(), longest.length());
-}
-
-/// Contexts at one load are different loads once iterations differ between them, in both arms alike.
-void divide_by_context(Groups& groups) {
-  std::map<RunLoad, std::vector<double>> contexts;
-  for (const auto& [key, members] : groups) {
-    for (const Member& member : members) {
-      if (const auto context = context_of_iterations(member)) contexts[key.second].push_back(*context);
-    }
-  }
-  std::map<RunLoad, std::vector<double>> levels;  // of the loads that are divided
-  for (const auto& [key, members] : groups) {
-    std::vector<double> of_load = context_levels(contexts[key.second]);
-    if (depends_on_context(members, of_load)) levels[key.second] = std::move(of_load);
-  }
-  Groups all;
-  for (auto& [key, members] : groups) {
-    const auto of_load = levels.find(key.second);
-    for (Member& member : members) {
-      RunKey own = key;
-      const auto context = context_of_iterations(member);
-      if (of_load != levels.end() && context) own.second.context = level_of(*context, of_load->second);
-      all[own].push_back(std::move(member));
-    }
-  }
-  groups = std::move(all);
-}
-
-/// Loads of which some run has no window that only decodes: there all runs keep their windows of prompts, so that both
-/// arms hold alike.
-std::set<RunLoad> loads_of_prompts(const Groups& groups) {
-  std::set<RunLoad> loads;
-  for (const auto& [key, members] : groups) {
-    if (separates_prefill(placed_of(members)) == false) loads.insert(key.second);
-  }
-  return loads;
-}
-
-/// One way of sampling is no load of its own.
-void drop_only_sampling(Groups& groups) {
-  std::set<std::optional<std::string>> samplings;
-  for (const auto& [key, members] : groups) {
-    if (key.first.decoding == Decoding::speculative) samplings.insert(key.second.sampling);
-  }
-  if (samplings.size() > 1) return;
-  Groups all;
-  for (auto& [key, members] : groups) {
-    RunKey own = key;
-    own.second.sampling = std::nullopt;
-    Members& to = all[own];
-    to.insert(to.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
-  }
-  groups = std::move(all);
-}
-
-/// Observations of all logs by what tells runs apart.
-struct Sorted {
-  Groups groups;
-  std::map<std::string, std::vector<Observation>> traces;  ///< by drafter
-  std::vector<logs::LogWarning> warnings;
-  bool plain_is_given;  ///< logs that do not say what they are are then those of speculation
-
-  void warn(std::string_view code, std::int64_t line, std::string message) {
-    const bool said = std::ranges::find(warnings, message, &logs::LogWarning::message) != warnings.end();
-    if (!said) warnings.push_back({std::string(code), line, std::move(message)});
-  }
-
-  void add(const logs::ObservedLog& log, bool plain_log) {
-    const std::optional<std::int64_t> gamma = drafted_per_step(log.contents.observations);
-    // Requests of a file whose load is that of its run.
-    std::optional<RunLoad> of_run;
-    for (const Observation& one : log.contents.observations) {
-      if (one.span == Span::run && !of_run) of_run = run_load(one);
-    }
-    for (Placed one : placed(log.contents.observations)) {
-      if (!one.observation.gamma && has_counts(one.observation)) one.observation.gamma = gamma;
-      add(std::move(one), log, of_run, plain_log);
-    }
-  }
-
-  void add(Placed one, const logs::ObservedLog& log, const std::optional<RunLoad>& of_run, bool plain_log) {
-    Observation& observation = one.observation;
-    if (!observation.acceptance && !observation.trace.by_position.empty()) {
-      return traces[observation.stratum.category.value_or("")].push_back(std::move(observation));
-    }
-    if (plain_log) {
-      if (observation.decoding == Decoding::speculative) {
-        return warn("W09", observation.line, "--plain holds speculative decoding, which is left out");
-      }
-      observation.decoding = Decoding::plain;
-    }
-    if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
-    if (observation.decoding == Decoding::unknown) {
-      return warn("W09", observation.line, "runs that say neither plain nor speculative are left out");
-    }
-    if (observation.decoding == Decoding::speculative && observation.gamma == 0) {
-      warn("W09", observation.line,
-           "iterations of a speculative server that drafted nothing are not autoregressive decoding");
-    }
-    if (observation.completed_requests == 0) {
-      return warn("W11", observation.line, "a run of which no request completed is left out");
-    }
-    RunLoad load = run_load(observation);
-    load.sampling = sampling_text(observation.stratum);
-    if (load == RunLoad{.sampling = load.sampling} && observation.span == Span::request && of_run) {
-      load = *of_run;
-      load.sampling = sampling_text(observation.stratum);
-    }
-    const std::string unit =
-        observation.span == Span::run ? fmt::format("{}:{}", log.file, observation.line) : log.file;
-    groups[{setting_of(observation, log.contents), load}].push_back(
-        {.placed = std::move(one), .file = log.file, .unit = unit});
-  }
-};
-
-std::string values_text(const std::set<std::string>& values) {
-  constexpr std::size_t shown = 3;
-  return values.size() <= shown ? fmt::format("{}", fmt::join(values, ", ")) : fmt::format("{} values", values.size());
-}
-
-std::string lengths_differ(std::string_view name, const std::optional<double>& one,
-                           const std::optional<double>& other) {
-  if (!one || !other || are_alike(*one, *other) || std::abs(*one - *other) < short_context) return "";
-  return fmt::format("{} {:.0f} against {:.0f} tokens", name, *one, *other);
-}
-
-std::string loads_differ(const Run& one, const Run& other) {
-  if (one.load == other.load && (one.load.request_rate_per_s || one.load.offered_requests)) return "";
-  const bool stated = one.load.request_rate_per_s != other.load.request_rate_per_s ||
-                      one.load.offered_requests != other.load.offered_requests;
-  const bool known = one.requests && other.requests;
-  if (!stated && (known ? are_alike(*one.requests, *other.requests) : one.load == other.load)) return "";
-  return fmt::format("{} against {}", load_text(one), load_text(other));
-}
-
-/// Names that both runs have and that differ.
-std::string names_differ(const RunSetting& one, const RunSetting& other) {
-  const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
-    if (first.empty() || second.empty() || first == second) return std::string();
-    return fmt::format("{} {} against {}", what, readable(first), readable(second));
-  };
-  const std::string of_engines = differ("engine", one.engine, other.engine);
-  return of_engines.empty() ? differ("target", one.target, other.target) : of_engines;
-}
-
-std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
-  std::set<std::string> names;
-  for (const logs::ObservedLog& log : logs) {
-    if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
-  }
-  return names;
-}
-
 }  // namespace
 
-std::vector<double> context_levels(std::vector<double> contexts) {
-  constexpr double apart = 1.5;
-  std::ranges::sort(contexts);
-  std::vector<double> levels;
-  for (std::size_t i = 0; i < contexts.size(); ++i) {
-    const bool next =
-        i == 0 || (contexts[i] > apart * contexts[i - 1] && contexts[i] - contexts[i - 1] > short_context);
-    if (next) levels.push_back(contexts[i]);
-  }
-  return levels;
-}
-
-double level_of(double context, std::span<const double> levels) {
-  double level = levels.front();
-  for (const double one : levels) {
-    if (one <= context) level = one;
-  }
-  return level;
-}
-
-std::string token_count_text(double tokens) {
-  constexpr double thousand = 1000.0;
-  return tokens < thousand ? fmt::format("{:.0f} tokens", tokens) : fmt::format("{:.3g}k tokens", tokens / thousand);
-}
-
 RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
-  Sorted sorted{.groups = {}, .traces = {}, .warnings = {}, .plain_is_given = !plain.empty()};
-  for (const bool plain_log : {false, true}) {
-    std::vector<const logs::ObservedLog*> files;
-    for (const logs::ObservedLog& log : plain_log ? plain : logs) files.push_back(&log);
-    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);  // their order changes nothing
-    for (const logs::ObservedLog* file : files) sorted.add(*file, plain_log);
-  }
-  RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
-  Groups& groups = sorted.groups;
-  drop_only_sampling(groups);
-  divide_contradictions(groups);
-  divide_by_context(groups);
-  const std::set<RunLoad> mixed = loads_of_prompts(groups);
-  for (const auto& [key, members] : groups) {
+  GroupedLogs found = grouped(logs, plain);
+  RunList runs{.all = {}, .warnings = std::move(found.warnings)};
+  const std::set<RunLoad> mixed = loads_of_prompts(found.groups);
+  for (const auto& [key, members] : found.groups) {
     runs.all.push_back(run_of(key.first, key.second, placed_of(members), !mixed.contains(key.second)));
     for (const Member& member : members) runs.all.back().files.insert(member.file);
   }
-  for (const auto& [drafter, traces] : sorted.traces) {
+  constexpr std::int64_t longest_replay = 12;
+  for (const auto& [drafter, traces] : found.traces) {
     for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) runs.all.push_back(replayed_run(traces, gamma));
   }
   return runs;
-}
-
-std::string difference_of(const Run& one, const Run& other) {
-  if (std::string names = names_differ(one.setting, other.setting); !names.empty()) return names;
-  for (const auto& [name, values] : one.circumstances) {
-    const auto found = other.circumstances.find(name);
-    if (found == other.circumstances.end() || found->second == values) continue;
-    return fmt::format("{} {} against {}", name, values_text(values), values_text(found->second));
-  }
-  std::string differs = loads_differ(one, other);
-  if (differs.empty()) differs = lengths_differ("context", one.context_tokens, other.context_tokens);
-  return differs.empty() ? lengths_differ("output", one.output_tokens, other.output_tokens) : differs;
-}
-
-std::string load_text(const Run& run) {
-  std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
-  if (run.load.sampling) of += ", " + *run.load.sampling;
-  if (run.load.context) of += fmt::format(" at {}", token_count_text(run.context_tokens.value_or(*run.load.context)));
-  if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
-  if (run.load.offered_requests) return fmt::format("{:.0f} requests at once{}", *run.load.offered_requests, of);
-  if (!run.requests || !run.load.requests) return "unknown load" + of;
-  return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
-}
-
-namespace {
-
-/// "adaptive, 3.1 of 7": an engine that drafts or verifies fewer tokens than it could.
-std::string adaptive_text(const Run& run) {
-  if (!run.drafted || !run.setting.gamma) return "adaptive";
-  return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
-}
-
-}  // namespace
-
-namespace {
-
-/// What tells a setting apart from others of `runs`, with its draft length in the middle unless that is empty.
-std::string setting_words(const RunSetting& setting, std::span<const Run> runs, const std::string& length) {
-  std::set<std::string> drafters;
-  std::set<std::string> models;
-  std::set<std::string> versions;
-  for (const Run& one : runs) {
-    if (one.is_plain()) continue;
-    drafters.insert(one.setting.drafter);
-    models.insert(one.setting.draft_model);
-    versions.insert(one.setting.engine + " " + one.setting.version);
-  }
-  std::vector<std::string> words;
-  const auto add = [&](const std::string& word, std::size_t kinds) {
-    if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
-  };
-  add(setting.drafter, drafters.size());
-  add(setting.draft_model, models.size());
-  if (!length.empty()) words.push_back(length);
-  add(setting.engine + " " + setting.version, versions.size());
-  if (!setting.file.empty()) words.push_back(readable(short_name(setting.file), longest_drafter));
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-}  // namespace
-
-std::string setting_text(const Run& run, std::span<const Run> runs) {
-  if (run.is_plain()) return "plain";
-  const std::string length = run.setting.adaptive ? adaptive_text(run)
-                             : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
-                                                  : std::string("K unknown");
-  return setting_words(run.setting, runs, length);
-}
-
-std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
-  return setting_words(setting, runs, "");
-}
-
-std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {
-  const auto first = targets_of(one);
-  const auto second = targets_of(other);
-  const auto against = [](const std::string& left, const std::string& right) {
-    return fmt::format("target {} against {}", readable(left), readable(right));
-  };
-  if (first.size() > 1) return against(*first.begin(), *first.rbegin());
-  if (first.empty() || second.empty() || first == second) return "";
-  return against(*first.begin(), *second.begin());
-}
-
-nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const auto& [code, line, message] : warnings) {
-    rows.push_back({{"code", code}, {"line", nullptr}, {"message", message}});
-    if (line > 0) rows.back()["line"] = line;
-  }
-  return rows;
-}
-
-std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
-  std::set<std::string> codes;
-  std::vector<std::string> lines;
-  for (const logs::LogWarning& warning : warnings) {
-    if (codes.insert(warning.code).second) lines.push_back(warning.code + " " + readable(warning.message));
-  }
-  return lines;
 }
 
 }  // namespace foredraft::answers

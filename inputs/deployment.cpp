@@ -15,12 +15,13 @@ constexpr double max_overhead_us = 1e9;
 using Asked = AskedDeployment;
 
 /// Those of a data sheet first: they mean nothing where times were measured.
-constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
+constexpr std::array<RequestField<Asked>, 14> fields_of_deployment{
     {{"target-format", &Asked::target_format},
      {"draft-format", &Asked::draft_format},
      {"kv-format", &Asked::kv_format},
      {"target-tp", WholeNumber<Asked>{&Asked::target_tp, 1, max_devices}},
      {"draft-tp", WholeNumber<Asked>{&Asked::draft_tp, 1, max_devices}},
+     {"target-pp", WholeNumber<Asked>{&Asked::target_pp, 1, max_devices}},
      {"expert-skew", RealNumber<Asked>{&Asked::expert_skew, 0.0, 1.0}},
      {"bandwidth-efficiency", RealNumber<Asked>{&Asked::bandwidth_efficiency, 0.01, 1.0}},
      {"compute-efficiency", RealNumber<Asked>{&Asked::compute_efficiency, 0.01, 1.0}},
@@ -29,7 +30,7 @@ constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
      {"draft-host-us", RealNumber<Asked>{&Asked::draft_host_us, 0.0, max_overhead_us}},
      {"ignore-memory", &Asked::ignore_memory},
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
-constexpr std::size_t sheet_fields = 9;
+constexpr std::size_t sheet_fields = 10;
 
 /// At most the tokens that the draft has, and of a block as many as acceptance is known for.
 void limit_drafts(std::int64_t most, answers::ProfileQuestion& question) {

@@ -52,8 +52,8 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
 /// What distinguishes the times of two rooflines of the same models.
 std::string deployment_key(const Roofline& asked) {
   const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
-                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.expert_skew,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
+                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.target_pp, text(asked.expert_skew),
                      text(asked.bandwidth_efficiency), text(asked.compute_efficiency), text(asked.step_overhead_us),
                      text(asked.iteration_us), asked.memory_utilization, asked.ignore_memory,
                      asked.allow_vocabulary_mismatch);
@@ -73,6 +73,7 @@ AskedDeployment asked_deployment(const Roofline* asked) {
           .kv_format = read_format<latency::NumberFormat>("cost.kv_format", asked->kv_format),
           .target_tp = asked->target_tp,
           .draft_tp = asked->draft_tp,
+          .target_pp = asked->target_pp,
           .expert_skew = asked->expert_skew};
 }
 

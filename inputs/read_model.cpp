@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/names.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
@@ -33,14 +35,65 @@ const latency::ModelShape* shipped_model(const std::string& name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
+/// Whether it is "OWNER/NAME" and no path of another form.
+bool is_hub_id(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const auto allowed = [](char c) { return !plain_name({&c, 1}).empty() || c == '-' || c == '_' || c == '.'; };
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < name.size() && name.front() != '.' &&
+         name[slash + 1] != '.' && std::ranges::all_of(name.substr(0, slash), allowed) &&
+         std::ranges::all_of(name.substr(slash + 1), allowed) && !name.ends_with(".toml") && !name.ends_with(".json");
+}
+
+enum class Variants { kept, dropped };
+
+/// What a name of a checkpoint says of its shape: no case, no separators but those between digits (Qwen2.5-7B is no
+/// Qwen2-57B), and if `variants` are dropped no word that says how it was trained: "llama3.1.8b".
+std::string shape_name(std::string_view name, Variants variants) {
+  constexpr std::array<std::string_view, 6> trained{"base", "chat", "hf", "instruct", "it", "meta"};
+  const auto is_plain = [](char c) { return !plain_name({&c, 1}).empty(); };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string joined;
+  for (auto at = name.begin(); at != name.end();) {
+    const auto end = std::find_if_not(at, name.end(), is_plain);
+    const std::string word = plain_name({at, end});
+    at = std::find_if(end, name.end(), is_plain);
+    if (word.empty() || (variants == Variants::dropped && std::ranges::find(trained, word) != trained.end())) continue;
+    if (!joined.empty() && is_digit(joined.back()) && is_digit(word.front())) joined += '.';
+    joined += word;
+  }
+  return joined;
+}
+
+/// The shipped shape of a checkpoint on the Hugging Face hub; its name may lack the owner. Null if none ships.
+const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
+  const std::string of_owner = is_hub_id(name) ? name.substr(name.find('/') + 1) : name;
+  for (const Variants variants : {Variants::kept, Variants::dropped}) {
+    const std::string wanted = shape_name(of_owner, variants);
+    for (const latency::ModelShape& shape : latency::model_registry()) {
+      if (shape_name(shape.name, Variants::kept) == wanted) return &shape;
+    }
+  }
+  return nullptr;
+}
+
+std::string taken_for(const std::string& checkpoint) { return fmt::format("taken for {}", readable(checkpoint)); }
+
 [[noreturn]] void throw_unknown(const std::string& what, const std::string& why) {
-  std::vector<std::string> known;
-  for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
-  const std::string_view near = nearest(lower_case(what), known);
-  throw InputError(fmt::format("{}: {} - {}", readable(what), why,
-                               near.empty() ? "foredraft list models prints the shipped ones; or name a FILE.toml, a "
-                                              "config.json or a folder that holds one"
-                                            : fmt::format("did you mean {}?", near)));
+  std::string what_to_do;
+  if (is_hub_id(what)) {
+    const std::string name = what.substr(what.find('/') + 1);
+    what_to_do =
+        fmt::format("download its config.json, e.g. hf download {} config.json --local-dir {}, and name {}/config.json",
+                    what, name, name);
+  } else {
+    std::vector<std::string> known;
+    for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
+    what_to_do = suggestion_for(lower_case(what), known, "models");
+    if (nearest(lower_case(what), known).empty()) {
+      what_to_do += "; or name a FILE.toml, a config.json or a folder that holds one";
+    }
+  }
+  throw InputError(fmt::format("{}: {} - {}", readable(what), why, what_to_do));
 }
 
 /// The name of its folder.
@@ -94,6 +147,9 @@ ReadModel read_path(const std::string& what) {
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
+    if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
+      return {.shape = *shape, .notes = {taken_for(what)}};
+    }
     throw_unknown(what, "neither a shipped model nor a file");
   }
   if (fs::is_directory(status)) {
@@ -120,7 +176,14 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
 
 std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
-  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
+  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
+    if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
+        shape != nullptr && has_steps(profile, shape->name)) {
+      if (lower_case(name) != shape->name) pair.notes.push_back(fmt::format("{}: {}", shape->name, taken_for(name)));
+      name = shape->name;
+    }
+    return std::nullopt;
+  }
   ReadModel read = read_model(name);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
@@ -172,24 +235,48 @@ bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, 
   return true;
 }
 
-/// A head without a vocabulary projection of its own reads the target's tables as they are stored.
-void share_tables(const latency::ModelShape& target, const latency::WeightFormats& stored,
-                  latency::WeightFormats& formats) {
-  using latency::ModelPart;
-  formats.set(ModelPart::embedding, stored.of(ModelPart::embedding));
-  formats.set(ModelPart::vocabulary, stored.of(target.tied ? ModelPart::embedding : ModelPart::vocabulary));
-}
+/// Over how many devices, and how experts are chosen.
+struct AskedSplit {
+  std::optional<std::int64_t> tensor, pipeline;
+  std::optional<double> skew;
+};
 
-latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::WeightFormats> weights,
-                                  std::optional<NumberFormat> cache, std::optional<std::int64_t> devices,
-                                  std::optional<double> skew) {
-  latency::Deployment deployment{.tensor_parallel = devices.value_or(1), .expert_skew = skew.value_or(0.0)};
+latency::Deployment deployment_of(const std::optional<ReadModel>& model,
+                                  const std::optional<latency::WeightFormats>& weights,
+                                  std::optional<NumberFormat> cache, const AskedSplit& split) {
+  latency::Deployment deployment{.tensor_parallel = split.tensor.value_or(1),
+                                 .pipeline_parallel = split.pipeline.value_or(1),
+                                 .expert_skew = split.skew};
   deployment.weights =
       weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::WeightFormats(NumberFormat::fp16));
   deployment.kv_cache = cache ? *cache
                               : (model ? model->kv_cache : std::nullopt)
                                     .value_or(latency::default_cache_format(deployment.weights.layers()));
   return deployment;
+}
+
+/// What a reader of the answer should know of the formats.
+void note_formats(const ReadModel& model, const std::optional<latency::WeightFormats>& stated, DeployedPair& pair) {
+  if (stated && stated->name().starts_with("ud-")) {
+    pair.notes.push_back(
+        fmt::format("{}: Unsloth chooses types by layer and model; counted as the file of llama.cpp of "
+                    "that size",
+                    stated->name()));
+  }
+  if (!stated && model.shape.native_formats && model.weights == model.shape.native_formats) {
+    pair.notes.push_back(
+        fmt::format("{}: in the formats of its checkpoint, {}", model.shape.name, to_text(*model.weights)));
+  }
+}
+
+/// A head without a vocabulary projection of its own reads the target's.
+void share_vocabulary(const latency::ModelShape& draft, DeployedPair& pair) {
+  if (draft.architecture != latency::Architecture::head || draft.head.own_vocabulary) return;
+  latency::WeightFormats& formats = pair.draft_deployment.weights;
+  const latency::WeightFormat& shared = pair.target_deployment.weights.of(latency::ModelPart::vocabulary);
+  if (formats.of(latency::ModelPart::vocabulary).bits != shared.bits) {
+    formats.set(latency::ModelPart::vocabulary, shared);
+  }
 }
 
 // ---- tables
@@ -223,9 +310,13 @@ std::string rounding_text(const latency::ModelShape& shape) {
 }  // namespace
 
 ReadModel read_model(const std::string& what) {
-  if (const latency::ModelShape* shape = shipped_model(what)) return {.shape = *shape};
+  if (const latency::ModelShape* shape = shipped_model(what)) {
+    return {.shape = *shape, .weights = shape->native_formats};
+  }
   try {
-    return read_path(what);
+    ReadModel model = read_path(what);
+    if (!model.weights) model.weights = model.shape.native_formats;
+    return model;
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }
@@ -269,22 +360,20 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
     if (auto note = vocabulary_note(target->shape, draft->shape)) pair.notes.push_back(*std::move(note));
   }
   const AskedDeployment& on = asked.deployment;
-  pair.target_deployment = deployment_of(target, on.target_format, on.kv_format, on.target_tp, on.expert_skew);
+  pair.target_deployment =
+      deployment_of(target, on.target_format, on.kv_format, {on.target_tp, on.target_pp, on.expert_skew});
   pair.draft_deployment =
       deployment_of(draft, own_layers && !on.draft_format ? on.target_format : on.draft_format, on.kv_format,
-                    own_layers && !on.draft_tp ? on.target_tp : on.draft_tp, on.expert_skew);
-  if (target && draft && draft->shape.architecture == latency::Architecture::head &&
-      !draft->shape.head.own_vocabulary) {
-    share_tables(target->shape, pair.target_deployment.weights, pair.draft_deployment.weights);
+                    {own_layers && !on.draft_tp ? on.target_tp : on.draft_tp, {}, on.expert_skew});
+  if (target) note_formats(*target, on.target_format, pair);
+  if (draft && !asked.heads) {
+    if (!own_layers) note_formats(*draft, on.draft_format, pair);
+    share_vocabulary(draft->shape, pair);
   }
   return pair;
 }
 
-std::string format_suggestion(std::string_view word) {
-  std::vector<std::string> known;
-  for (const NumberFormat one : latency::number_formats()) known.emplace_back(to_string(one));
-  return suggestion_for(word, known);
-}
+std::string format_suggestion(std::string_view word) { return suggestion_for(word, latency::weight_format_words()); }
 
 Table model_table() {
   Table table;

@@ -18,7 +18,7 @@
 /// The models that a command can name.
 namespace foredraft::inputs {
 
-/// A shape with its origin, and the formats of its checkpoint if the config states them.
+/// A shape with its origin, and the formats of its checkpoint if the config or the model file states them.
 struct ReadModel {
   latency::ModelShape shape;
   std::optional<latency::WeightFormats> weights = {};
@@ -29,9 +29,11 @@ struct ReadModel {
 
 /// The model that `what` names: a shipped one (ignoring case), FILE.toml with one model, FILE.toml:NAME, a config.json
 /// of Hugging Face (with a hf_quant_config.json beside it), or its folder. A shipped name takes precedence over a
-/// folder of that name; write ./NAME for the folder. A model of a config.json is named after its folder, or after the
-/// file if that has another name. Throws InputError for anything else, with the nearest shipped name, and for a file
-/// that is no model, with all problems.
+/// folder of that name; write ./NAME for the folder. A name of a checkpoint on the Hugging Face hub
+/// ("Qwen/Qwen3-8B", "Llama-3.1-8B-Instruct") means the shipped shape of that name without owner, case, separators and
+/// words of training, with a note. A model of a config.json is named after its folder, or after the file if that has
+/// another name. Throws InputError for anything else, with the nearest shipped name or how to download the config.json,
+/// and for a file that is no model, with all problems.
 [[nodiscard]] ReadModel read_model(const std::string& what);
 
 /// Why `draft` cannot draft for `target` because of different tokens: vocabulary sizes that differ by 1 % or more.
@@ -52,11 +54,13 @@ struct ReadModel {
 
 /// What is stated of how models run on a device; nothing: the default.
 struct AskedDeployment {
-  /// Default: those of the model's config, else fp16; for the KV cache that of the weights, bf16 if these are narrower.
+  /// Default: those of the model's config or of its checkpoint, else fp16; for the KV cache that of the weights, bf16
+  /// if these are narrower.
   std::optional<latency::WeightFormats> target_format = {}, draft_format = {};
   std::optional<latency::NumberFormat> kv_format = {};
-  std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share a model; default 1
-  std::optional<double> expert_skew = {};                     ///< 0 (default): tokens choose experts independently
+  std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share each layer; default 1
+  std::optional<std::int64_t> target_pp = {};  ///< groups of them with some of the layers each; default 1
+  std::optional<double> expert_skew = {};      ///< 0: tokens choose experts independently
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< attained shares
   std::optional<double> step_overhead_us = {};    ///< of every forward pass beside its operators
   std::optional<double> memory_utilization = {};  ///< share of a device's memory for weights and caches

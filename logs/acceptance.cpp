@@ -108,7 +108,7 @@ std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_vie
     }
     const auto at = static_cast<std::size_t>(*length);
     if (histogram.size() <= at) histogram.resize(at + 1, 0);
-    histogram[at] = entries.count(entry.key()).value_or(0);
+    histogram[at] = entries.required_count(entry.key());
   }
   return histogram;
 }

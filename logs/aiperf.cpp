@@ -184,7 +184,14 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
   const auto count = block.real("Request Count (count)");
   const auto latency_ms = block.real("Request Latency (ms)");
   if (answered && count && *answered > 0.0) run.times.duration_s = *count / *answered;
-  if (answered && latency_ms) run.requests = *answered * *latency_ms / 1000.0;
+  // Those that decode. The latency of a request holds its time in the queue, which TTFT ends; without either that is
+  // not known apart.
+  constexpr double ms_per_s = 1000.0;
+  if (run.times.tpot_ms) {
+    run.requests = *throughput * *run.times.tpot_ms / ms_per_s;
+  } else if (answered && latency_ms) {
+    run.requests = *answered * (*latency_ms - std::min(*latency_ms, run.times.ttft_ms.value_or(0.0))) / ms_per_s;
+  }
   set_lengths(block.real("Input Sequence Length (tokens)"), block.real("Output Sequence Length (tokens)"), run.stratum);
   contents.observations.push_back(std::move(run));
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -17,9 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Any two keys identify an answer, if one is of a choice.
 bool claims_answers(const Json& value) {
+  constexpr std::array<const char*, 5> keys{"new_tokens", "wall_time", "idxs", "decoding_steps", "accept_lengths"};
   const Json* choice = first_entry(value, "choices");
-  return choice != nullptr && value.contains("question_id") && has_keys(*choice, {"new_tokens", "wall_time"});
+  if (choice == nullptr) return false;
+  const auto known = keys_of(*choice, keys);
+  return known > 0 && known + (value.contains("question_id") ? 1 : 0) >= 2;
 }
 
 /// Accepted drafts of each step: the tokens that it emitted minus one.
@@ -54,23 +64,37 @@ AcceptanceCounts counts_of_indices(const JsonFields& choice, std::int64_t new_to
   return {.steps = steps, .accepted_tokens = new_tokens - steps, .steps_estimated = true};
 }
 
+/// Nullopt if there is nothing to count steps by.
+std::optional<AcceptanceCounts> counts_of_choice(const JsonFields& choice, std::optional<std::int64_t> new_tokens,
+                                                 AcceptanceTrace& trace) {
+  if (choice.has("accept_lengths")) return counts_of_lengths(choice, trace);
+  if (!new_tokens || (!choice.has("idxs") && !choice.has("decoding_steps"))) return std::nullopt;
+  return counts_of_indices(choice, *new_tokens);
+}
+
 void read_answer(const JsonFields& answer, LogContents& contents) {
   note(contents.settings.target, answer.text("model_id"));
   for (const JsonFields& choice : answer.objects("choices")) {
     Observation observation{.line = answer.line(), .span = Span::request, .requests = 1.0};
-    const std::int64_t new_tokens = sum_of_counts(choice.counts("new_tokens"), "new_tokens", answer.line());
-    AcceptanceCounts counts = choice.has("accept_lengths") ? counts_of_lengths(choice, observation.trace)
-                                                           : counts_of_indices(choice, new_tokens);
-    observation.decoding = counts.accepted_tokens == 0 ? Decoding::plain : Decoding::speculative;
-    const std::vector<double> turns_s = choice.reals("wall_time");
-    const double wall_s = std::accumulate(turns_s.begin(), turns_s.end(), 0.0);
-    observation.times.duration_s = wall_s;
-    if (wall_s > 0.0) observation.times.output_tokens_per_s = static_cast<double>(new_tokens) / wall_s;
-    if (counts.steps > 0) observation.times.iteration_ms = wall_s * 1000.0 / static_cast<double>(counts.steps);
-    warn_once(contents, "W12", answer.line(), "wall_time includes prefill: iteration times are slightly too long");
+    std::optional<std::int64_t> new_tokens;
+    if (choice.has("new_tokens")) {
+      new_tokens = sum_of_counts(choice.counts("new_tokens"), "new_tokens", answer.line());
+      observation.stratum.output_tokens = static_cast<double>(*new_tokens);
+    }
+    auto counts = counts_of_choice(choice, new_tokens, observation.trace);
+    if (counts) observation.decoding = counts->accepted_tokens == 0 ? Decoding::plain : Decoding::speculative;
+    if (choice.has("wall_time")) {
+      const std::vector<double> turns_s = choice.reals("wall_time");
+      const double wall_s = std::accumulate(turns_s.begin(), turns_s.end(), 0.0);
+      observation.times.duration_s = wall_s;
+      if (wall_s > 0.0 && new_tokens) observation.times.output_tokens_per_s = static_cast<double>(*new_tokens) / wall_s;
+      if (counts && counts->steps > 0) {
+        observation.times.iteration_ms = wall_s * 1000.0 / static_cast<double>(counts->steps);
+      }
+      warn_once(contents, "W12", answer.line(), "wall_time includes prefill: iteration times are slightly too long");
+    }
     observation.stratum.category = answer.text("category");
     observation.stratum.request = answer.text("question_id");
-    observation.stratum.output_tokens = static_cast<double>(new_tokens);
     if (observation.decoding == Decoding::speculative) {
       observation.acceptance = std::move(counts);
     } else {
@@ -160,7 +184,8 @@ LogFormat answers_format() {
           .summary = "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question",
           .engine = "",
           .gives = {"no", "yes", "(yes)", "iteration", "1"},
-          .reads = JsonFormat{"wall_time", claims_answers, of_object<read_answer>}};
+          .reads = JsonFormat{"wall_time|new_tokens|accept_lengths|decoding_steps|idxs", claims_answers,
+                              of_object<read_answer>}};
 }
 
 LogFormat request_metrics_format() {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -16,37 +25,59 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::array<const char*, 8> guidellm_metrics{
+    "request_concurrency",    "requests_per_second",      "output_tokens_per_second", "inter_token_latency_ms",
+    "time_to_first_token_ms", "time_per_output_token_ms", "request_latency",          "output_tokens"};
+constexpr std::string_view guidellm_anchor =
+    "benchmarks|request_concurrency|requests_per_second|output_tokens_per_second|inter_token_latency_ms"
+    "|time_to_first_token_ms|time_per_output_token_ms";
+
+/// The configuration of a benchmark, "args" before version 0.4.
+const char* config_key(const Json& benchmark) { return benchmark.contains("config") ? "config" : "args"; }
+
+/// Keys of a benchmark that are GuideLLM's own: metrics by state of requests, and its strategy.
+std::ptrdiff_t keys_of_guidellm(const Json& benchmark) {
+  if (!benchmark.is_object()) return 0;
+  const char* const config = config_key(benchmark);
+  const std::ptrdiff_t strategy = benchmark.contains(config) && has_keys(benchmark.at(config), {"strategy"}) ? 1 : 0;
+  if (!benchmark.contains("metrics")) return strategy;
+  const Json& metrics = benchmark.at("metrics");
+  return strategy + std::ranges::count_if(guidellm_metrics, [&](const char* key) {
+           return has_keys(metrics, {key}) && has_keys(metrics.at(key), {"successful"});
+         });
+}
+
+/// A report, or one of its benchmarks; any two keys identify it.
 bool claims_guidellm(const Json& value) {
   const Json* benchmark = first_entry(value, "benchmarks");
-  return benchmark != nullptr && has_keys(*benchmark, {"config", "metrics"});
+  return benchmark != nullptr ? keys_of_guidellm(*benchmark) >= 1 : keys_of_guidellm(value) >= 2;
 }
 
 /// Over answered requests; the median, with a warning (W20), if the mean is not there.
-std::optional<double> mean_of(const JsonFields& metrics, std::string_view name, LogContents& contents) {
-  if (!metrics.has(name)) return std::nullopt;
-  const JsonFields metric = metrics.required_object(name);
-  if (const auto mean = metric.real_in("successful", "mean")) return mean;
-  const auto median = metric.real_in("successful", "median");
+std::optional<double> mean_of(const std::optional<JsonFields>& metrics, std::string_view name, LogContents& contents) {
+  const auto metric = metrics ? metrics->object(name) : std::nullopt;
+  if (!metric) return std::nullopt;
+  if (const auto mean = metric->real_in("successful", "mean")) return mean;
+  const auto median = metric->real_in("successful", "median");
   if (median) {
-    warn_once(contents, "W20", metrics.line(), fmt::format("the mean {} is not there: its median was taken", name));
+    warn_once(contents, "W20", metric->line(), fmt::format("the mean {} is not there: its median was taken", name));
   }
   return median;
 }
 
 void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents) {
-  const JsonFields metrics = benchmark.required_object("metrics");
-  const JsonFields config = benchmark.required_object("config");
+  const auto metrics = benchmark.object("metrics");
+  const auto config = benchmark.object(config_key(benchmark.json()));
   Observation observation{
       .line = benchmark.line(), .span = Span::run, .requests = mean_of(metrics, "request_concurrency", contents)};
-  if (config.has("strategy")) {
-    const JsonFields strategy = config.required_object("strategy");
-    const std::string kind = strategy.text("type_").value_or("");
-    if (kind == "constant" || kind == "poisson") observation.times.request_rate_per_s = strategy.real("rate");
-    if (kind == "concurrent") observation.concurrency = strategy.real("streams");
+  if (const auto strategy = config ? config->object("strategy") : std::nullopt) {
+    const std::string kind = strategy->text("type_").value_or("");
+    if (kind == "constant" || kind == "poisson") observation.times.request_rate_per_s = strategy->real("rate");
+    if (kind == "concurrent") observation.concurrency = strategy->real("streams");
     if (kind == "synchronous") observation.concurrency = 1.0;
   }
   observation.times.served_requests_per_s = mean_of(metrics, "requests_per_second", contents);
-  if (const auto totals = metrics.object("request_totals")) {
+  if (const auto totals = metrics ? metrics->object("request_totals") : std::nullopt) {
     observation.completed_requests = totals->count("successful");
     observation.failed_requests = totals->count("errored");
   }
@@ -59,6 +90,7 @@ void read_guidellm_benchmark(const JsonFields& benchmark, LogContents& contents)
 }
 
 void read_guidellm(const JsonFields& file, LogContents& contents) {
+  if (!file.has("benchmarks")) return read_guidellm_benchmark(file, contents);
   for (const JsonFields& benchmark : file.objects("benchmarks")) read_guidellm_benchmark(benchmark, contents);
 }
 
@@ -118,7 +150,7 @@ LogFormat guidellm_format() {
           .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{"benchmarks", claims_guidellm, of_object<read_guidellm>}};
+          .reads = JsonFormat{guidellm_anchor, claims_guidellm, of_object<read_guidellm>}};
 }
 
 LogFormat speculators_format() {

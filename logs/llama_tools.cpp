@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,28 +31,38 @@ template <typename Fields>
 void read_llama_bench_test(const Fields& test, LogContents& contents) {
   note(contents.settings.target, test.text("model_filename"));
   if (const auto build = test.text("build_number"); build && contents.version.empty()) contents.version = "b" + *build;
-  const std::int64_t prompt = test.count("n_prompt").value_or(0);
-  const std::int64_t generated = test.count("n_gen").value_or(0);
+  const auto prompt = test.count("n_prompt");
+  const auto generated = test.count("n_gen");
   const auto tokens_per_s = test.real("avg_ts");
-  if (!tokens_per_s || *tokens_per_s <= 0.0) return;
-  if (prompt > 0 && generated > 0) {
-    return warn_once(contents, "W12", test.line(), "ignored tests that time prefill and decoding together");
+  if (!tokens_per_s || *tokens_per_s <= 0.0 || (prompt == 0 && generated == 0)) return;
+  if (prompt != 0 && generated != 0) {
+    return warn_once(contents, "W12", test.line(),
+                     prompt && generated ? "ignored tests that time prefill and decoding together"
+                                         : "ignored tests without n_prompt or n_gen: prefill may be in their times");
   }
   Observation observation{.line = test.line(), .span = Span::run, .decoding = Decoding::plain, .requests = 1.0};
-  const double depth = test.real("n_depth").value_or(0.0);
-  if (generated > 0) {
+  const auto tokens = prompt == 0 ? generated : prompt;
+  const auto depth = test.real("n_depth");
+  if (depth && tokens) observation.stratum.context_tokens = *depth + static_cast<double>(*tokens) / 2.0;
+  if (prompt == 0) {
     observation.times.output_tokens_per_s = tokens_per_s;
     observation.times.iteration_ms = observation.times.tpot_ms = 1000.0 / *tokens_per_s;
-    observation.stratum.output_tokens = static_cast<double>(generated);
-    observation.stratum.context_tokens = depth + static_cast<double>(generated) / 2.0;
+    if (generated) observation.stratum.output_tokens = static_cast<double>(*generated);
   } else {
     observation.times.prompt_tokens_per_s = tokens_per_s;
-    observation.stratum.context_tokens = depth + static_cast<double>(prompt) / 2.0;
   }
   contents.observations.push_back(std::move(observation));
 }
 
-bool is_llama_bench_test(const Json& value) { return has_keys(value, {"n_prompt", "n_gen", "avg_ts", "build_number"}); }
+/// Any two keys identify a test, if one is of its times.
+constexpr std::array<const char*, 6> test_time_keys{"avg_ts", "stddev_ts", "samples_ts",
+                                                    "avg_ns", "stddev_ns", "samples_ns"};
+constexpr std::array<const char*, 5> test_keys{"n_prompt", "n_gen", "n_depth", "build_number", "model_filename"};
+
+bool is_llama_bench_test(const Json& value) {
+  const auto times = keys_of(value, test_time_keys);
+  return times > 0 && times + keys_of(value, test_keys) >= 2;
+}
 
 bool claims_llama_bench(const Json& value) {
   return value.is_array() ? !value.empty() && is_llama_bench_test(value.front()) : is_llama_bench_test(value);
@@ -63,22 +79,36 @@ void read_llama_bench_row(std::span<const std::string> columns, std::span<const 
 
 // ---- `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
 
-bool claims_llama_batched_bench(const Json& value) { return has_keys(value, {"pp", "tg", "pl", "n_kv", "t_tg"}); }
+/// Any two keys identify a row, if one is of its times.
+bool claims_llama_batched_bench(const Json& value) {
+  constexpr std::array<const char*, 4> times{"t_tg", "speed_tg", "t_pp", "speed_pp"};
+  constexpr std::array<const char*, 6> others{"pp", "tg", "pl", "n_kv", "n_kv_max", "is_pp_shared"};
+  const auto timed = keys_of(value, times);
+  return timed > 0 && timed + keys_of(value, others) >= 2;
+}
+
+/// A whole number as a real one; nullopt if it or its object is absent.
+std::optional<double> real_of_count(const std::optional<JsonFields>& record, std::string_view key) {
+  const auto count = record ? record->count(key) : std::nullopt;
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
 
 void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
-  const auto generated = static_cast<double>(row.required_count("tg"));
-  const double decode_s = row.required_real("t_tg");
-  if (generated <= 0.0 || decode_s <= 0.0) return;
-  Observation observation{.line = row.line(),
-                          .span = Span::run,
-                          .decoding = Decoding::plain,
-                          .requests = static_cast<double>(row.required_count("pl"))};
+  const auto generated = real_of_count(row, "tg");
+  const auto decode_s = row.real("t_tg");
+  if (generated == 0.0 || decode_s == 0.0) return;
+  Observation observation{
+      .line = row.line(), .span = Span::run, .decoding = Decoding::plain, .requests = real_of_count(row, "pl")};
   observation.times.duration_s = row.real("t");
   observation.times.output_tokens_per_s = row.real("speed_tg");
   observation.times.prompt_tokens_per_s = row.real("speed_pp");
-  observation.times.iteration_ms = observation.times.tpot_ms = decode_s / generated * 1000.0;
-  observation.stratum.output_tokens = generated;
-  observation.stratum.context_tokens = static_cast<double>(row.required_count("pp")) + generated / 2.0;
+  if (generated && decode_s) {
+    observation.times.iteration_ms = observation.times.tpot_ms = *decode_s / *generated * 1000.0;
+  } else if (observation.requests && observation.times.output_tokens_per_s.value_or(0.0) > 0.0) {
+    const double tokens_per_ms = *observation.times.output_tokens_per_s / 1000.0;
+    observation.times.iteration_ms = observation.times.tpot_ms = *observation.requests / tokens_per_ms;
+  }
+  set_lengths(real_of_count(row, "pp"), generated, observation.stratum);
   contents.observations.push_back(std::move(observation));
 }
 
@@ -229,7 +259,17 @@ void LlamaSpeculativeReader::read(const KeyValueBlock& block, LogContents& conte
 // ---- `llama-spec-bench --output-format jsonl` of ik_llama.cpp: attempts with and without speculation in one file,
 // with positions and draft times. Summary rows repeat the attempts.
 
-bool claims_ik_spec_bench(const Json& value) { return has_keys(value, {"row_type", "variant"}); }
+/// A row type and a section, or any two keys of sections identify a row.
+bool claims_ik_spec_bench(const Json& value) {
+  constexpr std::array<const char*, 4> sections{"variant", "timing", "tokens", "speculative"};
+  const auto holds = [&](const char* section, const char* key) {
+    return value.contains(section) && has_keys(value.at(section), {key}) ? 1 : 0;
+  };
+  if (has_keys(value, {"row_type"}) && keys_of(value, sections) > 0) return true;
+  return holds("variant", "is_baseline") + holds("timing", "decode_s") + holds("speculative", "num_drafts") +
+             holds("speculative", "acceptance_length") >=
+         2;
+}
 
 void add_positions(std::vector<std::int64_t>& sum, const std::vector<std::int64_t>& counts, std::int64_t line) {
   if (sum.size() < counts.size()) sum.resize(counts.size(), 0);
@@ -240,7 +280,15 @@ void add_positions(std::vector<std::int64_t>& sum, const std::vector<std::int64_
 }
 
 void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogContents& contents) {
-  AcceptanceCounts counts{.steps = drafts.required_count("num_drafts"),
+  const auto steps = drafts.count("num_drafts");
+  if (!steps) {
+    observation.acceptance_length = drafts.real("acceptance_length");
+    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+      drafts.reject("acceptance_length", drafts.json().at("acceptance_length").dump(), "must be at least 1");
+    }
+    return;
+  }
+  AcceptanceCounts counts{.steps = *steps,
                           .drafted_tokens = drafts.count("draft_tokens"),
                           .accepted_tokens = drafts.count("accepted_tokens")};
   for (const JsonFields& stage : drafts.objects("stages")) {
@@ -257,42 +305,39 @@ void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogC
 
 /// Whether the steps, which emit one token each, and the accepted drafts add up to the output; if not, some steps did
 /// not draft.
-bool every_step_drafted(const AcceptanceCounts& counts, std::int64_t generated) {
+bool every_step_drafted(const AcceptanceCounts& counts, std::optional<std::int64_t> generated) {
   constexpr std::int64_t ends = 2;  // the first token comes from the prompt, the last step may be cut
-  const std::int64_t emitted = counts.steps + counts.accepted_tokens.value_or(0);
-  return std::abs(generated - emitted) <= ends;
+  return generated && counts.accepted_tokens && std::abs(*generated - counts.steps - *counts.accepted_tokens) <= ends;
+}
+
+/// The arm of a row: without its flag a row that counts drafts is speculative, another one may be either.
+Decoding arm_of(const JsonFields& row) {
+  const auto variant = row.object("variant");
+  const auto baseline = variant ? variant->flag("is_baseline") : std::nullopt;
+  if (baseline) return *baseline ? Decoding::plain : Decoding::speculative;
+  return row.has("speculative") ? Decoding::speculative : Decoding::unknown;
 }
 
 void read_ik_spec_bench(const JsonFields& row, LogContents& contents) {
-  if (row.text("row_type") != "attempt") return;
-  const JsonFields variant = row.required_object("variant");
-  const JsonFields timing = row.required_object("timing");
-  const JsonFields tokens = row.required_object("tokens");
-  const bool plain = variant.flag("is_baseline").value_or(false);
-  Observation observation{.line = row.line(),
-                          .span = Span::request,
-                          .decoding = plain ? Decoding::plain : Decoding::speculative,
-                          .requests = 1.0};
-  const std::int64_t generated = tokens.required_count("generated");
-  const double decode_ms = timing.required_real("decode_s") * 1000.0;
-  observation.times.output_tokens_per_s = timing.real("decode_tps");
-  if (const auto prompt_s = timing.real("prompt_s")) observation.times.ttft_ms = *prompt_s * 1000.0;
-  if (generated > 0) observation.times.tpot_ms = decode_ms / static_cast<double>(generated);
-  observation.stratum.output_tokens = static_cast<double>(generated);
-  if (const auto prompt = tokens.count("prompt")) {
-    observation.stratum.context_tokens = static_cast<double>(*prompt) + static_cast<double>(generated) / 2.0;
-  }
-  if (plain) {
-    observation.times.iteration_ms = observation.times.tpot_ms;
-  } else {
-    read_ik_acceptance(row.required_object("speculative"), observation, contents);
-    const AcceptanceCounts& counts = *observation.acceptance;
-    if (counts.steps > 0 && every_step_drafted(counts, generated)) {
-      observation.times.iteration_ms = decode_ms / static_cast<double>(counts.steps);
+  if (row.text("row_type").value_or("attempt") != "attempt") return;
+  Observation observation{.line = row.line(), .span = Span::request, .decoding = arm_of(row), .requests = 1.0};
+  const auto decode_s = row.real_in("timing", "decode_s");
+  const auto generated = real_of_count(row.object("tokens"), "generated");
+  observation.times.output_tokens_per_s = row.real_in("timing", "decode_tps");
+  if (const auto prompt_s = row.real_in("timing", "prompt_s")) observation.times.ttft_ms = *prompt_s * 1000.0;
+  if (decode_s && generated.value_or(0.0) > 0.0) observation.times.tpot_ms = *decode_s * 1000.0 / *generated;
+  set_lengths(real_of_count(row.object("tokens"), "prompt"), generated, observation.stratum);
+  if (observation.decoding == Decoding::plain) observation.times.iteration_ms = observation.times.tpot_ms;
+  if (observation.decoding == Decoding::speculative) {
+    if (const auto drafts = row.object("speculative")) read_ik_acceptance(*drafts, observation, contents);
+    const auto& counts = observation.acceptance;
+    if (decode_s && counts && counts->steps > 0 && every_step_drafted(*counts, whole(generated))) {
+      observation.times.iteration_ms = *decode_s * 1000.0 / static_cast<double>(counts->steps);
     }
-    note(contents.settings.method, variant.json().contains("spec_types") && variant.json().at("spec_types").is_string()
-                                       ? variant.text("spec_types")
-                                       : std::nullopt);
+    const auto variant = row.object("variant");
+    if (variant && variant->has("spec_types") && variant->json().at("spec_types").is_string()) {
+      note(contents.settings.method, variant->text("spec_types"));
+    }
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -304,7 +349,8 @@ LogFormat llama_bench_format() {
           .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = JsonFormat{"avg_ts", claims_llama_bench, of_each<read_llama_bench_test<JsonFields>>}};
+          .reads = JsonFormat{"(?:avg|stddev|samples)_(?:ts|ns)", claims_llama_bench,
+                              of_each<read_llama_bench_test<JsonFields>>}};
 }
 
 LogFormat llama_bench_csv_format() {
@@ -316,11 +362,12 @@ LogFormat llama_bench_csv_format() {
 }
 
 LogFormat llama_batched_bench_format() {
-  return {.name = "llama-batched-bench",
-          .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "yes"},
-          .reads = JsonFormat{"t_tg", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
+  return {
+      .name = "llama-batched-bench",
+      .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
+      .engine = "llama.cpp",
+      .gives = {"-", "-", "-", "iteration", "yes"},
+      .reads = JsonFormat{"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
 }
 
 LogFormat llama_tables_format() {
@@ -344,7 +391,8 @@ LogFormat ik_spec_bench_format() {
           .summary = "ik_llama.cpp llama-spec-bench JSONL: positions and draft times",
           .engine = "ik_llama.cpp",
           .gives = {"yes", "yes", "yes", "iteration, drafting", "1"},
-          .reads = JsonFormat{"row_type", claims_ik_spec_bench, of_object<read_ik_spec_bench>}};
+          .reads = JsonFormat{"row_type|is_baseline|decode_s|num_drafts|acceptance_length", claims_ik_spec_bench,
+                              of_object<read_ik_spec_bench>}};
 }
 
 }  // namespace foredraft::logs

@@ -2,7 +2,15 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -17,41 +25,64 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Whether an object has the times of one request.
-bool is_llamacpp_request(const Json& value) { return has_keys(value, {"predicted_n", "predicted_ms"}); }
+/// Whether an object has the times of one request: its tokens and any other key of them.
+bool is_llamacpp_request(const Json& value) {
+  constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
+                                              "draft_n",      "draft_n_accepted",       "prompt_n",
+                                              "prompt_ms"};
+  return has_keys(value, {"predicted_n"}) && keys_of(value, others) > 0;
+}
 
-/// Steps follow from the tokens: each emits one that was not drafted, except that the first token comes from the
-/// prompt. Without `draft_n` the request drafted nothing (`undrafted`); with 0 it is a speculative one.
-Observation llamacpp_request(const JsonFields& timings, Decoding undrafted, LogContents& contents) {
-  Observation observation{.line = timings.line(), .span = Span::request, .decoding = undrafted};
-  const std::int64_t tokens = timings.required_count("predicted_n");
-  const double decode_ms = timings.required_real("predicted_ms");
-  const auto after_first = static_cast<double>(tokens - 1);
-  if (tokens > 1) observation.times.tpot_ms = decode_ms / after_first;
-  observation.times.ttft_ms = timings.real("prompt_ms");
-  observation.stratum.output_tokens = static_cast<double>(tokens);
-  if (const auto prompt = timings.count("prompt_n")) {
-    observation.stratum.context_tokens = static_cast<double>(*prompt) +
-                                         static_cast<double>(timings.count("cache_n").value_or(0)) +
-                                         static_cast<double>(tokens) / 2.0;
-  }
+/// Sets counts and the time of an iteration of a request that generated `after_first` tokens after those that come with
+/// prompts in `decode_ms`. Steps follow from the tokens: each emits one that was not drafted.
+void set_drafts(const JsonFields& timings, std::int64_t after_first, std::optional<double> decode_ms,
+                Observation& observation, LogContents& contents) {
   const auto drafted = timings.count("draft_n");
-  if (!drafted) {
-    if (undrafted == Decoding::plain) observation.times.iteration_ms = observation.times.tpot_ms;
-    return observation;
+  const auto accepted = drafted == 0 ? 0 : timings.count("draft_n_accepted");
+  if (!accepted) return;
+  if (*accepted > after_first && *accepted > 0) {
+    timings.reject("draft_n_accepted", std::to_string(*accepted),
+                   fmt::format("{} tokens were generated after the prompt's", after_first));
   }
-  const std::int64_t accepted = timings.count("draft_n_accepted").value_or(0);
-  if (accepted > 0 && accepted >= tokens) {
-    timings.reject("draft_n_accepted", std::to_string(accepted), fmt::format("predicted_n is {}", tokens));
-  }
-  observation.decoding = Decoding::speculative;
-  observation.acceptance = AcceptanceCounts{.steps = std::max<std::int64_t>(0, tokens - 1 - accepted),
+  observation.acceptance = AcceptanceCounts{.steps = std::max<std::int64_t>(0, after_first - *accepted),
                                             .drafted_tokens = drafted,
                                             .accepted_tokens = accepted,
                                             .steps_estimated = true};
   check_counts(*observation.acceptance, std::nullopt, timings.line(), contents);
-  if (observation.acceptance->steps > 0) {
-    observation.times.iteration_ms = decode_ms / static_cast<double>(observation.acceptance->steps);
+  if (decode_ms && observation.acceptance->steps > 0) {
+    observation.times.iteration_ms = *decode_ms / static_cast<double>(observation.acceptance->steps);
+  }
+}
+
+/// Time of all tokens of a request: as it is, or from its mean per token.
+std::optional<double> decode_ms_of(const JsonFields& timings, double tokens) {
+  if (const auto ms = timings.real("predicted_ms")) return ms;
+  if (const auto ms = timings.real("predicted_per_token_ms")) return *ms * tokens;
+  const auto rate = timings.real("predicted_per_second");
+  return rate && *rate > 0.0 ? std::optional(1000.0 * tokens / *rate) : std::nullopt;
+}
+
+/// The first token comes from the prompt. Without `draft_n` the request drafted nothing (`undrafted`); with 0 it is a
+/// speculative one.
+Observation llamacpp_request(const JsonFields& timings, Decoding undrafted, LogContents& contents) {
+  const bool drafts = timings.has("draft_n");
+  Observation observation{
+      .line = timings.line(), .span = Span::request, .decoding = drafts ? Decoding::speculative : undrafted};
+  observation.times.ttft_ms = timings.real("prompt_ms");
+  const auto tokens = timings.count("predicted_n");
+  if (!tokens) return observation;
+  const auto output = static_cast<double>(*tokens);
+  const auto decode_ms = decode_ms_of(timings, output);
+  if (decode_ms && *tokens > 1) observation.times.tpot_ms = *decode_ms / (output - 1.0);
+  observation.stratum.output_tokens = output;
+  if (const auto prompt = timings.count("prompt_n")) {
+    observation.stratum.context_tokens =
+        static_cast<double>(*prompt) + static_cast<double>(timings.count("cache_n").value_or(0)) + output / 2.0;
+  }
+  if (drafts) {
+    set_drafts(timings, *tokens - 1, decode_ms, observation, contents);
+  } else if (undrafted == Decoding::plain) {
+    observation.times.iteration_ms = observation.times.tpot_ms;
   }
   return observation;
 }
@@ -123,42 +154,90 @@ void read_llamacpp_timings(const Json& value, std::int64_t line, LogContents& co
 }
 
 // ---- `speed_bench.py --output` of llama.cpp: requests with llama-server's times if the file has them, else means of
-// each category, whose acceptance rate has no counts and is ignored.
+// each category, whose acceptance rate has no steps and is ignored.
 
+constexpr std::string_view speed_anchor = "(?:selected|completed|failed)_samples|avg_pred_t[/_]s";
+
+/// Any two keys identify a file, if one is its own.
 bool claims_speed_bench(const Json& value) {
-  return has_keys(value, {"config", "selected_samples", "summary", "results"});
+  constexpr std::array<const char*, 3> samples{"selected_samples", "completed_samples", "failed_samples"};
+  constexpr std::array<const char*, 3> others{"config", "summary", "results"};
+  const Json* row = first_entry(value, "summary");
+  const bool speeds = row != nullptr && (has_keys(*row, {"avg_pred_t_s"}) || has_keys(*row, {"avg_pred_t/s"}));
+  const auto own = keys_of(value, samples);
+  return (own > 0 || speeds) && own + keys_of(value, others) >= 2;
 }
 
-bool timed(const JsonFields& result) {
-  return is_llamacpp_request(result.json()) ||
-         (result.has("timings") && is_llamacpp_request(result.json().at("timings")));
+/// The request of a result: llama-server's times in it or in its `timings`, or the sums over its turns, each of which
+/// has its first token from its prompt. Nullopt if it failed or has no times.
+std::optional<Observation> speed_request(const JsonFields& result, Decoding undrafted, LogContents& contents) {
+  if (!result.flag("ok").value_or(true)) return std::nullopt;
+  if (result.has("timings") && is_llamacpp_request(result.json().at("timings"))) {
+    return llamacpp_request(result.required_object("timings"), Decoding::plain, contents);
+  }
+  if (is_llamacpp_request(result.json())) return llamacpp_request(result, Decoding::plain, contents);
+  const auto tokens = result.count("completion_tokens");
+  const auto turns = result.count("turns");
+  const auto decode_ms = result.real("predicted_ms");
+  if (!tokens || !turns || !decode_ms || *turns < 1 || *tokens <= *turns || *decode_ms <= 0.0) return std::nullopt;
+  Observation observation{.line = result.line(), .span = Span::request, .decoding = undrafted};
+  const std::int64_t after_first = *tokens - *turns;
+  observation.times.tpot_ms = *decode_ms / static_cast<double>(after_first);
+  const auto answer = static_cast<double>(*tokens) / static_cast<double>(*turns);
+  const auto prompt = result.count("prompt_tokens");
+  set_lengths(prompt ? std::optional(static_cast<double>(*prompt) / static_cast<double>(*turns)) : std::nullopt, answer,
+              observation.stratum);
+  if (*turns == 1) observation.times.ttft_ms = result.real("prompt_ms");
+  if (undrafted == Decoding::plain) {
+    observation.times.iteration_ms = observation.times.tpot_ms;
+  } else if (result.has("draft_n")) {
+    observation.decoding = Decoding::speculative;
+    set_drafts(result, after_first, *decode_ms, observation, contents);
+  }
+  return observation;
 }
 
 void read_speed_summary(const JsonFields& row, std::optional<double> requests, LogContents& contents) {
-  const std::string category = row.text("category").value_or("");
-  if (category == "overall") return;
-  const auto rate = row.real("avg_pred_t/s");
+  const auto rate = row.has("avg_pred_t_s") ? row.real("avg_pred_t_s") : row.real("avg_pred_t/s");
   Observation observation{.line = row.line(), .span = Span::run, .requests = requests};
   if (rate && *rate > 0.0) observation.times.tpot_ms = 1000.0 / *rate;
-  if (!category.empty()) observation.stratum.category = category;
+  if (const auto category = row.text("category"); category && !category->empty() && *category != "overall") {
+    observation.stratum.category = category;
+  }
   contents.observations.push_back(std::move(observation));
   warn_once(contents, "W10", row.line(), "means of rates by category, which are not the acceptance rate of all tokens");
 }
 
+/// Counts of drafts are 0 without speculation: a file in which nothing was drafted is of a run without it.
+Decoding undrafted_in(std::span<const JsonFields> results) {
+  const auto drafts = [](const JsonFields& result) { return result.count("draft_n"); };
+  if (std::ranges::any_of(results, [&](const auto& result) { return drafts(result).value_or(0) > 0; }))
+    return Decoding::unknown;
+  return std::ranges::any_of(results, [&](const auto& result) { return drafts(result) == 0; }) ? Decoding::plain
+                                                                                               : Decoding::unknown;
+}
+
 void read_speed_bench(const JsonFields& file, LogContents& contents) {
-  const auto requests = file.required_object("config").real("concurrency");
-  bool any_timed = false;
-  for (const JsonFields& result : file.objects("results")) {
-    if (!timed(result)) continue;
-    any_timed = true;
-    const JsonFields timings = result.has("timings") ? result.required_object("timings") : result;
-    Observation observation = llamacpp_request(timings, Decoding::plain, contents);
-    observation.requests = requests;
-    observation.stratum.category = result.text("category");
-    contents.observations.push_back(std::move(observation));
+  const auto requests = file.real_in("config", "concurrency");
+  Observation whole{.line = file.line(),
+                    .completed_requests = file.count("completed_samples"),
+                    .failed_requests = file.count("failed_samples")};
+  check_failures(whole, contents);
+  const std::vector<JsonFields> results = file.objects("results");
+  const Decoding undrafted = undrafted_in(results);
+  const std::size_t before = contents.observations.size();
+  for (const JsonFields& result : results) {
+    auto observation = speed_request(result, undrafted, contents);
+    if (!observation) continue;
+    observation->requests = requests;
+    observation->stratum.category = result.text("category");
+    contents.observations.push_back(std::move(*observation));
   }
-  if (any_timed) return;
-  for (const JsonFields& row : file.objects("summary")) read_speed_summary(row, requests, contents);
+  if (contents.observations.size() > before) return;
+  const std::vector<JsonFields> rows = file.objects("summary");
+  for (const JsonFields& row : rows) {
+    if (rows.size() == 1 || row.text("category") != "overall") read_speed_summary(row, requests, contents);
+  }
 }
 
 }  // namespace
@@ -168,7 +247,7 @@ LogFormat llamacpp_timings_format() {
           .summary = "llama-server answers with timings, and lists of such records",
           .engine = "llama.cpp",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"predicted_ms", claims_llamacpp_timings, read_llamacpp_timings}};
+          .reads = JsonFormat{"predicted_n", claims_llamacpp_timings, read_llamacpp_timings}};
 }
 
 LogFormat speed_bench_format() {
@@ -176,7 +255,7 @@ LogFormat speed_bench_format() {
           .summary = "llama.cpp speed_bench.py --output: requests by category, or their means",
           .engine = "llama.cpp",
           .gives = {"no", "(yes)", "no", "tokens", "yes"},
-          .reads = JsonFormat{"selected_samples", claims_speed_bench, of_object<read_speed_bench>}};
+          .reads = JsonFormat{speed_anchor, claims_speed_bench, of_object<read_speed_bench>}};
 }
 
 }  // namespace foredraft::logs

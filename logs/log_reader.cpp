@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "core/documents.hpp"
+#include "core/names.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 
@@ -111,6 +113,7 @@ struct LogReader::State {
 
   bool offer_line(std::string_view line);
   bool offer_value(std::string_view text);
+  void note_resembled(std::string_view text, std::span<const int> matching);
   void offer_header(std::string_view line);
   template <typename Offer>
   bool claimed(const LogFormat& format, const Offer& offer);
@@ -145,6 +148,9 @@ struct LogReader::State {
   bool at_start_ = true;
   bool ends_in_line_ = false;
   bool binary_ = false;
+  /// The first value that has a key of a format, but too few of them, and its line.
+  const LogFormat* resembled_ = nullptr;
+  std::int64_t resembled_line_ = 0;
   std::size_t pool_beyond_ = max_observations;
   std::size_t unrecognized_ = 0;  ///< bytes since the last item of a format
 };
@@ -344,14 +350,30 @@ bool LogReader::State::offer_value(std::string_view text) {
   const std::vector<int> matching = value_anchors_.in(text);
   if (matching.empty()) return false;
   const std::optional<nlohmann::ordered_json> value = parse_value(text);
-  return value && std::any_of(matching.begin(), matching.end(), [&](int index) {
-           const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
-           const auto& json = std::get<JsonFormat>(format.reads);
-           return json.claims(*value) && claimed(format, [&] {
-                    json.read(*value, line_, contents_);
-                    return true;
-                  });
-         });
+  if (!value) return false;
+  const bool read = std::any_of(matching.begin(), matching.end(), [&](int index) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    const auto& json = std::get<JsonFormat>(format.reads);
+    return json.claims(*value) && claimed(format, [&] {
+             json.read(*value, line_, contents_);
+             return true;
+           });
+  });
+  if (!read) note_resembled(text, matching);
+  return read;
+}
+
+/// Notes the first format one of whose keys is a whole one of the value.
+void LogReader::State::note_resembled(std::string_view text, std::span<const int> matching) {
+  if (resembled_ != nullptr) return;
+  for (const int index : matching) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    const RE2 key(fmt::format("[\"'](?:{})[\"']", std::get<JsonFormat>(format.reads).anchor), byte_options());
+    if (!RE2::PartialMatch(text, key)) continue;
+    resembled_ = &format;
+    resembled_line_ = line_;
+    return;
+  }
 }
 
 void LogReader::State::offer_header(std::string_view line) {
@@ -411,10 +433,14 @@ bool LogReader::State::taken(const Read& read) {
 void LogReader::State::reject_unknown() {
   const bool empty = line_ == 1 && !ends_in_line_;
   const std::string_view of = formats_.size() == 1 ? formats_.front()->name : "";
-  problems_.add({.text = empty        ? "the file is empty"
+  problems_.add({.line = resembled_line_,
+                 .text = empty        ? "the file is empty"
                          : binary_    ? "binary, not text"
                          : of.empty() ? "no line of a known format"
                                       : fmt::format("no line of the format {}", of),
+                 .why = resembled_ == nullptr
+                            ? ""
+                            : fmt::format("looks like {}, but has too few of its keys to be sure", resembled_->name),
                  .suggestion = std::string(binary_ ? "save it as text in UTF-8" : list_formats)});
 }
 

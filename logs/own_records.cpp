@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/names.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "logs/acceptance.hpp"
@@ -197,19 +198,20 @@ std::optional<double> number_or_mean(const JsonFields& measured, std::string_vie
 }
 
 void read_record_acceptance(const JsonFields& measured, Observation& observation, LogContents& contents) {
-  if (!measured.has("spec_num_drafts")) {
-    observation.acceptance_length = measured.real("accepted_length_tau");
+  const auto length = measured.real("accepted_length_tau");
+  const auto gamma = static_cast<double>(observation.gamma.value_or(0));
+  if (length && (!(*length >= 1.0) || (observation.gamma && *length > gamma + 1.0))) {
+    measured.reject("accepted_length_tau", number_text(*length), "must lie between 1 and num_speculative_tokens + 1");
+  }
+  const auto steps = measured.count("spec_num_drafts");
+  if (!length || !steps) {
+    observation.acceptance_length = length;
     return;
   }
-  const double length = measured.required_real("accepted_length_tau");
-  const auto gamma = static_cast<double>(observation.gamma.value_or(0));
-  if (!(length >= 1.0 && length <= gamma + 1.0)) {
-    measured.reject("accepted_length_tau", number_text(length), "must lie between 1 and num_speculative_tokens + 1");
-  }
-  AcceptanceCounts counts{.steps = measured.required_count("spec_num_drafts")};
-  const double accepted = (length - 1.0) * static_cast<double>(counts.steps);
+  AcceptanceCounts counts{.steps = *steps};
+  const double accepted = (*length - 1.0) * static_cast<double>(counts.steps);
   if (!(accepted <= static_cast<double>(max_logged_count))) {
-    measured.reject("accepted_length_tau", number_text(length), "must be at most 2^53 accepted tokens in total");
+    measured.reject("accepted_length_tau", number_text(*length), "must be at most 2^53 accepted tokens in total");
   }
   counts.accepted_tokens = std::llround(accepted);
   counts.steps_estimated = std::abs(accepted - std::round(accepted)) > whole_tokens;
@@ -251,7 +253,7 @@ void read_benchmark_record(const JsonFields& record, LogContents& contents) {
   const auto requests = measured.real("num_requests");
   if (output && requests && *requests > 0.0) observation.stratum.output_tokens = *output / *requests;
   if (!plain) {
-    observation.gamma = record.required_count("num_speculative_tokens");
+    observation.gamma = record.count("num_speculative_tokens");
     read_record_acceptance(measured, observation, contents);
   }
   times.iteration_ms = record_iteration_ms(measured, observation, contents);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -141,8 +143,8 @@ void read_acceptance_traces(const JsonFields& record, LogContents& contents) {
 // has batch size, depth, tree and acceptance length; rows without speculation have depth 0 or a name that says so.
 
 bool begins_with_setting(const Json& list) {
-  return list.is_array() && !list.empty() &&
-         has_keys(list.front(), {"batch_size", "steps", "topk", "num_draft_tokens", "metrics"});
+  constexpr std::array<const char*, 4> keys{"batch_size", "steps", "topk", "num_draft_tokens"};
+  return list.is_array() && !list.empty() && has_keys(list.front(), {"metrics"}) && keys_of(list.front(), keys) > 0;
 }
 
 bool is_dashboard_model(const Json& sets) {
@@ -175,10 +177,9 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
   const auto length = metric.real("accept_length");
   const std::string name = metric.text("Name").value_or("");
   const bool plain = names_plain(name) || steps == 0;
-  Observation observation{.line = metric.line(),
-                          .span = Span::run,
-                          .decoding = plain ? Decoding::plain : Decoding::speculative,
-                          .requests = setting.real("batch_size")};
+  Observation observation{.line = metric.line(), .span = Span::run, .requests = setting.real("batch_size")};
+  if (plain) observation.decoding = Decoding::plain;
+  if (!plain && (steps || !name.empty() || length.value_or(1.0) > 1.0)) observation.decoding = Decoding::speculative;
   observation.times.output_tokens_per_s = metric.real("output_throughput");
   observation.times.duration_s = metric.real("latency");
   observation.stratum.category = category;
@@ -186,10 +187,10 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
   }
+  if (length && *length < 1.0) metric.reject("accept_length", number_text(*length), "must be at least 1");
   // A tree drafts more tokens than its depth: neither is a draft length.
-  if (setting.count("topk").value_or(1) == 1) observation.gamma = steps;
+  if (setting.count("topk") == 1) observation.gamma = steps;
   observation.acceptance_length = length;
-  if (length && *length < 1.0) metric.reject("accept_length", std::to_string(*length), "must be at least 1");
   if (!name.empty()) note(contents.settings.draft, std::optional(name));
   contents.observations.push_back(std::move(observation));
 }
@@ -246,7 +247,7 @@ LogFormat specforge_format() {
           .summary = "SpecForge dashboard JSON and bench_eagle3 results, by setting",
           .engine = "sglang",
           .gives = {"(yes)", "yes", "no", "no", "yes"},
-          .reads = JsonFormat{"num_draft_tokens", claims_specforge, of_object<read_specforge>}};
+          .reads = JsonFormat{"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>}};
 }
 
 }  // namespace foredraft::logs

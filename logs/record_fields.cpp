@@ -175,6 +175,10 @@ void read_each(const Json& value, std::int64_t line, LogContents& contents,
   for (const Json& entry : value) read(JsonFields(entry, line), contents);
 }
 
+std::ptrdiff_t keys_of(const Json& value, std::span<const char* const> keys) {
+  return std::ranges::count_if(keys, [&](const char* key) { return value.contains(key); });
+}
+
 const Json* first_entry(const Json& value, const char* key) {
   if (!has_keys(value, {key})) return nullptr;
   const Json& list = value.at(key);

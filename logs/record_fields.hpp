@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
@@ -91,6 +92,9 @@ void of_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents
 
 /// Whether an object has all of `keys`, null or not; false if it is not an object.
 [[nodiscard]] bool has_keys(const nlohmann::ordered_json& value, std::initializer_list<const char*> keys);
+
+/// How many of `keys` an object has, null or not; 0 if it is not an object.
+[[nodiscard]] std::ptrdiff_t keys_of(const nlohmann::ordered_json& value, std::span<const char* const> keys);
 
 /// The first entry of the list `key` of an object; null if it is not one, or if there is no such list or no entry.
 [[nodiscard]] const nlohmann::ordered_json* first_entry(const nlohmann::ordered_json& value, const char* key);

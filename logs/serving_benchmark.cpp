@@ -96,10 +96,6 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_num_drafts";
 
-std::ptrdiff_t keys_of(const nlohmann::ordered_json& value, std::span<const char* const> keys) {
-  return std::ranges::count_if(keys, [&](const char* key) { return value.contains(key); });
-}
-
 bool is_serving_benchmark(const nlohmann::ordered_json& value) {
   if (!value.is_object()) return false;
   const auto times = keys_of(value, time_keys);
@@ -232,6 +228,10 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
     observation.acceptance_length = run.real("spec_decode_acceptance_length");
+    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").dump(),
+                 "must be at least 1");
+    }
     return;
   }
   AcceptanceCounts counts{.steps = run.required_count("spec_decode_num_drafts"),

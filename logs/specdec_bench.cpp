@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
@@ -27,15 +37,54 @@ std::vector<std::int64_t> accepted_histogram(const JsonFields& record, std::stri
   return emitted;
 }
 
+/// Keys of the two files, which may be in one; any two identify them, or the histogram.
+constexpr std::array<const char*, 5> rate_keys{"Acceptance_Length_Histogram", "Request_AL", "Average_AL",
+                                               "Conditional_Acceptance_Rate", "Joint_Acceptance_Rate"};
+constexpr std::array<const char*, 7> timing_keys{"Output TPS",
+                                                 "Output TPS/gpu",
+                                                 "E2E Request Time",
+                                                 "TTFT Time",
+                                                 "Request Generation Step Time",
+                                                 "Request Generation Tokens Per Second",
+                                                 "Number of Output Tokens"};
+constexpr std::string_view specdec_anchor =
+    "Acceptance_Length_Histogram|Request_AL|Average_AL|(?:Conditional|Joint)_Acceptance_Rate|Output TPS"
+    "|(?:E2E Request|TTFT|Request Generation Step) Time|Request Generation Tokens Per Second|Number of Output Tokens";
+
 bool claims_specdec_bench(const Json& value) {
-  return has_keys(value, {"Acceptance_Length_Histogram"}) || has_keys(value, {"Output TPS", "E2E Request Time"});
+  return has_keys(value, {"Acceptance_Length_Histogram"}) ||
+         keys_of(value, rate_keys) + keys_of(value, timing_keys) >= 2;
 }
 
-/// Positions of the joint rates; the first is the token that every step emits.
-std::optional<std::int64_t> positions_of(const JsonFields& rates) {
-  if (!rates.has("Joint_Acceptance_Rate")) return std::nullopt;
-  const auto size = static_cast<std::int64_t>(rates.required_object("Joint_Acceptance_Rate").json().size());
-  return size > 0 ? std::optional(size - 1) : std::nullopt;
+/// Positions of the rates; the first is the token that every step emits.
+std::optional<std::int64_t> positions_of(const JsonFields& file) {
+  auto rates = file.object("Joint_Acceptance_Rate");
+  if (!rates) rates = file.object("Conditional_Acceptance_Rate");
+  std::int64_t tokens = 0;
+  if (rates) {
+    for (const auto& rate : rates->json().items()) tokens = std::max(tokens, parse_integer(rate.key()).value_or(0));
+  }
+  return tokens > 0 ? std::optional(std::min(tokens, max_positions) - 1) : std::nullopt;
+}
+
+/// Tokens per step: the sum of joint rates, which are products of the conditional ones. Nullopt if one is not there.
+std::optional<double> length_of_rates(const JsonFields& file) {
+  const auto joint = file.object("Joint_Acceptance_Rate");
+  const auto rates = joint ? joint : file.object("Conditional_Acceptance_Rate");
+  const auto positions = positions_of(file);
+  if (!rates || !positions) return std::nullopt;
+  double length = 1.0;
+  double reached = 1.0;  // of the steps, with this many tokens
+  for (std::int64_t tokens = 2; tokens <= *positions + 1; ++tokens) {
+    const std::string key = std::to_string(tokens);
+    const auto rate = rates->real(key);
+    if (!rate) return std::nullopt;
+    const double most = joint ? reached : 1.0;
+    if (*rate > most) rates->reject(key, number_text(*rate), fmt::format("must be at most {}", number_text(most)));
+    reached = joint ? *rate : reached * *rate;
+    length += reached;
+  }
+  return length;
 }
 
 void check_joint_rates(const JsonFields& rates, const AcceptanceCounts& counts, LogContents& contents) {
@@ -50,15 +99,27 @@ void check_joint_rates(const JsonFields& rates, const AcceptanceCounts& counts, 
   }
 }
 
-void read_acceptance_rate(const JsonFields& rates, LogContents& contents) {
-  Observation observation{.line = rates.line(), .span = Span::run, .decoding = Decoding::speculative};
-  const auto histogram = accepted_histogram(rates, "Acceptance_Length_Histogram");
-  AcceptanceCounts counts = counts_of_histogram(histogram, positions_of(rates), rates.line());
-  observation.gamma = positions_of(rates);
-  check_joint_rates(rates, counts, contents);
-  check_mean_length(counts, rates.real("Average_AL"), rates.line(), contents);
-  observation.acceptance = std::move(counts);
-  contents.observations.push_back(std::move(observation));
+/// Counts, if the histogram is there; else a length, of the rates or as the mean of requests (W10).
+void read_acceptance_rate(const JsonFields& file, Observation& observation, LogContents& contents) {
+  observation.decoding = Decoding::speculative;
+  observation.gamma = positions_of(file);
+  const auto mean = file.real("Average_AL");
+  if (mean && *mean < 1.0) file.reject("Average_AL", number_text(*mean), "must be at least 1");
+  if (file.has("Acceptance_Length_Histogram")) {
+    const auto histogram = accepted_histogram(file, "Acceptance_Length_Histogram");
+    AcceptanceCounts counts = counts_of_histogram(histogram, observation.gamma, file.line());
+    check_joint_rates(file, counts, contents);
+    check_mean_length(counts, mean, file.line(), contents);
+    observation.acceptance = std::move(counts);
+    return;
+  }
+  observation.acceptance_length = length_of_rates(file);
+  if (observation.acceptance_length || !mean) return;
+  if (observation.gamma && *mean > static_cast<double>(*observation.gamma + 1)) {
+    file.reject("Average_AL", number_text(*mean), fmt::format("{} drafts have rates", *observation.gamma));
+  }
+  observation.acceptance_length = mean;
+  warn_once(contents, "W10", file.line(), "Average_AL is a mean of requests: there are no counts");
 }
 
 std::optional<double> mean_ms(const JsonFields& timing, std::string_view key) {
@@ -66,22 +127,24 @@ std::optional<double> mean_ms(const JsonFields& timing, std::string_view key) {
   return mean_s ? std::optional(*mean_s * 1000.0) : std::nullopt;
 }
 
-void read_timing(const JsonFields& timing, LogContents& contents) {
-  Observation observation{.line = timing.line(), .span = Span::run};
-  observation.times.output_tokens_per_s = timing.real("Output TPS");
-  observation.times.ttft_ms = mean_ms(timing, "TTFT Time");
-  observation.times.iteration_ms = mean_ms(timing, "Request Generation Step Time");
-  observation.stratum.output_tokens = timing.real_in("Number of Output Tokens", "mean");
+void read_specdec_bench(const JsonFields& file, LogContents& contents) {
+  Observation observation{.line = file.line(), .span = Span::run};
+  const auto there = [&](const char* key) { return file.has(key); };
+  if (std::ranges::any_of(rate_keys, there)) read_acceptance_rate(file, observation, contents);
+  observation.times.output_tokens_per_s = file.real("Output TPS");
+  observation.times.ttft_ms = mean_ms(file, "TTFT Time");
+  observation.times.iteration_ms = mean_ms(file, "Request Generation Step Time");
+  observation.stratum.output_tokens = file.real_in("Number of Output Tokens", "mean");
   contents.observations.push_back(std::move(observation));
 }
 
-void read_specdec_bench(const JsonFields& file, LogContents& contents) {
-  if (file.has("Acceptance_Length_Histogram")) return read_acceptance_rate(file, contents);
-  read_timing(file, contents);
-}
-
+/// Any two keys identify a profile, if one is of its acceptance.
 bool claims_speculation_profile(const Json& value) {
-  return has_keys(value, {"schema_version", "num_speculative_tokens", "acceptance_length_histogram"});
+  constexpr std::array<const char*, 2> lengths{"acceptance_length_histogram", "mean_accept_length"};
+  constexpr std::array<const char*, 4> others{"schema_version", "num_speculative_tokens", "target_model",
+                                              "draft_checkpoint"};
+  const auto known = keys_of(value, lengths);
+  return known > 0 && known + keys_of(value, others) >= 2;
 }
 
 void read_speculation_profile(const JsonFields& profile, LogContents& contents) {
@@ -94,6 +157,9 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
                           .gamma = profile.count("num_speculative_tokens")};
   note(contents.settings.gamma, observation.gamma);
   observation.acceptance_length = profile.real("mean_accept_length");
+  if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
+    profile.reject("mean_accept_length", number_text(*observation.acceptance_length), "must be at least 1");
+  }
   if (profile.has("acceptance_length_histogram")) {
     AcceptanceCounts counts = counts_of_histogram(accepted_histogram(profile, "acceptance_length_histogram"),
                                                   observation.gamma, profile.line());
@@ -107,6 +173,10 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
       observation.acceptance = std::move(counts);
     }
   }
+  if (observation.gamma && observation.acceptance_length.value_or(1.0) > static_cast<double>(*observation.gamma + 1)) {
+    profile.reject("mean_accept_length", number_text(*observation.acceptance_length),
+                   fmt::format("num_speculative_tokens is {}", *observation.gamma));
+  }
   contents.observations.push_back(std::move(observation));
 }
 
@@ -117,8 +187,7 @@ LogFormat specdec_bench_format() {
           .summary = "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json",
           .engine = "",
           .gives = {"yes", "yes", "yes", "iteration", "no"},
-          .reads = JsonFormat{"Acceptance_Length_Histogram|Output TPS", claims_specdec_bench,
-                              of_object<read_specdec_bench>}};
+          .reads = JsonFormat{specdec_anchor, claims_specdec_bench, of_object<read_specdec_bench>}};
 }
 
 LogFormat speculation_profile_format() {
@@ -126,7 +195,7 @@ LogFormat speculation_profile_format() {
           .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
           .engine = "",
           .gives = {"yes", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acceptance_length_histogram", claims_speculation_profile,
+          .reads = JsonFormat{"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
                               of_object<read_speculation_profile>}};
 }
 

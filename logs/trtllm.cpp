@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -22,75 +28,137 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t warm_up_iterations = 10;
 
+/// Any two keys identify an iteration, if one is its time or its statistics.
+bool is_trtllm_iteration(const Json& value) {
+  constexpr std::array<const char*, 3> own{"iterLatencyMS", "inflightBatchingStats", "specDecodingStats"};
+  constexpr std::array<const char*, 3> others{"iter", "numActiveRequests", "numQueuedRequests"};
+  const auto known = keys_of(value, own);
+  return known > 0 && known + keys_of(value, others) >= 2;
+}
+
 bool claims_trtllm_iterations(const Json& value) {
-  if (value.is_array()) return !value.empty() && has_keys(value.front(), {"iterLatencyMS", "inflightBatchingStats"});
-  return has_keys(value, {"iterLatencyMS", "inflightBatchingStats"});
+  return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
 }
 
 /// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
-void read_trtllm_drafts(const JsonFields& drafts, double iteration_ms, Observation& observation,
-                        LogContents& contents) {
-  AcceptanceCounts counts{.steps = drafts.count("numRequestsWithDraftTokens").value_or(0),
-                          .drafted_tokens = drafts.count("numDraftTokens"),
-                          .accepted_tokens = drafts.count("numAcceptedTokens")};
+void read_trtllm_drafts(const JsonFields& drafts, Observation& observation, LogContents& contents) {
+  const auto steps = drafts.count("numRequestsWithDraftTokens");
+  const auto length = drafts.real("acceptanceLength");
   observation.decoding = Decoding::speculative;
-  if (counts.steps == 0) {
+  if (steps == 0) {
     observation.gamma = 0;
     return;
   }
+  const auto share = drafts.real("draftOverhead");
+  if (share && observation.times.iteration_ms) observation.times.draft_ms = *share * *observation.times.iteration_ms;
+  if (!steps) {
+    if (length.value_or(0.0) >= 1.0) observation.acceptance_length = length;
+    return;
+  }
+  AcceptanceCounts counts{.steps = *steps,
+                          .drafted_tokens = drafts.count("numDraftTokens"),
+                          .accepted_tokens = drafts.count("numAcceptedTokens")};
   observation.gamma = steady_gamma(counts);
   check_counts(counts, observation.gamma, drafts.line(), contents);
-  check_printed_length(counts, drafts.real("acceptanceLength"), two_digits, drafts.line(), contents);
-  if (const auto share = drafts.real("draftOverhead")) observation.times.draft_ms = *share * iteration_ms;
+  check_printed_length(counts, length, two_digits, drafts.line(), contents);
   observation.acceptance = std::move(counts);
 }
 
 void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   if (iteration.count("rank").value_or(0) > 0 || iteration.count("attentionDpRank").value_or(0) > 0) return;
   if (iteration.count("iter").value_or(warm_up_iterations) < warm_up_iterations) return;
-  const JsonFields batch = iteration.required_object("inflightBatchingStats");
-  if (batch.count("numContextRequests").value_or(0) > 0) {
+  const auto batch = iteration.object("inflightBatchingStats");
+  const auto prompts = batch ? batch->count("numContextRequests") : std::nullopt;
+  const auto requests = batch ? batch->count("numGenRequests") : std::nullopt;
+  if (prompts.value_or(0) > 0) {
     return warn_once(contents, "W12", iteration.line(), "ignored iterations that also run prompts");
   }
-  const std::int64_t requests = batch.count("numGenRequests").value_or(0);
   if (requests == 0) return;
-  const double iteration_ms = iteration.required_real("iterLatencyMS");
+  // A row without statistics of drafts is of plain decoding, a part of one may be of either.
+  const bool whole = iteration.json().contains("specDecodingStats") || (batch && iteration.has("iter"));
   Observation observation{.line = iteration.line(),
                           .span = Span::window,
-                          .decoding = Decoding::plain,
-                          .requests = static_cast<double>(requests),
+                          .decoding = whole ? Decoding::plain : Decoding::unknown,
                           .waiting = iteration.real("numQueuedRequests")};
-  observation.times.iteration_ms = iteration_ms;
-  observation.times.duration_s = iteration_ms / 1000.0;
-  if (iteration.has("specDecodingStats")) {
-    read_trtllm_drafts(iteration.required_object("specDecodingStats"), iteration_ms, observation, contents);
+  if (requests) observation.requests = static_cast<double>(*requests);
+  const auto iteration_ms = iteration.real("iterLatencyMS");
+  if (iteration_ms && prompts) {
+    observation.times.iteration_ms = iteration_ms;
+    observation.times.duration_s = *iteration_ms / 1000.0;
+  } else if (iteration_ms) {
+    warn_once(contents, "W12", iteration.line(),
+              "ignored times of iterations without numContextRequests: prompts may be in them");
   }
+  if (const auto drafts = iteration.object("specDecodingStats")) read_trtllm_drafts(*drafts, observation, contents);
   contents.observations.push_back(std::move(observation));
 }
 
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
 // output tokens that were not drafted.
 
-bool claims_trtllm_bench(const Json& value) { return has_keys(value, {"engine", "request_info", "performance"}); }
+/// A section of a report and its metrics; each metric is a key of the report, a section without any is one.
+struct ReportSection {
+  const char* name;
+  std::array<const char*, 4> metrics;
+};
+constexpr std::array<ReportSection, 4> report_sections{{
+    {"request_info", {"num_requests", "avg_num_concurrent_requests", "avg_input_length", "avg_output_length"}},
+    {"performance",
+     {"system_output_throughput_tok_s", "output_throughput_per_user_tok_s", "request_throughput_req_s",
+      "total_latency_ms"}},
+    {"streaming_metrics", {"avg_tpot_ms", "avg_ttft_ms", "token_output_speed_tok_s", "tpot_percentiles"}},
+    {"decoding_stats",
+     {"num_draft_tokens_percentiles", "num_accepted_draft_tokens_percentiles", "draft_acceptance_rate_percentiles",
+      "acceptance_length_percentiles"}},
+}};
+constexpr std::string_view report_anchor =
+    "request_info|streaming_metrics|decoding_stats|system_output_throughput_tok_s|output_throughput_per_user_tok_s"
+    "|request_throughput_req_s";
 
-void read_trtllm_decoding(const JsonFields& stats, double requests, double output_tokens, Observation& observation,
-                          LogContents& contents) {
+/// Any two keys identify a report, one of them at least a metric.
+bool claims_trtllm_bench(const Json& value) {
+  if (!value.is_object()) return false;
+  std::ptrdiff_t metrics = 0;
+  std::ptrdiff_t keys = value.contains("engine") ? 1 : 0;
+  for (const ReportSection& section : report_sections) {
+    if (!value.contains(section.name)) continue;
+    const std::ptrdiff_t known = keys_of(value.at(section.name), section.metrics);
+    metrics += known;
+    keys += std::max<std::ptrdiff_t>(known, 1);
+  }
+  return metrics > 0 && keys >= 2;
+}
+
+/// Without the numbers of requests and of their tokens there are no counts, only the printed length.
+void read_trtllm_decoding(const JsonFields& stats, std::optional<std::int64_t> requests,
+                          std::optional<double> request_tokens, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   note(contents.settings.method, stats.text("mode"));
   const auto drafted = stats.real_in("num_draft_tokens_percentiles", "average");
   const auto accepted = stats.real_in("num_accepted_draft_tokens_percentiles", "average");
   const auto length = stats.real_in("acceptance_length_percentiles", "average");
-  if (!drafted || !accepted) {
+  if (length && *length < 1.0) {
+    stats.reject("acceptance_length_percentiles.average", number_text(*length), "must be at least 1");
+  }
+  if (!drafted || !accepted || !requests || !request_tokens) {
     observation.acceptance_length = length;
+    if (length) {
+      warn_once(contents, "W10", stats.line(), "the acceptance length is a mean of requests: there are no counts");
+    }
     return;
+  }
+  if (*accepted > *request_tokens) {
+    stats.reject("num_accepted_draft_tokens_percentiles.average", number_text(*accepted),
+                 fmt::format("avg_output_length is {}", number_text(*request_tokens)));
   }
   const auto whole = [](double number) {
     return number < static_cast<double>(max_logged_count) ? static_cast<std::int64_t>(std::llround(number))
                                                           : max_logged_count;
   };
-  AcceptanceCounts counts{.steps = whole(std::max(0.0, output_tokens - *accepted * requests)),
-                          .drafted_tokens = whole(*drafted * requests),
-                          .accepted_tokens = whole(*accepted * requests),
+  const auto number = static_cast<double>(*requests);
+  AcceptanceCounts counts{.steps = whole(*request_tokens * number - *accepted * number),
+                          .drafted_tokens = whole(*drafted * number),
+                          .accepted_tokens = whole(*accepted * number),
                           .steps_estimated = true};
   check_counts(counts, std::nullopt, stats.line(), contents);
   check_mean_length(counts, length, stats.line(), contents);
@@ -98,24 +166,27 @@ void read_trtllm_decoding(const JsonFields& stats, double requests, double outpu
 }
 
 void read_trtllm_bench(const JsonFields& report, LogContents& contents) {
-  const JsonFields engine = report.required_object("engine");
-  const JsonFields performance = report.required_object("performance");
-  const JsonFields load = report.required_object("request_info");
-  note(contents.settings.target, engine.text("model"));
-  if (const auto version = engine.text("version"); version && contents.version.empty()) contents.version = *version;
+  if (const auto engine = report.object("engine")) {
+    note(contents.settings.target, engine->text("model"));
+    if (const auto version = engine->text("version"); version && contents.version.empty()) contents.version = *version;
+  }
+  // A report without decoding statistics is of a run without speculation, a part of one may be of either.
+  const bool whole = report.has("engine") && report.has("request_info") && report.has("performance");
   Observation observation{.line = report.line(),
                           .span = Span::run,
-                          .decoding = Decoding::plain,
-                          .requests = load.real("avg_num_concurrent_requests")};
-  observation.times.output_tokens_per_s = performance.real("system_output_throughput_tok_s");
-  if (const auto total_ms = performance.real("total_latency_ms")) observation.times.duration_s = *total_ms / 1000.0;
+                          .decoding = whole ? Decoding::plain : Decoding::unknown,
+                          .requests = report.real_in("request_info", "avg_num_concurrent_requests")};
+  observation.times.output_tokens_per_s = report.real_in("performance", "system_output_throughput_tok_s");
+  if (const auto total_ms = report.real_in("performance", "total_latency_ms")) {
+    observation.times.duration_s = *total_ms / 1000.0;
+  }
   observation.times.tpot_ms = report.real_in("streaming_metrics", "avg_tpot_ms");
   observation.times.ttft_ms = report.real_in("streaming_metrics", "avg_ttft_ms");
-  set_lengths(load.real("avg_input_length"), load.real("avg_output_length"), observation.stratum);
-  if (report.has("decoding_stats")) {
-    const auto requests = static_cast<double>(load.required_count("num_requests"));
-    read_trtllm_decoding(report.required_object("decoding_stats"), requests,
-                         load.required_real("avg_output_length") * requests, observation, contents);
+  const auto output = report.real_in("request_info", "avg_output_length");
+  set_lengths(report.real_in("request_info", "avg_input_length"), output, observation.stratum);
+  if (const auto stats = report.object("decoding_stats")) {
+    const auto load = report.object("request_info");
+    read_trtllm_decoding(*stats, load ? load->count("num_requests") : std::nullopt, output, observation, contents);
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -171,7 +242,8 @@ LogFormat trtllm_iterations_format() {
           .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
           .engine = "tensorrt-llm",
           .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
-          .reads = JsonFormat{"iterLatencyMS", claims_trtllm_iterations, of_each<read_trtllm_iteration>}};
+          .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
+                              of_each<read_trtllm_iteration>}};
 }
 
 LogFormat trtllm_bench_format() {
@@ -179,7 +251,7 @@ LogFormat trtllm_bench_format() {
           .summary = "trtllm-bench --report_json: a run with its decoding statistics",
           .engine = "tensorrt-llm",
           .gives = {"(yes)", "yes", "no", "tokens", "yes"},
-          .reads = JsonFormat{"request_info", claims_trtllm_bench, of_object<read_trtllm_bench>}};
+          .reads = JsonFormat{report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}};
 }
 
 LogFormat trtllm_console_format() {

@@ -12,7 +12,7 @@ import style
 ID = "speedup-by-load"
 COLUMNS = {"load": load.TEXT, "gamma": load.AXIS, "speedup": load.NUMBER, "low": load.NUMBER, "high": load.NUMBER,
            "iteration_time": load.TEXT, "use": load.TEXT}
-_KNOWN = {"iteration_time": ("logged", "interpolated", "predicted", "bounded"), "use": ("yes", "no")}
+_KNOWN = {"iteration_time": ("logged", "interpolated", "predicted", "extrapolated", "bounded"), "use": ("yes", "no")}
 _MOST_LOADS = 12
 _MOST_LENGTHS = 14
 _NAME_IN = 1.3
@@ -61,8 +61,9 @@ def figure(table):
         entries.append((Patch(**_LOSING, **_EDGE), "slower than autoregressive decoding"))
     if not numpy.isfinite(table["speedup"]).all():
         entries.append((Patch(facecolor=style.SHADE, **_EDGE), "not logged: at most"))
-    layout.arrange(drawn, grid, max(0.7, _ROW_IN * len(loads)), "draft length γ (tokens); in each cell the speedup",
-                   "load", [layout.Legend(*zip(*entries))] if entries else [])
+    outside = "; ~: outside of its logged loads" if "extrapolated" in table["iteration_time"] else ""
+    layout.arrange(drawn, grid, max(0.7, _ROW_IN * len(loads)),
+                   f"draft length γ (tokens); in each cell the speedup{outside}", "load", [layout.Legend(*zip(*entries))] if entries else [])
     return drawn
 
 
@@ -97,7 +98,8 @@ def _check(table):
 def _write(axes, column, row, cell, face):
     """The speedup, or the bound of one whose iteration time was not logged."""
     speedup, high = cell["speedup"][0], cell["high"][0]
-    text = f"{speedup:.2f}" if numpy.isfinite(speedup) else f"≤{high:.2f}" if numpy.isfinite(high) else ""
+    mark = "~" if cell["iteration_time"][0] == "extrapolated" else ""
+    text = f"{mark}{speedup:.2f}" if numpy.isfinite(speedup) else f"≤{high:.2f}" if numpy.isfinite(high) else ""
     hatched = face is _LOSING
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"} if hatched else None
     axes.text(column, row, text, size=style.SMALLEST_PT, ha="center", va="center_baseline", zorder=3, bbox=box,

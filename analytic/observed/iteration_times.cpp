@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/observed/iteration_times.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <set>
 #include <string_view>
 
 #include "core/check.hpp"
+#include "core/intervals.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
 constexpr double not_known = unknown<double>;
-constexpr TimeAt unknown_time{TimeAt::Knowledge::unknown, not_known, not_known, not_known};
 
 void check_positive_estimate(std::string_view name, const Estimate& time) {
   check_positive(name, time.mean);
@@ -27,144 +24,7 @@ void check_drafting(const Estimate& time) {
   check_nonnegative("standard_error", time.standard_error);
 }
 
-/// Mean of the entries of one point, weighted by precision, or equally if one claims to be exact; at least their
-/// scatter.
-Estimate together(std::span<const Estimate> entries) {
-  const bool exact =
-      std::any_of(entries.begin(), entries.end(), [](const Estimate& one) { return one.standard_error == 0.0; });
-  double weights = 0.0;
-  double sum = 0.0;
-  double variance = 0.0;
-  const auto weight_of = [&](const Estimate& one) {
-    return exact ? 1.0 : 1.0 / (one.standard_error * one.standard_error);
-  };
-  for (const Estimate& one : entries) {
-    const double weight = weight_of(one);
-    weights += weight;
-    sum += weight * one.mean;
-    variance += weight * weight * one.standard_error * one.standard_error;
-  }
-  const double mean = sum / weights;
-  if (entries.size() == 1) return entries.front();
-  double scatter = 0.0;
-  for (const Estimate& one : entries) scatter += weight_of(one) * (one.mean - mean) * (one.mean - mean);
-  const auto others = static_cast<double>(entries.size() - 1);
-  return {mean, std::sqrt(std::max(variance / (weights * weights), scatter / weights / others))};
-}
-
-/// The iteration times logged at one gamma of a batch size.
-struct Point {
-  Estimate time;
-  std::optional<Estimate> drafting;
-};
-
-std::map<std::int64_t, Point> points_at(const ObservedTimes& times, double batch) {
-  std::map<std::int64_t, std::vector<Estimate>> iterations;
-  std::map<std::int64_t, std::vector<Estimate>> drafts;
-  for (const LoggedTime& one : times.logged) {
-    if (one.batch != batch) continue;
-    iterations[one.gamma].push_back(one.time);
-    if (one.drafting) drafts[one.gamma].push_back(*one.drafting);
-  }
-  std::map<std::int64_t, Point> points;
-  for (const auto& [gamma, entries] : iterations) {
-    points[gamma].time = together(entries);
-    if (drafts[gamma].size() == entries.size()) points[gamma].drafting = together(drafts[gamma]);
-  }
-  return points;
-}
-
-TimeAt measured(const Estimate& time) {
-  const Interval interval = normal_interval(time);
-  return {TimeAt::Knowledge::measured, time.mean, std::max(0.0, interval.low), interval.high};
-}
-
-/// Stairs may rise anywhere between two logged gamma, once or often.
-TimeAt between(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shorter,
-               const std::pair<const std::int64_t, Point>& longer) {
-  const double part = static_cast<double>(gamma - shorter.first) / static_cast<double>(longer.first - shorter.first);
-  const TimeAt below = measured(shorter.second.time);
-  const TimeAt above = measured(longer.second.time);
-  return {TimeAt::Knowledge::interpolated, below.value + part * (above.value - below.value),
-          std::min(below.low, above.low), std::max(below.high, above.high)};
-}
-
-/// Bounds below the shortest logged gamma: verification takes at most the time logged there and at least a decode step;
-/// drafts take the logged time, per draft or in total.
-TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shortest,
-             const std::optional<Estimate>& plain, Drafting kind) {
-  const TimeAt maximum = measured(shortest.second.time);
-  TimeAt time{TimeAt::Knowledge::bounded, not_known, plain ? measured(*plain).low : 0.0, maximum.high};
-  if (const auto& drafting = shortest.second.drafting) {
-    const double share = static_cast<double>(gamma) / static_cast<double>(shortest.first);
-    const double part = kind == Drafting::autoregressive ? share : 1.0;
-    const Interval drafts = normal_interval(*drafting);
-    time.low += part * std::max(0.0, drafts.low);
-    time.high -= (1.0 - part) * std::max(0.0, drafts.low);
-  }
-  // Autoregressive decoding in another process may be slower than an iteration: then the bounds say nothing.
-  time.low = std::min(time.low, time.high);
-  return time;
-}
-
 }  // namespace
-
-void check_times(const ObservedTimes& times) {
-  for (const LoggedTime& one : times.logged) {
-    check_at_least("gamma", one.gamma, 1);
-    check_positive("batch", one.batch);
-    check_positive_estimate("time", one.time);
-    if (!one.drafting) continue;
-    check_drafting(*one.drafting);
-    if (one.drafting->mean > one.time.mean) {
-      throw DomainError(fmt::format("invalid drafting={} (must be at most the time of its iteration, {})",
-                                    one.drafting->mean, one.time.mean));
-    }
-  }
-  std::set<double> batches;
-  for (const PlainTime& one : times.plain) {
-    check_positive("batch", one.batch);
-    check_positive_estimate("time", one.time);
-    if (!batches.insert(one.batch).second) {
-      throw DomainError(
-          fmt::format("invalid baseline times (must be one per batch size; batch {} has two)", one.batch));
-    }
-  }
-}
-
-TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch) {
-  check_times(times);
-  check_at_least("gamma", gamma, 1);
-  const std::map<std::int64_t, Point> points = points_at(times, batch);
-  const auto longer = points.lower_bound(gamma);
-  if (longer == points.end()) return unknown_time;
-  if (longer->first == gamma) return measured(longer->second.time);
-  if (longer != points.begin()) return between(gamma, *std::prev(longer), *longer);
-  return below(gamma, *longer, plain_time_at(times, batch), times.drafting);
-}
-
-std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch) {
-  for (const PlainTime& one : times.plain) {
-    if (one.batch == batch) return one.time;
-  }
-  return std::nullopt;
-}
-
-TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch) {
-  const TimeAt time = time_at(times, gamma, batch);
-  const std::optional<Estimate> plain = plain_time_at(times, batch);
-  if (!plain || time.knowledge == TimeAt::Knowledge::unknown) return unknown_time;
-  const double plain_error = normal_quantile(0.95) * plain->standard_error / plain->mean;
-  TimeAt tokens{time.knowledge, time.value / plain->mean, time.low / plain->mean, time.high / plain->mean};
-  if (time.knowledge == TimeAt::Knowledge::bounded) {
-    // The lower end is a multiple of the baseline time or less: only the upper end has the error of that time.
-    tokens.high *= 1.0 + plain_error;
-    return tokens;
-  }
-  tokens.low = tokens.value * std::exp(-std::hypot(std::log(tokens.value / tokens.low), plain_error));
-  tokens.high = tokens.value * std::exp(std::hypot(std::log(tokens.high / tokens.value), plain_error));
-  return tokens;
-}
 
 // An iteration takes d + c p with p prompt tokens in it, p = r T at r prompt tokens per second: 1/T = 1/d - (c/d) r. In
 // this form only the dependent variable has the noise of the iteration time; as a function of p both would, and noise

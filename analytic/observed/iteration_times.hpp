@@ -1,68 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "core/intervals.hpp"
 #include "foredraft/quantities.hpp"
-#include "foredraft/words.hpp"
 
-/// Iteration times at other draft lengths, as far as a log determines them. All times in one unit.
-///
-/// T(gamma, batch) = decode step + drafts + growth of verification + engine. Verification time grows in stairs (tiles
-/// and graph sizes), so nothing is extrapolated: two points do not determine a line.
+/// What the times of a log say: the cost of prompt tokens, and where the speedup that acceptance promises is lost.
 namespace foredraft::analytic {
-
-/// One logged iteration time.
-struct LoggedTime {
-  std::int64_t gamma;                               ///< >= 1; an engine's gamma 0 is not autoregressive decoding
-  double batch;                                     ///< sequences in flight, > 0; identifies the load
-  Estimate time;                                    ///< > 0
-  std::optional<Estimate> drafting = std::nullopt;  ///< all drafts of the iteration, if the engine logs them
-};
-
-/// Autoregressive decoding at one load, the baseline.
-struct PlainTime {
-  double batch;
-  Estimate time;  ///< per token (TPOT), > 0
-};
-
-/// The times of a log. Several entries of one gamma and batch size are combined.
-struct ObservedTimes {
-  std::vector<LoggedTime> logged;
-  std::vector<PlainTime> plain;  ///< may be empty; at most one per batch size
-  Drafting drafting;             ///< block: all drafts in one forward pass, whose time does not depend on gamma
-};
-
-struct TimeAt {
-  enum class Knowledge {
-    measured,      ///< logged at this gamma and batch
-    interpolated,  ///< between two logged gamma of this batch size: from the lower end of one to the upper end of the
-                   ///< other
-    bounded,       ///< below the shortest logged gamma: at most its time, at least that of autoregressive decoding
-    unknown,       ///< above the longest logged gamma, or at a batch size that was not logged
-  };
-  Knowledge knowledge;
-  double value;  ///< NaN if bounded or unknown
-  double low;    ///< of a 95 % interval; NaN if unknown
-  double high;
-};
-
-/// Throws DomainError for times or errors out of range, drafting longer than its iteration, a baseline time given
-/// twice.
-void check_times(const ObservedTimes& times);
-
-/// gamma >= 1. Throws DomainError as check_times.
-[[nodiscard]] TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch);
-
-/// The baseline time of a batch size; nullopt if there is none.
-[[nodiscard]] std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch);
-
-/// Break-even tokens per iteration: iteration time divided by baseline time; unknown without one.
-[[nodiscard]] TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch);
 
 // ---- Cost of prompt tokens in iterations that also decode, from windows with different prompt rates.
 

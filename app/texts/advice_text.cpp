@@ -75,7 +75,27 @@ std::string estimate_text(const analytic::ClusteredEstimate* estimate) {
   return estimate->value < whole ? fmt::format("{:.3g}", estimate->value) : fmt::format("{:.0f}", estimate->value);
 }
 
-/// A row for each logged setting of each load, under the plain run that it is compared with.
+/// The fastest of the settings that were logged at smaller or at larger loads only; nullptr: none.
+const answers::SpeedupRow* fastest_outside(const answers::LoadAdvice& load) {
+  const answers::SpeedupRow* fastest = nullptr;
+  for (const answers::SpeedupRow& row : load.by_gamma) {
+    if (row.time != answers::SpeedupRow::Time::extrapolated) continue;
+    if (fastest == nullptr || row.value > fastest->value) fastest = &row;
+  }
+  return fastest;
+}
+
+std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& advice) {
+  constexpr std::size_t longest_drafter = 24;
+  const std::string& drafter = advice.curves[row.curve].name;
+  const std::string length = advice.curves[row.curve].setting.adaptive ? "adaptive"
+                             : row.gamma > 0                           ? fmt::format("K = {}", row.gamma)
+                                                                       : "K unknown";
+  return advice.curves.size() > 1 && !drafter.empty() ? readable(drafter, longest_drafter) + ", " + length : length;
+}
+
+/// A row for each logged setting of each load, under the plain run that it is compared with; below them the fastest of
+/// those that were logged at other loads only, marked as such.
 std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
@@ -114,14 +134,18 @@ std::string loads_table(const answers::Advice& advice) {
       const answers::RunEstimates& run = advice.runs[logged.run];
       const analytic::ClusteredEstimate* iteration = run.estimate("iteration_ms");
       const bool in_steps = iteration != nullptr && step != nullptr && !load->by_capacity;
-      table.rows.push_back(
-          {name, answers::setting_text(run.run, runs),
-           run.run.tokens && !run.unknown.contains("acceptance_length") ? fmt::format("{:.3f}", run.run.tokens->mean)
-                                                                        : "",
-           estimate_text(iteration), in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
-           estimate_text(run.estimate("tpot_ms")), per_s(run),
-           logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
+      table.rows.push_back({name, answers::setting_text(run.run, runs),
+                            run.run.tokens ? fmt::format("{:.3f}", run.run.tokens->mean) : "", estimate_text(iteration),
+                            in_steps ? fmt::format("{:.2f}", iteration->value / step->value) : "",
+                            estimate_text(run.estimate("tpot_ms")), per_s(run),
+                            logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
       name.clear();
+    }
+    if (const answers::SpeedupRow* outside = fastest_outside(*load)) {
+      table.rows.push_back({"outside of its logged loads", outside_name(*outside, advice), "", "", "", "", "",
+                            std::isfinite(outside->low) ? fmt::format("{:.2f} to {:.2f}", outside->low, outside->high)
+                                                        : fmt::format("about {:.2f}", outside->value),
+                            ""});
     }
   }
   table = without_empty_columns(table);
@@ -170,17 +194,18 @@ std::string strata_text(const answers::Advice& advice) {
   return text;
 }
 
-/// What prompts cost where windows determine it: their share of the time, not only of the tokens.
-std::string prefill_text(const answers::Advice& advice) {
+/// What prompts cost where windows determine it: their share of the time, not only of the tokens. `brief`: without the
+/// time of a prompt token.
+std::string prefill_text(const answers::Advice& advice, bool brief) {
   std::string text;
   for (const answers::LoadAdvice* load : shown_loads(advice)) {
     if (!load->prefill || !load->iteration_ms) continue;
     const double share = std::clamp(1.0 - load->prefill->decode_ms.mean / load->iteration_ms->mean, 0.0, 1.0);
+    const std::string of_token =
+        brief ? "" : fmt::format("{:.3g} ms per 1,000 tokens; ", 1000.0 * load->prefill->per_prompt_token_ms.mean);
     text += labeled(text.empty() ? "prefill" : " ",
-                    fmt::format("at {} prompts take {:.0f} % of the time: {:.3g} ms per 1,000 tokens; an iteration "
-                                "without any {:.3g} ms",
-                                load->name, 100.0 * share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
-                                load->prefill->decode_ms.mean));
+                    fmt::format("at {} prompts take {:.0f} % of the time: {}an iteration without any {:.3g} ms",
+                                load->name, 100.0 * share, of_token, load->prefill->decode_ms.mean));
   }
   return text;
 }
@@ -294,6 +319,11 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::size_t room = most_lines + (rows > usual_rows ? rows - usual_rows : 0);
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
                       line_count(next) + (use.empty() ? 0 : 1);
+  // It may be the cause: it goes before all but one line of warnings.
+  std::string prefill = prefill_text(advice, false);
+  if (lines + line_count(prefill) + 1 > room) prefill = prefill_text(advice, true);
+  if (lines + line_count(prefill) + 1 > room) prefill.clear();
+  lines += line_count(prefill);
   constexpr std::size_t usual_warnings = 2;
   const std::size_t left = room - std::min(room, lines);
   const std::string warnings = warnings_text(advice, std::clamp<std::size_t>(left, 1, usual_warnings));
@@ -306,7 +336,6 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::string read = if_it_fits(labeled("read", what_was_read(advice)));
   const std::string strata = if_it_fits(strata_text(advice));
   const std::string lengths = if_it_fits(by_gamma_text(advice));
-  const std::string prefill = if_it_fits(prefill_text(advice));
   const std::string spread = if_it_fits(spread_text(advice));
   return action + evidence + read + spread + table + cause + prefill + strata + lengths + next + use + warnings;
 }

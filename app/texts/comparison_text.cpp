@@ -120,14 +120,24 @@ std::string_view cluster_word(logs::Span span) {
   return span == logs::Span::window ? "windows" : "runs";
 }
 
+/// Whether the error is not from scatter, but that of counting or of rounding.
+bool is_stated(const analytic::ClusteredEstimate& estimate) {
+  return std::ranges::all_of(estimate.sources, [](const analytic::ErrorSource& source) {
+    return source.origin == analytic::ErrorOrigin::stated;
+  });
+}
+
 /// What the intervals rest on, runs of the same clusters together.
 std::string evidence_text(const answers::Comparison& comparison) {
   std::map<std::string, std::size_t> kinds;
   bool assumed = false;
+  bool counted = false;
   for (const answers::RunEstimates& run : comparison.runs) {
     for (const answers::MeasuredMetric& one : run.measured) {
       if (is_assumed(one.estimate)) {
         assumed = true;
+      } else if (is_stated(one.estimate)) {
+        counted = true;
       } else {
         std::size_t& minimum = kinds.try_emplace(std::string(cluster_word(one.span)), one.clusters).first->second;
         minimum = std::min(minimum, one.clusters);
@@ -137,6 +147,9 @@ std::string evidence_text(const answers::Comparison& comparison) {
   std::string text;
   for (const auto& [kind, minimum] : kinds) {
     text += fmt::format("{}{} ({} at least)", text.empty() ? "95 %, from the scatter of " : " and ", kind, minimum);
+  }
+  if (counted) {
+    text += text.empty() ? "95 %, from the counted steps of each run" : " and from counted steps";
   }
   if (assumed) {
     text += fmt::format("{}a single run has no known error", text.empty() ? "" : "; ");

@@ -12,7 +12,6 @@
 
 #include "core/problems.hpp"
 #include "latency/models/model_shape.hpp"
-#include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
 
@@ -40,6 +39,7 @@ class ConfigObject {
   [[nodiscard]] bool has(std::string_view key) const;  ///< present and not null
   [[nodiscard]] bool is_text(std::string_view key) const;
   [[nodiscard]] bool is_object(std::string_view key) const;
+  [[nodiscard]] bool is_negative(std::string_view key) const;  ///< a number below 0
 
   /// An integer from 0 to `maximum`.
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view key,
@@ -52,8 +52,8 @@ class ConfigObject {
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view key) const;
   [[nodiscard]] std::optional<ConfigObject> object(std::string_view key) const;
-  /// The nested objects: for {"group_0": {...}} one.
-  [[nodiscard]] std::vector<ConfigObject> objects() const;
+  /// The nested objects with their keys: for {"group_0": {...}} one.
+  [[nodiscard]] std::vector<std::pair<std::string, ConfigObject>> entries() const;
 
   void reject(std::string_view key, std::string text, std::string why = {}, std::string suggestion = {}) const;
 
@@ -68,14 +68,6 @@ class ConfigObject {
   std::string prefix_;
   ConfigProblems* problems_;
 };
-
-struct ConfigFormats {
-  std::optional<NumberFormat> weights, kv_cache;
-};
-
-/// Number formats of a `quantization_config`: fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes with 8
-/// bits. Any other method is a problem.
-[[nodiscard]] ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes);
 
 // ---- Readers of the config.json of each architecture.
 

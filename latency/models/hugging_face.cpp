@@ -10,6 +10,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/config_object.hpp"
 #include "latency/models/heads.hpp"
+#include "latency/models/quantization.hpp"
 #include "latency/models/storage.hpp"
 
 namespace foredraft::latency {
@@ -41,8 +42,11 @@ std::string without_python_numbers(std::string_view text) {
   return out;
 }
 
+/// Quantizations list each expert of each layer.
+constexpr std::size_t max_config_keys = 32'768;
+
 nlohmann::ordered_json parse_document(std::string_view json, ProblemList& problems) {
-  nlohmann::ordered_json document = parse_json(without_python_numbers(json), problems);
+  nlohmann::ordered_json document = parse_json(without_python_numbers(json), problems, 1, max_config_keys);
   if (problems.empty() && !document.is_object()) problems.add({.text = "no config.json", .why = "must be an object"});
   if (!problems.empty()) throw DomainError(problems.text());
   return document;
@@ -80,12 +84,24 @@ std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<
   return root.object("text_config");
 }
 
+/// DeepSeek-V4 states the format of its routed experts apart: fp4 with an exponent for 32 of them.
+std::optional<WeightFormat> experts_format(const ConfigObject& config) {
+  const auto word = config.text("expert_dtype");
+  if (!word) return std::nullopt;
+  const auto format = *word == "fp4" ? NumberFormat::mxfp4 : number_format(*word);
+  if (!format) config.reject("expert_dtype", fmt::format("\"{}\" is not known", *word), "", "e.g. fp4");
+  return format ? std::optional(weight_format(*format)) : std::nullopt;
+}
+
 void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingFaceModel& model) {
   for (const ConfigObject* place : {&config, &root}) {
-    if (const auto quantization = place->object("quantization_config")) {
-      const ConfigFormats formats = read_quantization(*quantization, model.notes);
+    for (const std::string_view key : {"quantization_config", "compression_config"}) {
+      const auto quantization = place->object(key);
+      if (!quantization) continue;
+      const ConfigFormats formats = read_quantization(*quantization, model.shape, experts_format(config), model.notes);
       model.weights = formats.weights;
       model.kv_cache = formats.kv_cache;
+      model.quantized = true;
       return;
     }
   }
@@ -132,8 +148,8 @@ void add_quantization(HuggingFaceModel& model, std::string_view json, const std:
   const nlohmann::ordered_json document = parse_document(json, problems);
   const ConfigObject root(document, "", config_problems);
   if (const auto quantization = root.object("quantization")) {
-    const ConfigFormats formats = read_quantization(*quantization, model.notes);
-    if (formats.weights) model.weights = formats.weights;
+    const ConfigFormats formats = read_quantization(*quantization, model.shape, std::nullopt, model.notes);
+    if (formats.weights && !model.quantized) model.weights = formats.weights;
     if (formats.kv_cache) model.kv_cache = formats.kv_cache;
   } else {
     root.reject("quantization", "missing", "it states the formats");

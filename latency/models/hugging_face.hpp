@@ -16,6 +16,7 @@ struct HuggingFaceModel {
   ModelShape shape;                      ///< named `name`; a drafter's config (heads.hpp) is an Architecture::head
   std::optional<WeightFormats> weights;  ///< of quantization_config, else of dtype; empty if it has neither
   std::optional<NumberFormat> kv_cache;  ///< of quantization_config, if it states one
+  bool quantized = false;                ///< `weights` are those of a quantization_config
   std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
 };
 
@@ -25,8 +26,8 @@ struct HuggingFaceModel {
 /// not needed are ignored.
 [[nodiscard]] HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name);
 
-/// Replaces the formats of the model by those of a hf_quant_config.json, which older checkpoints of modelopt have
-/// beside a config.json without formats. Throws as parse_hugging_face.
+/// Takes the formats of a hf_quant_config.json, which older checkpoints of modelopt have beside a config.json without a
+/// quantization; of weights if that is so. Throws as parse_hugging_face.
 void add_quantization(HuggingFaceModel& model, std::string_view json, const std::string& name);
 
 /// The supported values of model_type, sorted.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "latency/models/storage.hpp"
 #include "latency/words.hpp"
 
 /// Shapes of language models: everything that determines the cost of a forward pass, without the values of the weights.
@@ -166,9 +167,10 @@ struct ModelShape {
   /// Numbers of layers with attention and with a feed-forward block, if not every layer has both (Nemotron-H). Softmax
   /// attention only; linear.layers are counted in addition.
   std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
-  std::int64_t further_parameters = 0;         ///< convolutions and the like, not part of the timed passes
-  std::optional<double> published_parameters;  ///< as the source prints them ...
-  double published_rounding = 0.0;             ///< ... known to +- this; 0: printed to the last parameter
+  std::optional<WeightFormats> native_formats = {};  ///< that it is published in, if these are not 16 bits everywhere
+  std::int64_t further_parameters = 0;               ///< convolutions and the like, not part of the timed passes
+  std::optional<double> published_parameters;        ///< as the source prints them ...
+  double published_rounding = 0.0;                   ///< ... known to +- this; 0: printed to the last parameter
 };
 
 /// Layers with softmax attention, and with a feed-forward block.

@@ -185,7 +185,8 @@ class StepWriter {
     const bool learned = shape_.positions == Positions::learned;
     const bool added = learned || shape_.positions == Positions::sinusoidal;
     const double positions = added ? real(point_.tokens) * d_model_ * value_bytes_ : 0.0;
-    const WeightFormat& table_format = deployment_.weights.of(ModelPart::embedding);
+    const WeightFormat& table_format =
+        deployment_.weights.of(shape_.tied && !head ? ModelPart::vocabulary : ModelPart::embedding);
     Weights tables = weights_of(table_format, head ? 0.0 : real(shape_.vocabulary) * d_model_ / devices_);
     tables += plain_weights(real(shape_.learned_positions) * d_model_);
     add({{"embedding", OperatorKind::other, unquantized_, 1.0,
@@ -369,7 +370,8 @@ class StepWriter {
     if (sparse.layer_parameters > 0) {
       const Weights weights = weights_of(ModelPart::attention, real(sparse.layer_parameters));
       add({{"indexer and compression", OperatorKind::product, compute_of(ModelPart::attention), layers,
-            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
+            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
+            on_vector_units(ModelPart::attention)},
            weights,
            weights});
     }
@@ -402,9 +404,14 @@ class StepWriter {
   /// Of each sequence `read` entries of the cache, and `seen` of them summed over the queries.
   void write_attend_to(std::string_view name, double layers, double read, double seen, const Attending& attending) {
     const double width = attending.key_dim + attending.value_dim;
-    add({{name, OperatorKind::attention, unquantized_, layers,
-          rows_ * attending.heads * width * value_bytes_ + real(point_.batch) * read * attending.cached * cache_bytes_,
-          2.0 * real(point_.batch) * seen * attending.heads * width},
+    const double entry_bytes = real(point_.batch) * attending.cached * cache_bytes_;
+    add({{.name = name,
+          .kind = OperatorKind::attention,
+          .compute = unquantized_,
+          .count = layers,
+          .bytes = rows_ * attending.heads * width * value_bytes_ + read * entry_bytes,
+          .flop = 2.0 * real(point_.batch) * seen * attending.heads * width,
+          .reread_bytes = std::max(0.0, seen - read) * entry_bytes},
          {},
          {}});
   }
@@ -452,7 +459,8 @@ class StepWriter {
     const double layers = real(linear.layers);
     const Weights weights = weights_of(ModelPart::linear_attention, real(linear.layer_parameters) / devices_);
     add({{"linear attention projections", OperatorKind::product, compute_of(ModelPart::linear_attention), layers,
-          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
+          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
+          on_vector_units(ModelPart::linear_attention)},
          weights,
          weights});
     const double elements = real(linear.state_elements) / devices_;
@@ -494,7 +502,7 @@ class StepWriter {
     if (layers <= 0.0) return;
     const Experts& experts = shape_.experts;
     const double count = real(experts.count), used = real(experts.per_token);
-    const double read = experts_read(experts, rows_, deployment_.expert_skew);
+    const double read = experts_read(experts, rows_, deployment_.expert_skew.value_or(0.0));
     const double d_ff = real(experts.d_ff) / devices_;
     const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
     const double width = experts.latent_dim > 0 ? real(experts.latent_dim) : d_model_;
@@ -511,7 +519,7 @@ class StepWriter {
       one += plain_weights(bias * outputs);
       add({{name, OperatorKind::product, compute_of(ModelPart::experts), layers,
             read * one.bytes + rows_ * (in_values + used * outputs) * value_bytes_,
-            rows_ * used * outputs * (2.0 * inputs + bias), inputs},
+            rows_ * used * outputs * (2.0 * inputs + bias), inputs, on_vector_units(ModelPart::experts)},
            one.times(read),
            one.times(count)});
     };
@@ -539,8 +547,7 @@ class StepWriter {
     const double vocabulary = real(drafted_vocabulary(shape_));
     // Tied: the table of the embedding. A head without its own: the target's.
     const bool shared = head ? !shape_.head.own_vocabulary : shape_.tied;
-    const ModelPart stored_in = !head && shape_.tied ? ModelPart::embedding : ModelPart::vocabulary;
-    product({stored_in, "vocabulary", 1.0, d_model_, vocabulary / devices_});
+    product({ModelPart::vocabulary, "vocabulary", 1.0, d_model_, vocabulary / devices_});
     operators_.back().shared = shared;
     if (devices_ > 1.0) {
       add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},
@@ -579,6 +586,10 @@ class StepWriter {
   [[nodiscard]] NumberFormat compute_of(ModelPart part) const {
     return compute_format(deployment_.weights.of(part).format);
   }
+  [[nodiscard]] bool on_vector_units(const WeightFormat& format) const {
+    return is_gguf(format.format) && rows_ <= real(max_vector_tokens);
+  }
+  [[nodiscard]] bool on_vector_units(ModelPart part) const { return on_vector_units(deployment_.weights.of(part)); }
 
   void product_in(const WeightFormat& format, const Product& product) {
     const double bias = product.bias ? 1.0 : 0.0;
@@ -586,7 +597,7 @@ class StepWriter {
     weights += plain_weights(bias * product.outputs);
     const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
     add({{product.name, OperatorKind::product, compute_format(format.format), product.count, weights.bytes + moved,
-          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs},
+          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs, on_vector_units(format)},
          weights,
          weights});
   }
@@ -598,7 +609,7 @@ class StepWriter {
     const Weights weights = weights_of(ModelPart::attention, heads * inputs * outputs);
     add({{name, OperatorKind::product, compute_of(ModelPart::attention), layers,
           weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads * inputs * outputs,
-          inputs},
+          inputs, on_vector_units(ModelPart::attention)},
          weights,
          weights});
   }
@@ -645,7 +656,7 @@ void check_deployment(const ModelShape& shape, const Deployment& deployment) {
                                   deployment.tensor_parallel, shape.heads, shape.name));
   }
   check_range("pipeline_parallel", deployment.pipeline_parallel, 1, shape.layers);
-  check_probability("expert_skew", deployment.expert_skew);
+  check_probability("expert_skew", deployment.expert_skew.value_or(0.0));
 }
 
 /// Throws DomainError for an encoder-decoder, whose weights and caches are not counted.
@@ -772,7 +783,8 @@ std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
   for (const StepOperator& one : operators) {
     const auto same = std::find_if(operators.begin(), end, [&one](const StepOperator& other) {
       return other.kind == one.kind && other.compute == one.compute && other.bytes == one.bytes &&
-             other.flop == one.flop && other.inputs == one.inputs;
+             other.flop == one.flop && other.inputs == one.inputs && other.on_vector_units == one.on_vector_units &&
+             other.reread_bytes == one.reread_bytes;
     });
     if (same == end) {
       *end++ = one;

@@ -88,8 +88,9 @@ CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& sh
           pass};
 }
 
-SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>& attainable) {
+SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attainable) {
   if (!attainable) return {.deployment = deployment};
+  if (!deployment.expert_skew) deployment.expert_skew = attainable->expert_skew.value;
   const Range& step = attainable->step;
   return {.deployment = deployment,
           .attained = central(*attainable),
@@ -109,6 +110,11 @@ bool fills_block(const std::vector<ModelShape>& shapes, const std::string& draft
   if (drafting == Role::block_drafting) return true;
   throw DomainError(fmt::format("{}: one pass drafts a block of up to {} tokens - set the drafter to block", drafter,
                                 max_drafts(*shape)));
+}
+
+/// Whether a range of the attainable values is of this model's verifications only.
+bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
+  return (shape.experts.count > 0 && !deployment.expert_skew) || has_gguf(deployment.weights);
 }
 
 /// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
@@ -135,7 +141,16 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
       target_(surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))),
       loop_(profile.engine_loop),
       host_(host) {
-  if (const ModelShape* shape = shape_named(shapes, target)) sampling_.emplace(profile, setting(), shape->vocabulary);
+  if (const ModelShape* shape = shape_named(shapes, target)) {
+    sampling_.emplace(profile, setting(), shape->vocabulary);
+    if (profile.source == Source::datasheet && sheet.attainable && uncertain_growth(*shape, sheet.target)) {
+      const auto bound = [&](const Attainable& attainable) {
+        return surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, attainable));
+      };
+      bounds_.emplace(bound(with_fast_verification(*sheet.attainable)),
+                      bound(with_slow_verification(*sheet.attainable)));
+    }
+  }
   if (host_) return;
   const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
@@ -152,6 +167,14 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
+std::map<NumberFormat, NumberFormat> PairSurface::computed_in_others() const {
+  std::map<NumberFormat, NumberFormat> others = target_.computed_in_others();
+  for (const auto* drafter : {&drafting_, &drafter_pass_}) {
+    if (*drafter) others.merge((*drafter)->computed_in_others());
+  }
+  return others;
+}
+
 IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, std::int64_t context,
                                       Convention convention) const {
   return {.plain = target_pass(1, batch, context),
@@ -165,6 +188,15 @@ IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, st
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
   return target_.at({batch, tokens, context});
+}
+
+Interval PairSurface::verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  if (!bounds_) return {1.0, 1.0};
+  const auto growth = [&](const CostSurface& surface) {
+    return surface.at({batch, tokens, context}).time_us / surface.at({batch, 1, context}).time_us;
+  };
+  const double central = growth(target_);
+  return {growth(bounds_->first) / central, growth(bounds_->second) / central};
 }
 
 Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {

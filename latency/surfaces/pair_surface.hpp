@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/intervals.hpp"
 #include "foredraft/drafter.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
@@ -109,6 +113,11 @@ class PairSurface {
   /// with a bonus token.
   [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
 
+  /// What the ranges of routing and of vector units leave open of a data sheet's verification over a decode step: true
+  /// t(n) / t(1) divided by that of target_pass(); {1, 1} for other times, for routing that the deployment states and
+  /// for models without either.
+  [[nodiscard]] Interval verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
   /// All drafts of an iteration, gamma >= 1. For an autoregressive drafter, if that was not measured, gamma passes.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
@@ -135,6 +144,9 @@ class PairSurface {
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
+  /// CostSurface::computed_in_others() of all passes.
+  [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
+
   /// IterationTimes::overhead_us.
   [[nodiscard]] double overhead_us() const { return overhead_us_; }
 
@@ -145,6 +157,8 @@ class PairSurface {
   bool one_by_one_;
   double overhead_us_;  ///< of an iteration
   CostSurface target_;
+  /// of the target with the fastest and the slowest verification, where these differ
+  std::optional<std::pair<CostSurface, CostSurface>> bounds_;
   std::optional<CostSurface> drafting_;
   /// for an autoregressive drafter, unless only its drafting is known, and for a head that fills a block
   std::optional<CostSurface> drafter_pass_;

@@ -174,6 +174,40 @@ TEST_CASE("the tails of few windows are no gain of a schedule") {
   CHECK(choice_of(advice).schedule.empty());  // it would gain 5 % at 64 requests, and cost more in vLLM
 }
 
+TEST_CASE("outside of its logged loads a setting is as much faster than another one as at the nearest of them") {
+  // K = 3 is a tenth faster than K = 1 where both were logged; at 64 requests K = 1 alone was.
+  const Advice advice = advice_of({with_speedup(1, 8, 1.5, 10.0), with_speedup(3, 8, 1.65, 10.0), plain(8, 10.0),
+                                   with_speedup(1, 64, 1.2, 20.0), plain(64, 20.0)});
+  REQUIRE(advice.loads.size() == 2);
+  const SpeedupRow& outside = *row_at(advice.loads[1], 3);
+  CHECK(outside.time == Time::extrapolated);
+  CHECK(outside.value == Approx(1.2 * 1.1).epsilon(0.02));
+  // Three doublings of the load, one of the verified tokens, 8 % each.
+  CHECK(std::log(outside.high / outside.low) == Approx(2.0 * 1.96 * 0.24).epsilon(0.05));
+  CHECK(std::isnan(outside.p_best));
+  CHECK(std::isnan(outside.expected_loss));
+  CHECK_FALSE(outside.chosen);
+  // It is neither recommended nor scheduled, however fast it may be.
+  CHECK(choice_of(advice).gamma == 1);
+  for (const ScheduleRange& range : choice_of(advice).schedule) CHECK((range.gamma != 3 || range.last < 64));
+}
+
+TEST_CASE("the error outside of logged loads grows with the distance, and with what was seen to change") {
+  const auto width_at = [](double requests, double at_32) {
+    const Advice advice = advice_of({with_speedup(3, 8, 1.6, 10.0), plain(8, 10.0), with_speedup(3, 32, at_32, 10.0),
+                                     plain(32, 10.0), with_speedup(1, requests, 1.1, 20.0), plain(requests, 20.0)});
+    const SpeedupRow& outside = *row_at(advice.loads.back(), 3);
+    CHECK(outside.time == Time::extrapolated);
+    CHECK(outside.value == Approx(at_32).epsilon(0.02));
+    return std::log(outside.high / outside.low) / (2.0 * 1.96);
+  };
+  // Nothing else was logged at 8 and 32 requests: over no speculation, a quarter of the verified tokens.
+  CHECK(width_at(64, 1.6) == Approx(0.16).epsilon(0.1));
+  CHECK(width_at(128, 1.6) == Approx(0.32).epsilon(0.1));
+  // Halved between 8 and 32 requests: by ln 2 / 2 a doubling.
+  CHECK(width_at(64, 0.8) == Approx(0.35).epsilon(0.1));
+}
+
 TEST_CASE("loads without a number of requests get no schedule") {
   std::vector<Observation> windows;
   for (const auto& [rate, speedup] : {std::pair{1.0, 2.5}, {8.0, 0.6}}) {

@@ -54,6 +54,36 @@ TEST_CASE("the chain of factors multiplied by the acceptance length is the measu
   CHECK(shares == Approx(1.0).epsilon(rounding));
 }
 
+TEST_CASE("decode steps at two loads are compared at one draft length, which is named where several were logged") {
+  // K = 3 leads at one request, K = 1 at 64: 1.1 and 1.5 decode steps of K = 1, not 1.5 of K = 1 and 1.2 of K = 3.
+  const Advice advice = advice_of({speculative(1, 1, 11.0, 0.6), speculative(3, 1, 12.0, 0.6), plain(1, 10.0),
+                                   speculative(1, 64, 30.0, 0.6), speculative(3, 64, 60.0, 0.6), plain(64, 20.0)});
+  CHECK(advice.cause ==
+        "at 64 requests verification is compute bound: an iteration of K = 1 costs 1.50 decode steps (1.10 at 1 "
+        "request)");
+  // Nothing was logged at both: more decode steps of a longer draft say nothing of the load.
+  const Advice apart =
+      advice_of({speculative(1, 1, 11.0, 0.6), plain(1, 10.0), speculative(3, 64, 30.0, 0.6), plain(64, 20.0)});
+  CHECK_FALSE(names(apart, "verification"));
+}
+
+TEST_CASE("a few windows are called few, not different") {
+  std::vector<logs::Observation> windows;
+  for (const double alpha : {0.78, 0.8, 0.82}) windows.push_back(speculative(2, 8, 12.0, alpha, 300));
+  const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
+  CHECK(advice.action.ends_with("too few windows or requests for advice."));
+  CHECK(advice.why_not.starts_with("fewer than five windows or requests do not show"));
+}
+
+TEST_CASE("of a counter that holds full drafts only no acceptance length is told") {
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
+  REQUIRE(advice.problem() != nullptr);
+  CHECK_FALSE(advice.tokens_observed);
+  REQUIRE(advice.loads.size() == 1);
+  CHECK_FALSE(advice.loads[0].tokens);
+  CHECK(advice.next.starts_with("acceptance could not be estimated: log a counter of all drafted tokens"));
+}
+
 TEST_CASE("verification that grows with the load is named, and loads are never mixed") {
   const Advice advice =
       advice_of({speculative(3, 1, 12.0, 0.8), speculative(3, 64, 62.0, 0.8), plain(1, 10.0), plain(64, 20.0)});

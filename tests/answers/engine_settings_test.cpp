@@ -72,6 +72,22 @@ TEST_CASE("off means that the options of speculation go, not a draft length of 0
   CHECK(setting("sglang", {.gamma = 0}) == "remove --speculative-algorithm");
 }
 
+TEST_CASE("engines that cannot turn speculation off by load say what they do instead") {
+  SettingsQuestion question = scheduled();
+  question.schedule = {{1, 8, 5}, {9, 64, 0}};
+  const std::string sglang = setting("sglang", question);
+  CHECK(sglang.find(R"({"1":{"candidate_steps":[5]},"9":{"candidate_steps":[1]}})") != std::string::npos);
+  CHECK(sglang.ends_with("(SGLang cannot turn speculation off by load: one draft at 9 to 64 requests)"));
+  CHECK(setting("llama.cpp", question).starts_with("--spec-draft-n-max 5 "));
+  CHECK(setting("llama.cpp", question).ends_with("(llama-server has one draft length for all loads)"));
+  question.gamma = 0;
+  CHECK(setting("llama.cpp", question) == "--spec-type none  (llama-server has one draft length for all loads)");
+  // The others can.
+  CHECK(setting("vllm", question).find("[9,64,0]") != std::string::npos);
+  question.version = "1.3.0";
+  CHECK(setting("trtllm", question).find("draft_len_schedule: {8: 5, 64: 0}") != std::string::npos);
+}
+
 TEST_CASE("alerts hold the break-even acceptance length of each load, with edges between loads") {
   const std::string rules = setting("prometheus", scheduled());
   CHECK(rules.find("spec_decode:acceptance_length < 1.250") != std::string::npos);

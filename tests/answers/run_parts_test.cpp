@@ -132,6 +132,17 @@ TEST_CASE("windows of prompts lose their times where others only decode, and are
   CHECK(separates({window_of(8, 800.0), window_of(8, 800.0, 100.0)}) == std::nullopt);
 }
 
+TEST_CASE("where the rate of prompts alone was logged, their share is not known and no window is left out") {
+  Observation window = plain(8, 10.0);
+  window.times.prompt_tokens_per_s = 500.0;
+  Observation decodes = window;
+  decodes.times.prompt_tokens_per_s = 0.0;
+  const answers::RunList runs = answers::runs_of(std::vector{log_as_is({window, window, decodes})}, {});
+  REQUIRE(runs.all.size() == 1);
+  CHECK_FALSE(runs.all[0].prompt_share);
+  CHECK(runs.all[0].left_out.sum() == 0);
+}
+
 TEST_CASE("an arm without windows that only decode keeps its prompts, and so does the other arm") {
   const auto speculating = [](double output, double prompts) {
     Observation window = speculative(3, 8, 1.0, 0.8);

@@ -156,6 +156,11 @@ case("2 fewer than 200 steps", "advise runs.csv", files={"runs.csv": "decoding,g
      json={"loads[0].speedup.measured": near(1.667), "recommendation.gamma": 1, "causes": has("too_few"),
            "tokens_per_iteration_by_gamma[gamma=3].value": MISSING, **UNKNOWN_ERROR},
      first=[r"K = 1\b", r"1\.67x"])
+# Three windows of 300 steps: 2.25 tokens or so, of which 95 % know little.
+case("2 a few windows", "advise run.log", files={
+    "run.log": vllm_log([dict(tps=70, running=1, rates=rates) for rates in ([0.77, 0.5], [0.74, 0.51], [0.76, 0.49])], 2)},
+     json={"recommendation": None, "gamma_observed": 2, "tokens_per_iteration.observed": near(2.26, 0.02)},
+     first=[r"K = 2 yields"], headline=[r"too few windows"], text=[r"fewer than five windows"], forbidden=[r"differ too much"])
 # An acceptance length alone, of the server since its start.
 case("2 an acceptance length", "advise run.json", files={"run.json": sglang_bench(12.0, 2.5, 3)},
      json={"recommendation": None, "speedup": None, "gamma_observed": 3, "loads[0].tokens_per_iteration": near(2.5)},
@@ -244,6 +249,18 @@ case("3 many requests of llama-server", "advise spec.log --plain plain.log", fil
 
 # ---------------------------------------------------------------- 4. prompts and rates
 
+# Iterations of 50 ms and 0.2 ms a prompt token, 0 to 700 of them a second: 7 % of the time. The answer fills its lines.
+def mixed(rates, running, decode_ms, count=16):
+    prompts = [100 * (i % 8) for i in range(count)]
+    return [dict(tps=round(running * (1 + sum(rates)) * (1 / decode_ms - 0.2 / decode_ms * prompt / 1000) * 1000, 1),
+                 running=running, rates=rates, prompt=prompt) for prompt in prompts]
+
+
+case("4 prompts where lines are few", "advise k1.log k3.log --plain plain.log --for vllm", files={
+    "plain.log": vllm_log(steady(50, scatter=0.01) + steady(640, running=16, scatter=0.01)),
+    "k1.log": vllm_log(steady(70, rates=[0.75], scatter=0.01) + mixed([0.75], 16, 32), 1),
+    "k3.log": vllm_log(steady(90, rates=[0.75, 0.55, 0.4], scatter=0.01) + mixed([0.75, 0.55, 0.4], 16, 50), 3)},
+     json={"loads#": 2, "loads[batch=16].runs#": 2}, text=[r"prefill at 16 requests prompts take 7 % of the time"])
 # Ten lines that decode (4 x 2.5/400 = 25 ms) and two that hold a prefill; plain 4/200 = 20 ms a token.
 case("4 prefill in SGLang", "advise spec.log --plain plain.log", files={
     "plain.log": sglang_log([dict(tps=200, running=4)] * 12),
@@ -404,6 +421,19 @@ case("7 a drafter of blocks", "advise k12.log k16.log --plain plain.log", files=
            one_of("observed", "left_open"), "loads[0].runs[gamma=12].tokens_per_iteration": near(7.34),
            "loads[0].runs[gamma=16].tokens_per_iteration": near(7.03), "warnings[code=W17]#": 0},
      first=[r"K = 12\b", r"3\.30x"], forbidden=[r"prompts or settings"])
+# K = 4 was logged at one request only: 1.4 and 1.8 times as fast there, K = 1 1.1 times at 16: 1.1 x 1.8 / 1.4 or so, but
+# neither a candidate nor in a schedule.
+case("7 a K outside of its logged loads", "advise k1.log k4.log --plain plain.log", files={
+    "plain.log": vllm_log(steady(50, scatter=0.01) + steady(640, running=16, scatter=0.01)),
+    "k1.log": vllm_log(steady(70, rates=[0.75], scatter=0.01) + steady(704, running=16, rates=[0.75], scatter=0.01), 1),
+    "k4.log": vllm_log(steady(90, rates=[0.75, 0.55, 0.4, 0.3], scatter=0.01), 4)},
+     json={"loads#": 2, "loads[batch=16].runs#": 1, "recommendation.gamma": 1,
+           "loads[batch=16].speedup_by_gamma[gamma=4].iteration_time": "extrapolated",
+           "loads[batch=16].speedup_by_gamma[gamma=4].value": near(1.414, 0.03),
+           "loads[batch=16].speedup_by_gamma[gamma=4].low": between(0.5, 0.8),
+           "loads[batch=16].speedup_by_gamma[gamma=4].high": between(2.2, 3.0),
+           "loads[batch=16].speedup_by_gamma[gamma=4].expected_loss": None, "loads[batch=16].best_gamma.gamma": 1},
+     first=[r"K = 1\b"], text=[r"outside of its logged loads K = 4 0\.[5-8]\d to 2\.\d\d"])
 
 # ---------------------------------------------------------------- 8. adaptive verification
 

@@ -173,6 +173,22 @@ TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between th
   CHECK(run.stratum.context_tokens == 668.0);
 }
 
+TEST_CASE("requests of GenAI-Perf that wait in the queue are not in flight") {
+  // 1,280 tokens/s at 1 ms each: 1.28 decode, though 2 are answered or wait.
+  const std::string row = "│             Request Count (count) │";
+  const std::string ttft = "│          Time To First Token (ms) │   400.00 │      N/A │\n";
+  const std::string tpot = "│          Inter Token Latency (ms) │     1.00 │      N/A │\n";
+  const std::string table = sample("genai_perf.txt");
+  const auto requests_with = [&](const std::string& rows) {
+    std::string with = table;
+    with.insert(with.find(row), rows);
+    return *read_log(with).observations.at(0).requests;
+  };
+  CHECK(requests_with(tpot) == Approx(1.28).epsilon(few_ulp));
+  CHECK(requests_with(ttft + tpot) == Approx(1.28).epsilon(few_ulp));
+  CHECK(requests_with(ttft) == Approx(1.25 * 1.2).epsilon(few_ulp));
+}
+
 TEST_CASE("positions from rounded rates add up to the accepted tokens") {
   const Observation run = read_log(sample("spec_decode_rounded.txt")).observations.at(0);
   CHECK(run.acceptance->steps == 478);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "answers/run_groups.hpp"
+#include "answers/runs.hpp"
+#include "core/readable.hpp"
+
+namespace foredraft::answers {
+namespace {
+
+constexpr std::size_t longest_category = 16;
+constexpr std::size_t longest_drafter = 24;
+
+std::string values_text(const std::set<std::string>& values) {
+  constexpr std::size_t shown = 3;
+  return values.size() <= shown ? fmt::format("{}", fmt::join(values, ", ")) : fmt::format("{} values", values.size());
+}
+
+std::string lengths_differ(std::string_view name, const std::optional<double>& one,
+                           const std::optional<double>& other) {
+  if (!one || !other || are_alike(*one, *other) || std::abs(*one - *other) < short_context) return "";
+  return fmt::format("{} {:.0f} against {:.0f} tokens", name, *one, *other);
+}
+
+std::string loads_differ(const Run& one, const Run& other) {
+  if (one.load == other.load && (one.load.request_rate_per_s || one.load.offered_requests)) return "";
+  const bool stated = one.load.request_rate_per_s != other.load.request_rate_per_s ||
+                      one.load.offered_requests != other.load.offered_requests;
+  const bool known = one.requests && other.requests;
+  if (!stated && (known ? are_alike(*one.requests, *other.requests) : one.load == other.load)) return "";
+  return fmt::format("{} against {}", load_text(one), load_text(other));
+}
+
+/// Names that both runs have and that differ.
+std::string names_differ(const RunSetting& one, const RunSetting& other) {
+  const auto differ = [](std::string_view what, const std::string& first, const std::string& second) {
+    if (first.empty() || second.empty() || first == second) return std::string();
+    return fmt::format("{} {} against {}", what, readable(first), readable(second));
+  };
+  const std::string of_engines = differ("engine", one.engine, other.engine);
+  return of_engines.empty() ? differ("target", one.target, other.target) : of_engines;
+}
+
+std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
+  std::set<std::string> names;
+  for (const logs::ObservedLog& log : logs) {
+    if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
+  }
+  return names;
+}
+
+/// "adaptive, 3.1 of 7": an engine that drafts or verifies fewer tokens than it could.
+std::string adaptive_text(const Run& run) {
+  if (!run.drafted || !run.setting.gamma) return "adaptive";
+  return fmt::format("adaptive, {:.2g} of {}", *run.drafted, *run.setting.gamma);
+}
+
+/// What tells a setting apart from others of `runs`, with its draft length in the middle unless that is empty.
+std::string setting_words(const RunSetting& setting, std::span<const Run> runs, const std::string& length) {
+  std::set<std::string> drafters;
+  std::set<std::string> models;
+  std::set<std::string> versions;
+  for (const Run& one : runs) {
+    if (one.is_plain()) continue;
+    drafters.insert(one.setting.drafter);
+    models.insert(one.setting.draft_model);
+    versions.insert(one.setting.engine + " " + one.setting.version);
+  }
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& word, std::size_t kinds) {
+    if (!word.empty() && kinds > 1) words.push_back(readable(word, longest_drafter));
+  };
+  add(setting.drafter, drafters.size());
+  add(setting.draft_model, models.size());
+  if (!length.empty()) words.push_back(length);
+  add(setting.engine + " " + setting.version, versions.size());
+  if (!setting.file.empty()) words.push_back(readable(short_name(setting.file), longest_drafter));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::string token_count_text(double tokens) {
+  constexpr double thousand = 1000.0;
+  return tokens < thousand ? fmt::format("{:.0f} tokens", tokens) : fmt::format("{:.3g}k tokens", tokens / thousand);
+}
+
+std::string difference_of(const Run& one, const Run& other) {
+  if (std::string names = names_differ(one.setting, other.setting); !names.empty()) return names;
+  for (const auto& [name, values] : one.circumstances) {
+    const auto found = other.circumstances.find(name);
+    if (found == other.circumstances.end() || found->second == values) continue;
+    return fmt::format("{} {} against {}", name, values_text(values), values_text(found->second));
+  }
+  std::string differs = loads_differ(one, other);
+  if (differs.empty()) differs = lengths_differ("context", one.context_tokens, other.context_tokens);
+  return differs.empty() ? lengths_differ("output", one.output_tokens, other.output_tokens) : differs;
+}
+
+std::string load_text(const Run& run) {
+  std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
+  if (run.load.sampling) of += ", " + *run.load.sampling;
+  if (run.load.context) of += fmt::format(" at {}", token_count_text(run.context_tokens.value_or(*run.load.context)));
+  if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
+  if (run.load.offered_requests) return fmt::format("{:.0f} requests at once{}", *run.load.offered_requests, of);
+  if (!run.requests || !run.load.requests) return "unknown load" + of;
+  return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
+}
+
+std::string setting_text(const Run& run, std::span<const Run> runs) {
+  if (run.is_plain()) return "plain";
+  const std::string length = run.setting.adaptive ? adaptive_text(run)
+                             : run.setting.gamma  ? fmt::format("K = {}", *run.setting.gamma)
+                                                  : std::string("K unknown");
+  return setting_words(run.setting, runs, length);
+}
+
+std::string drafter_text(const RunSetting& setting, std::span<const Run> runs) {
+  return setting_words(setting, runs, "");
+}
+
+std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {
+  const auto first = targets_of(one);
+  const auto second = targets_of(other);
+  const auto against = [](const std::string& left, const std::string& right) {
+    return fmt::format("target {} against {}", readable(left), readable(right));
+  };
+  if (first.size() > 1) return against(*first.begin(), *first.rbegin());
+  if (first.empty() || second.empty() || first == second) return "";
+  return against(*first.begin(), *second.begin());
+}
+
+nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& [code, line, message] : warnings) {
+    rows.push_back({{"code", code}, {"line", nullptr}, {"message", message}});
+    if (line > 0) rows.back()["line"] = line;
+  }
+  return rows;
+}
+
+std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
+  std::set<std::string> codes;
+  std::vector<std::string> lines;
+  for (const logs::LogWarning& warning : warnings) {
+    if (codes.insert(warning.code).second) lines.push_back(warning.code + " " + readable(warning.message));
+  }
+  return lines;
+}
+
+}  // namespace foredraft::answers
