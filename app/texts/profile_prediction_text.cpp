@@ -317,14 +317,13 @@ std::string token_lines(const answers::ProfilePrediction& prediction) {
   if (has_gguf(target->deployment.weights)) {
     const latency::Range& vector = prediction.attainable->vector_efficiency;
     text = fmt::format(
-        "kernels     of llama.cpp: up to {} tokens compute on vector units, at {:.0f} % of the fp32 peak, {:.0f} to "
-        "{:.0f} %\n",
+        "kernels     llama.cpp: up to {} tokens on vector units, at {:.0f} % ({:.0f} to {:.0f} %) of the fp32 peak\n",
         latency::max_vector_tokens, 100.0 * vector.value, 100.0 * vector.low, 100.0 * vector.high);
   }
   if (target->shape.experts.count == 0 || target->deployment.expert_skew) return text;
   const latency::Range& skew = prediction.attainable->expert_skew;
   return text + fmt::format(
-                    "routing     tokens of a verification share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
+                    "routing     verified tokens share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
                     "(--expert-skew)\n",
                     skew.value, skew.low, skew.high);
 }
