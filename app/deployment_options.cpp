@@ -2,6 +2,7 @@
 #include "app/deployment_options.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
@@ -33,6 +34,7 @@ OptionGroup deployment_options() {
        {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
        {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
        {"ignore-memory", "", "predict also what does not fit into memory"},
+       {"draft-host-us", "U", "time of one request's drafts on the host (--draft ngram or suffix)"},
        {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
@@ -60,6 +62,11 @@ void read_deployment(CommandLine& line, const latency::Profile& profile, answers
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
   inputs::deploy(asked.deployment, read_deployed_pair(line, profile, asked), question, files);
+  if (question.drafting == latency::Role::block_drafting && !question.host &&
+      std::holds_alternative<Iid>(question.acceptance)) {
+    say("one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+        "measured at this block size");
+  }
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
 }

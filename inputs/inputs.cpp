@@ -82,7 +82,8 @@ latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& 
   latency::TimedPair timed{.target = pair.target,
                            .draft = pair.draft,
                            .models = pair.models,
-                           .sheet = {.attainable = latency::attainable_of(profile)}};
+                           .sheet = {.attainable = latency::attainable_of(profile)},
+                           .host = pair.host};
   if (asked == nullptr) return timed;
   if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
   if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {

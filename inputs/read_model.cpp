@@ -11,6 +11,7 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/heads.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
@@ -204,6 +205,46 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
+/// Nullopt, with the problem told, for a target without such layers.
+std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
+  if (!target || target->shape.drafting.layers == 0) {
+    std::string known;
+    for (const latency::ModelShape& shape : latency::model_registry()) {
+      if (shape.drafting.layers > 0) known += (known.empty() ? "" : ", ") + shape.name;
+    }
+    pair.head_problem =
+        fmt::format("{} has no layers for drafting (MTP) - of the shipped models {} have; else name its config.json",
+                    readable(pair.target), known);
+    return std::nullopt;
+  }
+  ReadModel read{.shape = latency::mtp_head(target->shape), .weights = target->weights, .kv_cache = target->kv_cache};
+  pair.draft = read.shape.name;
+  std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
+  pair.models.push_back(read.shape);
+  return read;
+}
+
+void note_limits(const latency::ModelShape& draft, DeployedPair& pair) {
+  pair.max_drafts = latency::max_drafts(draft);
+  pair.at_once = draft.head.block_size > 0;
+  if (!pair.at_once) return;
+  pair.notes.push_back(fmt::format("{}: one pass drafts a block of up to {} tokens (drafter block)",
+                                   readable(draft.name), pair.max_drafts));
+}
+
+/// Whether the host drafts, without a model.
+bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, DeployedPair& pair) {
+  const bool host = std::ranges::find(host_drafters, asked.draft) != host_drafters.end();
+  if (!host || asked.heads || has_steps(profile, asked.draft)) return false;
+  pair.at_once = true;
+  pair.host = latency::default_host_drafter();
+  if (asked.deployment.draft_host_us) pair.host = latency::HostDrafter{.request_us = *asked.deployment.draft_host_us};
+  pair.notes.push_back(fmt::format(
+      "{}: drafts are looked up on the host, {}; verification is costed at the full draft length", asked.draft,
+      asked.deployment.draft_host_us ? "as stated" : "1.06 ns a token of context (vllm-project/vllm#56732)"));
+  return true;
+}
+
 /// Over how many devices, and how experts are chosen.
 struct AskedSplit {
   std::optional<std::int64_t> tensor, pipeline;
@@ -327,8 +368,14 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
+  const bool own_layers = !asked.heads && asked.draft == own_drafting_layers && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
-  const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
+  const bool host = read_host_drafter(asked, profile, pair);
+  const std::optional<ReadModel> draft = asked.heads  ? target
+                                         : host       ? std::nullopt
+                                         : own_layers ? read_own_layers(target, pair)
+                                                      : read_named(profile, pair.draft, pair);
+  if (draft) note_limits(draft->shape, pair);
   if (target && draft && !asked.heads) {
     pair.head_problem = head_problem(target->shape, draft->shape);
     pair.vocabulary_problem = vocabulary_problem(target->shape, draft->shape);
@@ -337,10 +384,12 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   const AskedDeployment& on = asked.deployment;
   pair.target_deployment =
       deployment_of(target, on.target_format, on.kv_format, {on.target_tp, on.target_pp, on.expert_skew});
-  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, {on.draft_tp, {}, on.expert_skew});
+  pair.draft_deployment =
+      deployment_of(draft, own_layers && !on.draft_format ? on.target_format : on.draft_format, on.kv_format,
+                    {own_layers && !on.draft_tp ? on.target_tp : on.draft_tp, {}, on.expert_skew});
   if (target) note_formats(*target, on.target_format, pair);
   if (draft && !asked.heads) {
-    note_formats(*draft, on.draft_format, pair);
+    if (!own_layers) note_formats(*draft, on.draft_format, pair);
     share_vocabulary(draft->shape, pair);
   }
   return pair;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/profile/profile.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 /// The models that a command can name.
 namespace foredraft::inputs {
@@ -65,11 +67,18 @@ struct AskedDeployment {
   std::optional<double> step_overhead_us = {};    ///< of every forward pass beside its operators
   std::optional<double> memory_utilization = {};  ///< share of a device's memory for weights and caches
   bool ignore_memory = false;                     ///< answer also what does not fit into memory
+  std::optional<double> draft_host_us = {};       ///< of one request and iteration, of drafts that the host looks up
   bool allow_vocabulary_mismatch = false;         ///< accept a draft model with another vocabulary
 };
 
+/// The draft of this name is the head that the target's own layers for multi-token prediction are (mtp_head).
+inline constexpr std::string_view own_drafting_layers = "mtp";
+/// Drafts of these names are looked up on the host, without a model.
+inline constexpr std::array<std::string_view, 2> host_drafters{"ngram", "suffix"};
+
 struct AskedPair {
-  std::string target, draft;  ///< names of read_model(); heads: the draft is the target itself
+  std::string target,
+      draft;  ///< names of read_model(); "mtp", "ngram", "suffix"; heads: the draft is the target itself
   bool heads = false;
   AskedDeployment deployment = {};
 };
@@ -78,7 +87,10 @@ struct DeployedPair {
   std::string target, draft;                ///< names of `models`, or of models that the profile has steps of
   std::vector<latency::ModelShape> models;  ///< the shipped ones and those that were read
   latency::Deployment target_deployment = {}, draft_deployment = {};
-  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target
+  std::int64_t max_drafts = 0;                         ///< of the draft in an iteration; 0: any number
+  bool at_once = false;                                ///< all its drafts take one pass, or none
+  std::optional<latency::HostDrafter> host = {};       ///< in place of a draft model
+  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target, or is not there
   std::optional<std::string> vocabulary_problem = {};  ///< why its tokens differ from the target's
   std::vector<std::string> notes = {};                 ///< one sentence each
   std::vector<FileDigest> files = {};                  ///< that were read

@@ -285,6 +285,7 @@ void read_mimo_v2(FamilyReading& reading) {
   read_dense_layers(reading, 0);
   add_router_bias(shape);
   read_drafting_layers(reading, "num_nextn_predict_layers");
+  shape.drafting.windowed = shape.drafting.dense = shape.drafting.layers > 0;
 }
 
 /// Layers with a window may have other heads (attention_other_setting); a gate of one number a head.
@@ -449,13 +450,6 @@ void read_ernie4_5_moe(FamilyReading& reading) {
   read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-bool says_eagle(const ConfigObject& config) {
-  for (const std::string& name : config.texts("architectures").value_or(std::vector<std::string>{})) {
-    if (name.find("Eagle") != std::string::npos) return true;
-  }
-  return config.text("speculators_model_type").value_or("").starts_with("eagle");
-}
-
 }  // namespace
 
 const std::vector<ConfigFamily>& config_families() {
@@ -520,48 +514,6 @@ const std::vector<ConfigFamily>& config_families() {
       {"step3p7", read_step3p5},
   };
   return families;
-}
-
-bool is_eagle_head(const ConfigObject& config) {
-  if (says_eagle(config) || config.has("draft_vocab_size")) return true;
-  return config.text("model_type").value_or("") == "llama" && config.whole_or("num_hidden_layers", 0) == 1;
-}
-
-void read_eagle_head(FamilyReading& reading, const ConfigObject& outer) {
-  ModelShape& shape = reading.shape;
-  // EAGLE of 2024 has neither a vocabulary of its own nor its name in the architecture; EAGLE-3 has one or the other.
-  bool third = outer.has("draft_vocab_size") || outer.text("speculators_model_type").value_or("") == "eagle3";
-  for (const std::string& name : outer.texts("architectures").value_or(std::vector<std::string>{})) {
-    if (name.find("Eagle3") != std::string::npos) third = true;
-  }
-  read_decoder(reading);
-  shape.architecture = Architecture::head;
-  shape.max_context = 0;  // the training length; engines let it go as far as its target
-  shape.attention_bias = reading.config.flag("attention_bias", false);
-  shape.tied = false;
-  if (!third) {
-    // Only the projection of embedding and hidden state may have a bias.
-    if (reading.config.flag("bias", false)) add_further(shape, static_cast<double>(shape.d_model));
-    reading.notes.emplace_back("one layer of LLaMA: read as an EAGLE head, which has its target's vocabulary");
-    return;
-  }
-  if (shape.layers != 1) {
-    reading.notes.push_back(
-        fmt::format("num_hidden_layers is {}: read as 1, the layers of every EAGLE-3 head", shape.layers));
-    shape.layers = 1;
-  }
-  constexpr std::int64_t default_states = 3;
-  std::int64_t states = default_states;
-  if (const auto eagle = outer.object("eagle_config")) {
-    const auto layers = eagle->wholes("eagle_aux_hidden_state_layer_ids");
-    if (layers && !layers->empty()) states = static_cast<std::int64_t>(layers->size());
-  }
-  shape.head = {.hidden_states = states,
-                .hidden_width = outer.whole_or("target_hidden_size", 0),
-                .wide_attention = true,
-                .draft_vocabulary = outer.whole_or("draft_vocab_size", 0),
-                .own_vocabulary = true};
-  if (shape.head.hidden_width == shape.d_model) shape.head.hidden_width = 0;
 }
 
 }  // namespace foredraft::latency

@@ -106,12 +106,4 @@ struct ConfigFamily {
 /// All readers, one entry per model_type, sorted. A new architecture is a new entry.
 [[nodiscard]] const std::vector<ConfigFamily>& config_families();
 
-/// Whether the config is that of an EAGLE or EAGLE-3 head: it says so, drafts fewer tokens than the target has, or has
-/// one layer of LLaMA.
-[[nodiscard]] bool is_eagle_head(const ConfigObject& config);
-
-/// Converts a LLaMA-like config to the shape of a head. Its layer is in reading.config, the head's own keys in `outer`,
-/// which may be the same.
-void read_eagle_head(FamilyReading& reading, const ConfigObject& outer);
-
 }  // namespace foredraft::latency

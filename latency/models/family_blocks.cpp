@@ -216,8 +216,9 @@ void read_drafting_layers(FamilyReading& reading, std::string_view key) {
   const std::int64_t layers = reading.config.whole_or(key, 0);
   reading.drafting_layers = layers;
   if (layers == 0) return;
-  reading.notes.push_back(fmt::format("{}: {} layer{} for drafting (MTP) ignored: not part of the target", key, layers,
-                                      layers == 1 ? "" : "s"));
+  reading.notes.push_back(
+      fmt::format("{}: {} layer{} for drafting (MTP): not part of the target, but the draft \"mtp\"", key, layers,
+                  layers == 1 ? "" : "s"));
 }
 
 }  // namespace foredraft::latency

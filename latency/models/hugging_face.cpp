@@ -9,6 +9,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/models/config_object.hpp"
+#include "latency/models/heads.hpp"
 #include "latency/models/quantization.hpp"
 #include "latency/models/storage.hpp"
 
@@ -216,9 +217,9 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   ConfigProblems config_problems(problems);
   const ConfigObject root(document, "", config_problems);
   const std::optional<ConfigObject> nested = nested_config(root, model.notes);
-  FamilyReading reading{nested.value_or(root), model.shape, model.notes, model.drafting_layers};
-  if (assume.empty() && is_eagle_head(root)) {
-    read_eagle_head(reading, root);
+  FamilyReading reading{nested.value_or(root), model.shape, model.notes, model.shape.drafting.layers};
+  if (assume.empty() && is_head(root)) {
+    read_head(reading, root);
   } else {
     read_family(root, assume, reading);
   }

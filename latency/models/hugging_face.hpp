@@ -13,11 +13,10 @@ namespace foredraft::latency {
 
 /// A model as described by the config.json of a checkpoint.
 struct HuggingFaceModel {
-  ModelShape shape;                      ///< named `name`; an EAGLE or EAGLE-3 head is an Architecture::head
+  ModelShape shape;                      ///< named `name`; a drafter's config (heads.hpp) is an Architecture::head
   std::optional<WeightFormats> weights;  ///< of quantization_config, else of dtype; empty if it has neither
   std::optional<NumberFormat> kv_cache;  ///< of quantization_config, if it states one
   bool quantized = false;                ///< `weights` are those of a quantization_config
-  std::int64_t drafting_layers = 0;      ///< of multi-token prediction (MTP), not part of `shape`
   std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
 };
 

@@ -40,6 +40,12 @@ activation = "silu"
 positions = "rotary"
 )";
 
+latency::Profile data_sheet() {
+  latency::Profile profile;
+  profile.source = latency::Source::datasheet;
+  return profile;
+}
+
 latency::ModelShape shipped(const char* name) { return latency::find_model(latency::model_registry(), name); }
 
 }  // namespace
@@ -192,6 +198,58 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
         "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
         "this target");
+}
+
+TEST_CASE("the draft mtp is the head of the target's own layers, stored and split as the target") {
+  tests::TemporaryFolder folder;
+  const std::string text = R"({"model_type": "qwen3", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 96,
+      "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500,
+      "quantization_config": {"quant_method": "fp8"}})";
+  write_text(folder / "plain.json", text);
+  const latency::Profile sheet = data_sheet();
+  const DeployedPair without = read_pair({.target = folder / "plain.json", .draft = "mtp"}, sheet);
+  REQUIRE(without.head_problem);
+  CHECK(brief(*without.head_problem).starts_with("plain has no layers for drafting"));
+
+  write_text(folder / "moe.json", R"({"model_type": "glm4_moe", "hidden_act": "silu", "hidden_size": 64,
+      "intermediate_size": 96, "moe_intermediate_size": 32, "n_routed_experts": 8, "num_experts_per_tok": 2,
+      "n_shared_experts": 1, "first_k_dense_replace": 1, "num_hidden_layers": 4, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500, "num_nextn_predict_layers": 1,
+      "quantization_config": {"quant_method": "fp8"}})");
+  const DeployedPair pair =
+      read_pair({.target = folder / "moe.json", .draft = "mtp", .deployment = {.target_tp = 2}}, sheet);
+  CHECK_FALSE(pair.head_problem);
+  CHECK(pair.draft == "mtp-moe");
+  CHECK(pair.draft_deployment == pair.target_deployment);
+  CHECK(pair.draft_deployment.weights == latency::NumberFormat::fp8);
+  CHECK(pair.draft_deployment.tensor_parallel == 2);
+  CHECK(read_pair(
+            {.target = folder / "moe.json",
+             .draft = "mtp",
+             .deployment = {.target_format = latency::NumberFormat::fp8, .draft_format = latency::NumberFormat::int4}},
+            sheet)
+            .draft_deployment.weights.layers() == latency::NumberFormat::int4);
+  CHECK(pair.max_drafts == 0);
+}
+
+TEST_CASE(
+    "a draft that fills a block says how much one pass drafts, and reads the target's tables as they are stored") {
+  tests::TemporaryFolder folder;
+  write_text(folder / "block.json", R"({"architectures": ["DFlashDraftModel"], "block_size": 8,
+      "dflash_config": {"target_layer_ids": [1, 17, 33]}, "model_type": "qwen3", "hidden_act": "silu",
+      "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 3, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936, "dtype": "bfloat16"})");
+  const DeployedPair pair = read_pair({.target = "qwen3-8b",
+                                       .draft = folder / "block.json",
+                                       .deployment = {.target_format = latency::NumberFormat::int8}},
+                                      data_sheet());
+  CHECK(pair.max_drafts == 7);
+  CHECK(pair.at_once);
+  REQUIRE_FALSE(pair.notes.empty());
+  CHECK(brief(pair.notes.back()) == "block: one pass drafts a block of up to 7 tokens");
+  CHECK(pair.draft_deployment.weights.layers() == latency::NumberFormat::bf16);
+  CHECK(pair.draft_deployment.weights.of(latency::ModelPart::vocabulary) ==
+        pair.target_deployment.weights.of(latency::ModelPart::vocabulary));
 }
 
 TEST_CASE("a shipped name means the formats of its checkpoint, which a note says, unless others are stated") {

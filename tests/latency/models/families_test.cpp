@@ -42,7 +42,7 @@ TEST_CASE("GLM-5 and DeepSeek-V3.2: latent attention with an indexer whose keys 
     const double table = 32000.0 * 2048;
     CHECK(parameters(shape) == shared + 6 * 33 * one_expert + 2 * table + 6 * 32);
     check_step_bytes(shape, shared + 6 * 5 * one_expert + table);
-    CHECK(model.drafting_layers == 1);
+    CHECK(model.shape.drafting.layers == 1);
     CHECK(kv_bytes_per_token(shape, {}) == 8 * (2.0 * (256 + 32) + 64));
     const ForwardPassOperations pass(shape, Role::decoder_pass, {});
     const auto attention = [&](std::int64_t context) {
@@ -105,7 +105,7 @@ TEST_CASE("DeepSeek-V4: one cached vector a token, compressed by layer, hyper-co
   CHECK(shape.sparse[1].tokens_per_entry == 128);
   CHECK(shape.sparse[1].index_heads == 0);
   CHECK(kv_bytes_per_token(shape, {}) == 3 * (64.0 + 8) / 4 + 64.0 / 128);
-  CHECK(model.drafting_layers == 1);
+  CHECK(model.shape.drafting.layers == 1);
 }
 
 TEST_CASE("Llama 4: mixtures at every second layer, dense blocks of another width, attention in chunks") {

@@ -286,12 +286,12 @@ TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculato
 }
 
 TEST_CASE("what is left out or assumed is a note") {
-  CHECK(
-      parsed(deepseek_v3).notes ==
-      std::vector<std::string>{"num_nextn_predict_layers: 1 layer for drafting (MTP) ignored: not part of the target"});
+  CHECK(parsed(deepseek_v3).notes ==
+        std::vector<std::string>{
+            "num_nextn_predict_layers: 1 layer for drafting (MTP): not part of the target, but the draft \"mtp\""});
   CHECK(parsed(gpt_oss_20b).notes.empty());
-  CHECK(parsed(minimax_m2).notes == std::vector<std::string>{"num_mtp_modules: 3 layers for drafting (MTP) ignored: "
-                                                             "not part of the target"});
+  CHECK(parsed(minimax_m2).notes == std::vector<std::string>{"num_mtp_modules: 3 layers for drafting (MTP): not part "
+                                                             "of the target, but the draft \"mtp\""});
 }
 
 TEST_CASE("formats of weights and KV cache are those of the quantization, else of the type") {
