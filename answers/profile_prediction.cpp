@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/token_count.hpp"
@@ -82,6 +83,7 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
 /// What the ranges of times and overhead leave open. Passes of one device err together, so that a decode step and a
 /// verification differ by the error of their ratio; a verification is no faster than a decode step.
 Interval speedup_range(const AtDraftLength& length, const latency::Attainable& attainable) {
+  const Interval& growth = length.verification_range;
   const auto speedup_at = [&](double verification, double iteration_us) {
     analytic::MeasuredIteration iteration = length.iteration;
     iteration.verify.time =
@@ -89,13 +91,23 @@ Interval speedup_range(const AtDraftLength& length, const latency::Attainable& a
     iteration.overhead += iteration_us - attainable.iteration_us.value;
     return analytic::speedup(length.tokens, iteration);
   };
-  return {speedup_at(attainable.verification.high, attainable.iteration_us.high),
-          speedup_at(attainable.verification.low, attainable.iteration_us.low)};
+  return {speedup_at(growth.high, attainable.iteration_us.high), speedup_at(growth.low, attainable.iteration_us.low)};
 }
 
-void add_intervals(const std::optional<latency::Attainable>& attainable, AtBatch& at) {
+/// The errors that were judged and those of the model's own ranges are independent.
+Interval verification_range(const latency::Range& judged, const Interval& own) {
+  if (own.low == 1.0 && own.high == 1.0) return {judged.low / judged.value, judged.high / judged.value};
+  return {1.0 - std::hypot(1.0 - judged.low / judged.value, 1.0 - own.low),
+          1.0 + std::hypot(judged.high / judged.value - 1.0, own.high - 1.0)};
+}
+
+void add_intervals(const ProfileQuestion& question, const latency::PairSurface& pair,
+                   const std::optional<latency::Attainable>& attainable, AtBatch& at) {
   for (AtDraftLength& length : at.lengths) {
     if (attainable) {
+      const std::int64_t verified = max_tokens(length.gamma, question.convention);
+      length.verification_range =
+          verification_range(attainable->verification, pair.verification_range(verified, at.batch, at.context));
       length.interval = speedup_range(length, *attainable);
       length.spread =
           std::max(length.interval->high / length.speedup - 1.0, 1.0 - length.interval->low / length.speedup);
@@ -133,7 +145,9 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
 // ---- Memory.
 
 ModelFacts facts_of(const latency::ModelShape& shape, const latency::Deployment& deployment) {
-  return {.parameters = latency::parameters(shape),
+  return {.shape = shape,
+          .parameters = latency::parameters(shape),
+          .active_parameters = latency::active_parameters(shape),
           .weight_bytes = latency::weight_bytes(shape, deployment),
           .step_bytes = latency::step_bytes(shape, deployment),
           .kv_bytes_per_token = latency::kv_bytes_per_token(shape, deployment),
@@ -161,6 +175,16 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
     }
   }
   return ranges;
+}
+
+std::optional<DraftStep> draft_step_of(const ProfilePrediction& prediction, const latency::PairSurface& pair) {
+  const AtBatch& at = prediction.cells.front();
+  const AtDraftLength* shown = shown_length(prediction.question, at);
+  DraftStep step{.batch = at.batch, .context = at.context, .gamma = shown == nullptr ? 1 : shown->gamma};
+  const auto parts = pair.drafting_parts(step.gamma, step.batch, step.context);
+  if (!parts) return std::nullopt;
+  step.parts = *parts;
+  return step;
 }
 
 }  // namespace
@@ -214,13 +238,23 @@ std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question
   return with(question.attained, *attainable);
 }
 
+std::vector<std::string> format_notes(const latency::PairSurface& pair, const std::string& device) {
+  std::vector<std::string> notes;
+  for (const auto& [format, computed] : pair.computed_in_others()) {
+    notes.push_back(fmt::format("{0} products are computed in {1} (no matrix peak of {0} is known of {2})",
+                                to_string(format), to_string(computed), device));
+  }
+  return notes;
+}
+
 latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile) {
   return {.target = question.target,
           .draft = question.draft,
           .models = question.models,
           .sheet = {.target = question.target_deployment,
                     .draft = question.draft_deployment,
-                    .attainable = attainable_of(question, profile)}};
+                    .attainable = attainable_of(question, profile)},
+          .host = question.host};
 }
 
 ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {
@@ -250,7 +284,8 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .setting = pair.setting(),
                                .valid = !profile.aa_test || profile.aa_test->valid(),
                                .attainable = attainable,
-                               .step_error = profile.step_error};
+                               .step_error = profile.step_error,
+                               .notes = format_notes(pair, profile.device.name)};
   if (capacity) prediction.capacity_bytes = *capacity * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target, deployed->target_deployment);
@@ -259,12 +294,13 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
       AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, batch, context));
-      add_intervals(attainable, at);
+      add_intervals(question, pair, attainable, at);
       if (limits) add_floor(question, *limits, at);
       if (memory) add_memory(question, *memory, at);
     }
     prediction.schedules.push_back(schedule_of(question, pair, context, prediction.cells.back().max_batch));
   }
+  prediction.draft_step = draft_step_of(prediction, pair);
   return prediction;
 }
 
@@ -305,6 +341,17 @@ std::string step_words(const ProfilePrediction& prediction) {
                      stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
 }
 
+/// Half of the widest range of a verification over a decode step.
+double widest_growth(const ProfilePrediction& prediction) {
+  double half = 0.0;
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      half = std::max(half, 0.5 * (length.verification_range.high - length.verification_range.low));
+    }
+  }
+  return half;
+}
+
 std::optional<double> widest_speedup(const ProfilePrediction& prediction) {
   double spread = 0.0;
   for (const AtBatch& at : prediction.cells) {
@@ -321,7 +368,7 @@ Evidence evidence_of(const ProfilePrediction& prediction) {
   if (const auto& attainable = prediction.attainable) {
     const latency::Range& ratio = attainable->verification;
     evidence.interval_level = estimated_level;
-    evidence.ratio_error = (ratio.high - ratio.low) / (2.0 * ratio.value * normal_quantile(estimated_level));
+    evidence.ratio_error = widest_growth(prediction) / normal_quantile(estimated_level);
     evidence.error = fmt::format(
         "verification over a decode step lay within {} of the prediction in {:.0f} % of what was "
         "judged, a step {}",

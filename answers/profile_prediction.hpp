@@ -15,6 +15,7 @@
 #include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -37,7 +38,8 @@ struct ProfileQuestion {
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
-  bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
+  std::optional<latency::HostDrafter> host = {};  ///< in place of a draft model
+  bool floor = false;                             ///< of a data sheet: its limits instead of what engines reach
   latency::AttainableOverrides attained = {};
   /// Share of a device's memory that weights, caches and activations may take.
   double memory_utilization = latency::default_memory_utilization;
@@ -56,6 +58,9 @@ struct AtDraftLength {
   /// of what they were judged on (Evidence::interval_level).
   std::optional<Interval> interval = {};
   std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
+  /// Of data sheets and operators: the verification's true growth over that of `times` lies in it, by the ranges of
+  /// latency/attainable: of all models, and on top of it what routing and vector units leave open of this one.
+  Interval verification_range = {1.0, 1.0};
 };
 
 struct AtBatch {
@@ -77,8 +82,15 @@ struct AtBatch {
 
 /// What is known of a model of a prediction.
 struct ModelFacts {
-  double parameters, weight_bytes, step_bytes, kv_bytes_per_token;
+  latency::ModelShape shape;
+  double parameters, active_parameters, weight_bytes, step_bytes, kv_bytes_per_token;
   latency::Deployment deployment;
+};
+
+/// What the drafting of an iteration is spent on.
+struct DraftStep {
+  std::int64_t batch = 1, context = 0, gamma = 1;
+  latency::PassParts parts = {};  ///< of all its passes
 };
 
 /// Batches `first` to `last` use `gamma`.
@@ -100,6 +112,11 @@ struct ProfilePrediction {
   latency::Figure step_error = {};                     ///< of every step, as the profile states it
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
+  std::vector<std::string> notes = {};                 ///< what the times take for granted
+
+  /// At the first batch and context, of the asked, else of the used draft length, else of one draft; nothing where the
+  /// times are no data sheet's.
+  std::optional<DraftStep> draft_step = {};
 
   /// False: nothing is charged for sampling.
   [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }
@@ -116,6 +133,10 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
                                                                const latency::Profile& profile);
+
+/// "fp8 products are computed in bf16 (no matrix peak of fp8 is known of NVIDIA A100 SXM4 80GB)": a line for each
+/// format that the device of a data sheet computes in another (latency::computed_in).
+[[nodiscard]] std::vector<std::string> format_notes(const latency::PairSurface& pair, const std::string& device);
 
 /// What a question is answered from: its models, and of a data sheet how they run.
 [[nodiscard]] latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency::Profile& profile);

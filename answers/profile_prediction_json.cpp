@@ -62,13 +62,34 @@ Json need_json(const latency::MemoryNeed& need, std::int64_t batch) {
 
 Json facts_json(const std::optional<ModelFacts>& facts) {
   if (!facts) return nullptr;
-  return {{"parameters", facts->parameters},
-          {"weight_bytes", facts->weight_bytes},
-          {"step_bytes", facts->step_bytes},
-          {"kv_bytes_per_token", facts->kv_bytes_per_token},
-          {"format", to_text(facts->deployment.weights)},
-          {"kv_format", to_string(facts->deployment.kv_cache)},
-          {"tensor_parallel", facts->deployment.tensor_parallel}};
+  Json json{{"layers", facts->shape.layers},
+            {"d_model", facts->shape.d_model},
+            {"experts", facts->shape.experts.count},
+            {"experts_per_token", facts->shape.experts.per_token},
+            {"parameters", facts->parameters},
+            {"active_parameters", facts->active_parameters},
+            {"weight_bytes", facts->weight_bytes},
+            {"step_bytes", facts->step_bytes},
+            {"kv_bytes_per_token", facts->kv_bytes_per_token},
+            {"format", to_text(facts->deployment.weights)},
+            {"kv_format", to_string(facts->deployment.kv_cache)},
+            {"tensor_parallel", facts->deployment.tensor_parallel}};
+  const std::int64_t pipeline = facts->deployment.pipeline_parallel;
+  if (pipeline > 1) json["pipeline_parallel"] = pipeline;
+  return json;
+}
+
+Json draft_step_json(const DraftStep& step) {
+  const latency::PassParts& parts = step.parts;
+  return {{"batch", step.batch},
+          {"context", step.context},
+          {"gamma", step.gamma},
+          {"passes", parts.passes},
+          {"inputs_ms", parts.inputs_us / 1e3},
+          {"layers_ms", parts.layers_us / 1e3},
+          {"vocabulary_ms", parts.vocabulary_us / 1e3},
+          {"overhead_ms", parts.overhead_us / 1e3},
+          {"host_ms", parts.host_us / 1e3}};
 }
 
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
@@ -109,7 +130,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(question.convention)},
-            {"drafter", latency::drafter_word(question.drafting)}};
+            {"drafter", question.host ? question.draft : latency::drafter_word(question.drafting)}};
   add_acceptance(question, json);
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
@@ -133,7 +154,9 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["target"] = question.target;
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
+  if (prediction.draft_step) json["draft_step"] = draft_step_json(*prediction.draft_step);
   json["overhead_us"] = question.overhead_us;
+  if (!prediction.notes.empty()) json["notes"] = prediction.notes;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     Json ranges = Json::array();

@@ -7,6 +7,7 @@
 
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
+#include "answers/profile_prediction.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -143,6 +144,7 @@ TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& 
   price.times = fmt::format(
       "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
       to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+  for (const std::string& note : format_notes(surface, profile.device.name)) price.times += "; " + note;
   return price;
 }
 

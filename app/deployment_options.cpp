@@ -2,31 +2,40 @@
 #include "app/deployment_options.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
 #include "core/streams.hpp"
 #include "inputs/deployment.hpp"
+#include "latency/models/hugging_face.hpp"
 
 namespace foredraft::app {
 
 OptionGroup deployment_options() {
-  return {"deployment of the models, for times from a data sheet",
-          {{"target-format", "F",
-            "format of the target's weights: fp32, bf16, fp16 (default), fp8, int8, int4, nvfp4, mxfp4", false,
-            number_format_names},
-           {"draft-format", "F", "format of the draft model's weights", false, number_format_names},
-           {"kv-format", "F", "format of both KV caches (default: as the weights, but at least bf16)", false,
-            number_format_names},
-           {"target-tp", "T", "tensor parallelism of the target (default 1)"},
-           {"draft-tp", "T", "tensor parallelism of the draft model (default 1)"},
-           {"expert-skew", "S", "0: tokens choose their experts independently (default); 1: all choose the same"},
-           {"bandwidth-efficiency", "E", "attained share of the memory bandwidth (docs/step-times.md)"},
-           {"compute-efficiency", "E", "attained share of the matrix peak"},
-           {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
-           {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
-           {"ignore-memory", "", "predict also what does not fit into memory"},
-           {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
+  return {
+      "deployment of the models, for times from a data sheet",
+      {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
+        latency::hugging_face_architectures},
+       {"target-format", "F",
+        "format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4, or of a GGUF file: q4_k_m, "
+        "...; default: as published, else fp16",
+        false, weight_format_names},
+       {"draft-format", "F", "format of the draft model's weights", false, weight_format_names},
+       {"kv-format", "F", "format of both KV caches (default: as the weights, but at least bf16)", false,
+        number_format_names},
+       {"target-tp", "T", "tensor parallelism of the target (default 1)"},
+       {"draft-tp", "T", "tensor parallelism of the draft model (default 1)"},
+       {"target-pp", "P", "groups of devices that have some of the target's layers each (layer split; default 1)"},
+       {"expert-skew", "S",
+        "0: tokens choose their experts independently; 1: all choose the same (default: as was measured, 0.4)"},
+       {"bandwidth-efficiency", "E", "attained share of the memory bandwidth (docs/step-times.md)"},
+       {"compute-efficiency", "E", "attained share of the matrix peak"},
+       {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
+       {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
+       {"ignore-memory", "", "predict also what does not fit into memory"},
+       {"draft-host-us", "U", "time of one request's drafts on the host (--draft ngram or suffix)"},
+       {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
 inputs::AskedDeployment read_asked_deployment(CommandLine& line) {
@@ -53,6 +62,11 @@ void read_deployment(CommandLine& line, const latency::Profile& profile, answers
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
   inputs::deploy(asked.deployment, read_deployed_pair(line, profile, asked), question, files);
+  if (question.drafting == latency::Role::block_drafting && !question.host &&
+      std::holds_alternative<Iid>(question.acceptance)) {
+    say("one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+        "measured at this block size");
+  }
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
 }

@@ -33,6 +33,8 @@ std::vector<std::string> number_format_names() {
   return texts_of(latency::number_formats(), [](latency::NumberFormat format) { return to_string(format); });
 }
 
+std::vector<std::string> weight_format_names() { return latency::weight_format_words(); }
+
 std::vector<std::string> log_format_names() { return texts_of(logs::formats(), &logs::LogFormat::name); }
 
 std::vector<std::string> convention_names() { return scenario::find_parameter("convention")->choices; }

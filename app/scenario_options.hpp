@@ -20,6 +20,7 @@ namespace foredraft::app {
 [[nodiscard]] std::vector<std::string> profile_names();
 [[nodiscard]] std::vector<std::string> model_names();
 [[nodiscard]] std::vector<std::string> number_format_names();
+[[nodiscard]] std::vector<std::string> weight_format_names();
 [[nodiscard]] std::vector<std::string> log_format_names();
 [[nodiscard]] std::vector<std::string> convention_names();
 

@@ -47,11 +47,9 @@ class ProblemList {
   std::vector<Problem> problems_;
 };
 
-/// The candidate nearest to `word`; empty if none is near (at most a third of the letters may differ) or if it is
-/// `word` itself.
-[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> candidates);
-
-/// "did you mean X?", or "known: A, B, C" if none is near. If only blanks differ it says so.
-[[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates);
+/// "did you mean X?" of nearest(), or "known: A, B, C" if none is near. Of many, `foredraft list LIST` shows them
+/// instead, where `list` names one. If only blanks differ it says so.
+[[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates,
+                                         std::string_view list = {});
 
 }  // namespace foredraft

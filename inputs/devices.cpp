@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -34,30 +35,14 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// Whether a name is of another device rather than mistyped: b100 and h101 are no h100.
-bool names_another(std::string_view name, std::string_view word) {
-  if (name.size() != word.size() || std::is_permutation(name.begin(), name.end(), word.begin())) return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] != word[i] && (i == 0 || (name[i] >= '0' && name[i] <= '9'))) return true;
-  }
-  return false;
-}
-
-/// A name or alias that was mistyped; of a word that is no path, else the shortest name of each device.
+/// Devices with the same words, else a name or alias that was mistyped.
 std::string device_suggestion(const std::string& name) {
-  std::vector<std::string> words = device_words();
-  std::erase_if(words, [&](const std::string& word) { return names_another(name, word); });
-  if (!nearest(name, words).empty()) return suggestion_for(name, words);
-  if (name.find_first_of("./") != std::string::npos) return "foredraft list devices shows those that ship";
-  std::vector<std::string_view> known;
-  for (const DeviceSheet& sheet : latency::device_registry()) {
-    std::string_view shortest = sheet.name;
-    for (const std::string& alias : sheet.aliases) {
-      if (alias.size() < shortest.size()) shortest = alias;
-    }
-    known.push_back(shortest);
-  }
-  return fmt::format("known: {}; foredraft list devices shows all that ship", fmt::join(known, ", "));
+  const bool path = name.find_first_of("./") != std::string::npos;
+  const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
+  if (alike.empty()) return suggestion_for(name, device_words(), "devices");
+  std::vector<std::string_view> names;
+  for (const DeviceSheet* sheet : alike) names.emplace_back(sheet->name);
+  return fmt::format("did you mean {}{}?", names.size() > 1 ? "one of " : "", fmt::join(names, ", "));
 }
 
 latency::Profile one_device(std::string_view text, const std::string& name) {
@@ -141,14 +126,16 @@ ReadProfile read_profile(const std::string& name) {
 Table device_table() {
   Table table;
   table.columns = {{"device", Table::Align::left}};
-  for (const char* title : {"memory GB", "GB/s", "fp16 TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
+  for (const char* title : {"memory GB", "GB/s", "16-bit TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
     table.columns.push_back({title, Table::Align::right});
   }
   for (const DeviceSheet& sheet : latency::device_registry()) {
     const latency::Limits& limits = sheet.profile.limits;
+    const latency::Figure& fp16 = limits.matrix_peak_fp16_flop_per_s;
+    const latency::Figure& sixteen_bits = fp16.value ? fp16 : limits.matrix_peak_bf16_flop_per_s;
     table.rows.push_back({sheet.name, in_units_of(listed_giga, latency::capacity_bytes(sheet.profile.device)),
                           in_units_of(listed_giga, limits.memory_bandwidth_bytes_per_s.value),
-                          in_units_of(listed_tera, limits.matrix_peak_fp16_flop_per_s.value),
+                          in_units_of(listed_tera, sixteen_bits.value),
                           in_units_of(listed_tera, limits.matrix_peak_fp8_flop_per_s.value),
                           in_units_of(listed_tera, limits.matrix_peak_int8_flop_per_s.value),
                           in_units_of(listed_tera, limits.matrix_peak_fp4_flop_per_s.value),
@@ -160,8 +147,9 @@ Table device_table() {
 std::string devices_markdown() {
   std::string text = to_markdown(device_table());
   for (const DeviceSheet& sheet : latency::device_registry()) {
-    text += fmt::format("\n### {}\n\n{}. Also: {}.\n\n{}", sheet.name, sheet.profile.device.name,
-                        fmt::join(sheet.aliases, ", "), sources_text(sheet.profile));
+    const std::string also = sheet.aliases.empty() ? "" : fmt::format(" Also: {}.", fmt::join(sheet.aliases, ", "));
+    text += fmt::format("\n### {}\n\n{}.{}\n\n{}", sheet.name, sheet.profile.device.name, also,
+                        sources_text(sheet.profile));
   }
   return text;
 }

@@ -198,18 +198,24 @@ ReadProfile read_steps(const std::string& path) {
   return {parse_steps(text, path), digest_text(path, text), false};
 }
 
-std::vector<std::vector<std::string>> operators_rows() {
-  std::vector<std::vector<std::string>> rows;
+std::vector<OperatorsRow> operators_rows() {
+  std::vector<OperatorsRow> rows;
   for (const OperatorsText& document : operators_texts()) {
     const Json json = Json::parse(document.text);
     const auto word = [](const Json& value) { return value.is_string() ? value.get<std::string>() : std::string("-"); };
     const Json& request = json.at("request");
     const Json& tables = json.at("tables");
-    rows.push_back({std::string(document.name), word(tables.at("system")),
-                    fmt::format("{} {}", word(tables.at("engine")), word(tables.at("version"))),
-                    fmt::format("{} {} tp {}", word(request.at("target")), word(request.at("target_format")),
-                                request.at("target_tp").get<int>()),
-                    fmt::format("{} ({})", word(request.at("draft")), word(request.at("method")))});
+    OperatorsRow& row = rows.emplace_back();
+    row.name = document.name;
+    row.device = word(tables.at("system"));
+    row.engine = fmt::format("{} {}", word(tables.at("engine")), word(tables.at("version")));
+    row.target = fmt::format("{} {} tp {}", word(request.at("target")), word(request.at("target_format")),
+                             request.at("target_tp").get<int>());
+    row.draft = fmt::format("{} ({})", word(request.at("draft")), word(request.at("method")));
+    for (const Json& step : json.at("rows")) {
+      row.batches.insert(step.at("batch").get<std::int64_t>());
+      row.contexts.insert(step.at("context").get<std::int64_t>());
+    }
   }
   return rows;
 }

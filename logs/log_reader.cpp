@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/documents.hpp"
+#include "core/names.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 

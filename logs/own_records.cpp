@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/names.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "logs/acceptance.hpp"

@@ -184,10 +184,8 @@ template <typename Format>
 Format format_of(const std::string& stated, const std::optional<Format>& own, Format otherwise, std::string_view key) {
   if (stated.empty()) return own.value_or(otherwise);
   if (const auto format = latency::format_named<Format>(stated)) return *format;
-  std::vector<std::string> known;
-  for (const latency::NumberFormat format : latency::number_formats()) known.emplace_back(to_string(format));
   throw InputError(
-      fmt::format("{}: {}: unknown format \"{}\" - {}", messages_from, key, stated, suggestion_for(stated, known)));
+      fmt::format("{}: {}: unknown format \"{}\" - {}", messages_from, key, stated, inputs::format_suggestion(stated)));
 }
 
 // ---- Keywords of advise().
@@ -255,7 +253,8 @@ bool set_keyword(const Keyword& keyword, std::span<const inputs::RequestField<Re
     } else if constexpr (std::is_same_v<To, std::string Request::*>) {
       request.*to = text_of(keyword);
     } else {
-      request.*to = latency::number_format(text_of(keyword));
+      using Format = typename std::remove_reference_t<decltype(request.*to)>::value_type;
+      request.*to = latency::format_named<Format>(text_of(keyword));
       if (!(request.*to)) {
         problems.add({.key = key,
                       .text = fmt::format("unknown format \"{}\"", text_of(keyword)),

@@ -148,11 +148,14 @@ constexpr std::array<CostParameter, 6> looked_up_parameters(std::string_view sou
 }
 
 constexpr std::array deployment{
-    deployed<&Roofline::target_format>(
-        "cost.target_format", {},
-        "roofline: of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4; without it as its "
-        "config.json says, else fp16",
-        Given::optional),
+    deployed<&Roofline::assume>("cost.assume", {},
+                                "roofline: the architecture to read the target's config.json as, if its own is unknown",
+                                Given::optional),
+    deployed<&Roofline::target_format>("cost.target_format", {},
+                                       "roofline: of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, "
+                                       "mxfp4, q4_k_m, ...; without it as "
+                                       "its config.json or checkpoint, else fp16",
+                                       Given::optional),
     deployed<&Roofline::draft_format>("cost.draft_format", {}, "roofline: of the draft model's weights",
                                       Given::optional),
     deployed<&Roofline::kv_format>(
@@ -160,8 +163,12 @@ constexpr std::array deployment{
         Given::optional),
     deployed<&Roofline::target_tp>("cost.target_tp", devices, "roofline: devices that share the target"),
     deployed<&Roofline::draft_tp>("cost.draft_tp", devices, "roofline: devices that share the draft model"),
+    deployed<&Roofline::target_pp>("cost.target_pp", devices,
+                                   "roofline: groups of devices that have some of the target's layers each"),
     deployed<&Roofline::expert_skew>("cost.expert_skew", {.maximum = 1.0},
-                                     "roofline: 0: tokens choose their experts independently; 1: all share them"),
+                                     "roofline: 0: tokens choose their experts independently; 1: all share them; "
+                                     "without it as was measured, docs/step-times.md",
+                                     Given::optional),
     deployed<&Roofline::bandwidth_efficiency>("cost.bandwidth_efficiency", efficiency,
                                               "roofline: share of the data sheet's bandwidth that the engine reaches",
                                               Given::optional),

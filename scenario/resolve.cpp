@@ -318,7 +318,7 @@ Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems) {
     if (parameter == nullptr) {
       problems.add({.key = input.parameter,
                     .text = "unknown parameter",
-                    .suggestion = suggestion_for(input.parameter, parameter_names())});
+                    .suggestion = suggestion_for(input.parameter, parameter_names(), "parameters")});
       unknown = true;
     } else if (has_input(space, input.parameter)) {
       problems.add({.key = input.parameter, .text = "given twice", .suggestion = "remove one"});

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.hpp"
 #include "core/json_values.hpp"
+#include "core/names.hpp"
 #include "core/progress.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
@@ -118,11 +123,15 @@ Json devices() {
 }
 
 Json profiles() {
-  return array_of(inputs::operators_rows(), [](const std::vector<std::string>& row) {
-    return Json{
-        {"name", row[0]},   {"summary", fmt::format("{} and {} on {} under {}", row[3], row[4], row[1], row[2])},
-        {"device", row[1]}, {"engine", row[2]},
-        {"target", row[3]}, {"draft", row[4]}};
+  return array_of(inputs::operators_rows(), [](const inputs::OperatorsRow& row) {
+    return Json{{"name", row.name},
+                {"summary", fmt::format("{} and {} on {} under {}", row.target, row.draft, row.device, row.engine)},
+                {"device", row.device},
+                {"engine", row.engine},
+                {"target", row.target},
+                {"draft", row.draft},
+                {"batches", row.batches},
+                {"contexts", row.contexts}};
   });
 }
 
@@ -163,6 +172,8 @@ std::string parameter_text(const Json& parameter) {
   return text + ")";
 }
 
+std::string name_of_entry(const Json& entry) { return entry["name"]; }
+
 /// An entry with what its family tells beside the summary, and its parameters.
 std::string entry_text(const Json& entry) {
   std::string text = entry["summary"];
@@ -189,18 +200,47 @@ std::string entries_text(const Json& entries) {
   return text;
 }
 
-std::string devices_text() {
-  Table engines;  // device and engine are parts of a profile's name
-  for (const char* title : {"profile", "target", "draft"}) engines.columns.push_back({title, Table::Align::left});
-  for (const std::vector<std::string>& row : inputs::operators_rows()) engines.rows.push_back({row[0], row[3], row[4]});
-  return to_text(inputs::device_table()) +
-         "\nPeaks are dense, links one way. Case and separators do not matter; other names: docs/devices.md\n\n" +
-         to_text(engines) + "\nStep times under an engine, sums of operators measured in it: docs/step-times.md\n";
+/// The rows of a table that begin with the name of an entry.
+std::string rows_text(Table table, const Json& entries) {
+  const std::vector<std::string> names = texts_of(entries, name_of_entry);
+  std::erase_if(table.rows, [&](const auto& row) { return std::ranges::find(names, row.front()) == names.end(); });
+  return to_text(table);
 }
 
-std::string models_text() {
-  return entries_text(model_pairs()) +
-         fmt::format("\nShapes of models, for step times:\n\n{}", to_text(inputs::model_table()));
+std::string profiles_text(const Json& profiles) {
+  Table engines;  // device and engine are parts of a profile's name
+  for (const char* title : {"profile", "target", "draft"}) engines.columns.push_back({title, Table::Align::left});
+  std::map<std::string, std::vector<std::string>> covered;
+  for (const Json& profile : profiles) {
+    engines.rows.push_back({profile["name"], profile["target"], profile["draft"]});
+    covered[fmt::format("batch {}; context {}", fmt::join(profile["batches"].get<std::vector<std::int64_t>>(), ", "),
+                        fmt::join(profile["contexts"].get<std::vector<std::int64_t>>(), ", "))]
+        .push_back(profile["name"]);
+  }
+  std::string text =
+      to_text(engines) + "\nStep times under an engine, sums of operators measured in it: docs/step-times.md\n";
+  for (const auto& [where, names] : covered) {
+    text += wrapped(covered.size() == 1 ? fmt::format("Each covers {}\n", where)
+                                        : fmt::format("{}: {}\n", where, fmt::join(names, ", ")));
+  }
+  return text;
+}
+
+std::string devices_text(const Json& sheets, const Json& profiles) {
+  std::string text;
+  if (!sheets.empty()) {
+    text = rows_text(inputs::device_table(), sheets) +
+           "\nPeaks are dense, links one way. Case and the order of words do not matter; names: docs/devices.md\n";
+  }
+  if (profiles.empty()) return text;
+  return text + (text.empty() ? "" : "\n") + profiles_text(profiles);
+}
+
+std::string models_text(const Json& shapes, const Json& pairs) {
+  std::string text = entries_text(pairs);
+  if (shapes.empty()) return text;
+  return text + (text.empty() ? "" : "\n") + "Shapes of models, for step times:\n\n" +
+         rows_text(inputs::model_table(), shapes);
 }
 
 // ---- As Markdown.
@@ -230,8 +270,8 @@ struct Inventory {
   std::string_view summary;
   Json (*entries)();
   Columns columns = {{"name", "name"}, {"summary", "what it is"}};
-  std::string (*text)() = nullptr;      ///< in place of the entries
-  std::string (*markdown)() = nullptr;  ///< in place of `columns`
+  std::string (*text)(const Json& entries, const Json& more) = nullptr;  ///< in place of the entries
+  std::string (*markdown)() = nullptr;                                   ///< in place of `columns`
   /// A second list of the document, with its key.
   std::pair<std::string_view, Json (*)()> more = {};
 };
@@ -284,21 +324,70 @@ const std::vector<Inventory>& inventories() {
 
 std::vector<std::string> inventory_names() { return texts_of(inventories(), &Inventory::name); }
 
-Json document(const Inventory& inventory) {
-  Json json{{"schema", "foredraft.list/1"}, {inventory.name, inventory.entries()}};
-  if (inventory.more.second != nullptr) json[inventory.more.first] = inventory.more.second();
+/// What an inventory holds, or what of it is searched for.
+struct Found {
+  Json entries, more;
+};
+
+/// Whether every word is in its name, an alias, its summary or its source.
+bool has_all(const Json& entry, const std::vector<std::string>& words) {
+  std::vector<std::string> texts;
+  for (const char* key : {"name", "summary", "source"}) {
+    if (entry.contains(key)) texts.push_back(entry[key]);
+  }
+  if (entry.contains("aliases")) texts.insert(texts.end(), entry["aliases"].begin(), entry["aliases"].end());
+  return std::ranges::all_of(words, [&](const std::string& word) {
+    return std::ranges::any_of(texts, [&](const std::string& text) { return mentions(text, word); });
+  });
+}
+
+Json with_all(const Json& entries, const std::vector<std::string>& words) {
+  Json kept = Json::array();
+  for (const Json& entry : entries) {
+    if (has_all(entry, words)) kept.push_back(entry);
+  }
+  return kept;
+}
+
+std::string nothing_found(const Inventory& inventory, const Found& all, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const Json* entries : {&all.entries, &all.more}) {
+    for (const Json& entry : *entries) {
+      names.push_back(name_of_entry(entry));
+      if (entry.contains("aliases")) names.insert(names.end(), entry["aliases"].begin(), entry["aliases"].end());
+    }
+  }
+  const std::string_view near = closest_match(words, names);
+  return wrapped(fmt::format("None of the {} has {} in its name, summary or source; {}.\n", inventory.name,
+                             readable(fmt::format("\"{}\"", fmt::join(words, "\" and \""))),
+                             near.empty() ? fmt::format("foredraft list {} shows all", inventory.name)
+                                          : fmt::format("the nearest is {}", near)));
+}
+
+Json document(const Inventory& inventory, const Found& found) {
+  Json json{{"schema", "foredraft.list/1"}, {inventory.name, found.entries}};
+  if (inventory.more.second != nullptr) json[inventory.more.first] = found.more;
   return json;
+}
+
+std::string found_text(const Inventory& inventory, const Found& found) {
+  return inventory.text != nullptr ? inventory.text(found.entries, found.more) : entries_text(found.entries);
 }
 
 int run_list(CommandLine& line) {
   if (line.has("json"))
     line.reject_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
   const bool overview = line.positional().empty();
+  std::vector<std::string> words = line.positional();
+  if (!overview) words.erase(words.begin());
+  if (!words.empty()) {
+    line.reject_any({"markdown"}, "mutually exclusive with words to search", "it prints whole tables", "remove one");
+  }
   if (overview)
     line.reject_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
   line.done();
   if (overview) {
-    std::string text = "foredraft list NAME prints one of these:\n\n";
+    std::string text = "foredraft list NAME prints one of these, foredraft list NAME WORD searches it:\n\n";
     for (const Inventory& one : inventories()) text += fmt::format("  {:<12} {}\n", one.name, one.summary);
     print_result(text);
     return exit_done;
@@ -309,12 +398,18 @@ int run_list(CommandLine& line) {
     throw InputError(fmt::format("foredraft list: {}: unknown list - {}", readable(wanted),
                                  suggestion_for(wanted, inventory_names())));
   }
+  const Inventory& inventory = *found;
+  const Found all{inventory.entries(), inventory.more.second != nullptr ? inventory.more.second() : Json::array()};
+  const Found searched{with_all(all.entries, words), with_all(all.more, words)};
   if (line.has("json")) {
-    print_result(experiments::document_text(document(*found)));
+    print_result(experiments::document_text(document(inventory, searched)));
   } else if (line.has("markdown")) {
-    print_result(found->markdown != nullptr ? found->markdown() : entries_markdown(found->entries(), found->columns));
+    print_result(inventory.markdown != nullptr ? inventory.markdown()
+                                               : entries_markdown(all.entries, inventory.columns));
+  } else if (searched.entries.empty() && searched.more.empty()) {
+    print_result(nothing_found(inventory, all, words));
   } else {
-    print_result(found->text != nullptr ? found->text() : entries_text(found->entries()));
+    print_result(found_text(inventory, searched));
   }
   return exit_done;
 }
@@ -324,12 +419,14 @@ int run_list(CommandLine& line) {
 Command list_command() {
   return {
       {.name = "list",
-       .arguments = "[NAME] [--json | --markdown]",
-       .summary = "Prints what can be named in a configuration or on the command line.",
+       .arguments = "[NAME [WORD ...]] [--json | --markdown]",
+       .summary = "Prints what can be named in a configuration or on the command line, or searches it.",
        .options = {{"json", "", "one JSON document, schema foredraft.list/1"}, {"markdown", "", "the tables of docs/"}},
        .min_positional = 0,
-       .max_positional = 1,
-       .examples = {"foredraft list rules", "foredraft list devices --json"},
+       .max_positional = std::numeric_limits<std::size_t>::max(),
+       .examples = {"foredraft list rules", "foredraft list models qwen 8b", "foredraft list devices --json"},
+       .notes = "WORDs keep the entries that have all of them in name, alias, summary or source; case and separators\n"
+                "do not matter.\n",
        .words = inventory_names},
       run_list};
 }

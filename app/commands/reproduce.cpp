@@ -38,7 +38,7 @@ std::vector<experiments::ExperimentEntry> selection(const std::vector<std::strin
   ProblemList problems("foredraft reproduce");
   for (const std::string& id : wanted) {
     if (std::ranges::find(known, id) == known.end()) {
-      problems.add({.key = id, .text = "unknown experiment", .suggestion = suggestion_for(id, known)});
+      problems.add({.key = id, .text = "unknown experiment", .suggestion = suggestion_for(id, known, "experiments")});
     }
   }
   if (wanted.empty() && !all) {

@@ -136,12 +136,13 @@ std::string to_text(const answers::LoadPrediction& prediction) {
                                prediction.gpus == 1 ? "" : "s"));
   }
   const std::string text = evidence + wrapped(load_sentence(prediction)) + "\n" + wrapped(throughput_text(prediction)) +
-                           "\n\n" + to_text(load_table(prediction)) + "\n";
+                           "\n\n" + to_text(load_table(prediction)) + "\n" + model_lines(prediction.decoding);
   std::string rest = fmt::format("batch       sequences of an iteration by closed form; at most {} without speculation",
                                  limit_text(prediction.plain()));
   const answers::AtRate* shown = prediction.shown();
   if (shown != nullptr && shown->gamma > 0) rest += fmt::format(", {} with gamma {}", limit_text(*shown), shown->gamma);
   rest += "\n" + times_text(prediction);
+  for (const std::string& note : prediction.decoding.notes) rest += fmt::format("note        {}\n", note);
   if (prediction.evidence.interval_level) {
     rest += fmt::format("intervals   {:.0f} %: what the error of the times leaves open of a speedup\n",
                         100.0 * *prediction.evidence.interval_level);

@@ -4,12 +4,20 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "answers/profile_prediction.hpp"
+#include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
+#include "latency/models/model_shape.hpp"
+#include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
+#include "latency/surfaces/step_model.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -44,6 +52,39 @@ std::string ranges_text(const std::vector<answers::ScheduleRange>& ranges) {
 }
 
 std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
+
+/// With the prefix of its size: "8.19 G".
+std::string prefixed_text(double value) {
+  constexpr double thousand = 1e3, shown_as_thousand = 999.5;
+  double shown = value / (thousand * thousand);
+  std::string_view prefixes = "MGT";
+  for (; shown >= shown_as_thousand && prefixes.size() > 1; shown /= thousand) prefixes.remove_prefix(1);
+  return fmt::format("{:.3g} {}", shown, prefixes.front());
+}
+
+/// How a model is stored: "bf16", and its KV cache if not by default: "bf16, fp8 KV cache".
+std::string formats_text(const latency::Deployment& deployment) {
+  std::string text = to_text(deployment.weights);
+  if (deployment.kv_cache != latency::default_cache_format(deployment.weights.layers())) {
+    text += fmt::format(", {} KV cache", to_string(deployment.kv_cache));
+  }
+  return text;
+}
+
+std::string model_line(std::string_view role, const std::optional<answers::ModelFacts>& facts) {
+  if (!facts) return "";
+  const latency::ModelShape& shape = facts->shape;
+  const std::string encoder = shape.encoder_layers > 0 ? fmt::format("{}+", shape.encoder_layers) : "";
+  std::string text = fmt::format("{:<{}}{}: {}{} layer{} x {}, ", role, columns_of_label, shape.name, encoder,
+                                 shape.layers, shape.layers == 1 && encoder.empty() ? "" : "s", shape.d_model);
+  if (shape.experts.count > 0) text += fmt::format("{} of {} experts, ", shape.experts.per_token, shape.experts.count);
+  text += prefixed_text(facts->parameters) + " parameters";
+  if (shape.experts.count > 0) text += fmt::format(" ({} active)", prefixed_text(facts->active_parameters));
+  text += fmt::format(", {}, {}B a step of {}B", formats_text(facts->deployment), prefixed_text(facts->step_bytes),
+                      prefixed_text(facts->weight_bytes));
+  const std::int64_t devices = latency::devices_of(facts->deployment);
+  return text + (devices > 1 ? fmt::format(" on {} devices\n", devices) : "\n");
+}
 
 /// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
 std::string payoff_text(const answers::ProfilePrediction& prediction, std::int64_t context) {
@@ -155,6 +196,18 @@ const answers::AtDraftLength& shown_or_first(const answers::ProfileQuestion& que
   return shown == nullptr ? at.lengths.front() : *shown;
 }
 
+/// "drafting    3 passes at gamma 3: inputs 0.01 + layers 0.52 + vocabulary 0.3 ms".
+std::string drafting_line(const std::optional<answers::DraftStep>& step) {
+  if (!step) return "";
+  const latency::PassParts& parts = step->parts;
+  if (parts.passes == 0) return fmt::format("drafting    on the host: {} ms\n", ms_text(parts.host_us));
+  std::string text = fmt::format("drafting    {} pass{} at gamma {}: inputs {} + layers {} + vocabulary {}",
+                                 parts.passes, parts.passes == 1 ? "" : "es", step->gamma, ms_text(parts.inputs_us),
+                                 ms_text(parts.layers_us), ms_text(parts.vocabulary_us));
+  if (parts.overhead_us > 0.0) text += fmt::format(" + overhead {}", ms_text(parts.overhead_us));
+  return text + " ms\n";
+}
+
 std::string step_lines(const answers::ProfilePrediction& prediction) {
   const answers::ProfileQuestion& question = prediction.question;
   const answers::AtBatch& at = prediction.cells.front();
@@ -169,6 +222,7 @@ std::string step_lines(const answers::ProfilePrediction& prediction) {
   text += fmt::format(" = {} ms for {:.2f} tokens; {:.2f} tokens of autoregressive decoding take {} ms\n",
                       ms_text(whole_us), length.tokens, length.tokens,
                       ms_text(length.tokens * analytic::plain_time(length.iteration)));
+  text += drafting_line(prediction.draft_step);
   const auto batch = static_cast<double>(at.batch);
   text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} decode steps\n",
                       1e6 * batch * length.tokens / whole_us, 1e6 * batch / analytic::plain_time(length.iteration),
@@ -255,6 +309,25 @@ std::string percent_range(const latency::Range& range) {
   return fmt::format("{:.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
+/// What is assumed of weights and routing that decides what the further tokens of a verification cost.
+std::string token_lines(const answers::ProfilePrediction& prediction) {
+  const auto& target = prediction.target;
+  if (!target) return "";
+  std::string text;
+  if (has_gguf(target->deployment.weights)) {
+    const latency::Range& vector = prediction.attainable->vector_efficiency;
+    text = fmt::format(
+        "kernels     llama.cpp: up to {} tokens on vector units, at {:.0f} % ({:.0f} to {:.0f} %) of the fp32 peak\n",
+        latency::max_vector_tokens, 100.0 * vector.value, 100.0 * vector.low, 100.0 * vector.high);
+  }
+  if (target->shape.experts.count == 0 || target->deployment.expert_skew) return text;
+  const latency::Range& skew = prediction.attainable->expert_skew;
+  return text + fmt::format(
+                    "routing     verified tokens share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
+                    "(--expert-skew)\n",
+                    skew.value, skew.low, skew.high);
+}
+
 /// What estimates rest on, and how far they were off where they were judged.
 std::string attainable_lines(const latency::Attainable& attainable, bool sheet) {
   std::string text;
@@ -275,7 +348,10 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
 std::string interval_line(const answers::ProfilePrediction& prediction) {
   using latency::Source;
   const Source source = prediction.source;
-  if (prediction.attainable) return attainable_lines(*prediction.attainable, source == Source::datasheet);
+  if (prediction.attainable) {
+    const bool sheet = source == Source::datasheet;
+    return (sheet ? token_lines(prediction) : "") + attainable_lines(*prediction.attainable, sheet);
+  }
   if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
   if (source == Source::measured) {
     return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
@@ -291,6 +367,10 @@ std::string interval_line(const answers::ProfilePrediction& prediction) {
 
 }  // namespace
 
+std::string model_lines(const answers::ProfilePrediction& prediction) {
+  return wrapped(model_line("target", prediction.target) + model_line("draft", prediction.draft), columns_of_label);
+}
+
 std::string to_text(const answers::ProfilePrediction& prediction) {
   const answers::ProfileQuestion& question = prediction.question;
   std::string text = misfit_lines(prediction);
@@ -304,6 +384,7 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
     text += to_text(table_of(prediction, context));
   }
   text += "\n";
+  text += model_lines(prediction);
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     text += fmt::format("schedule    {}{}        ties within 1 % go to the smaller gamma\n",
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
@@ -312,9 +393,13 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   answers::ProfileQuestion unbounded = question;
   unbounded.max_gamma.reset();
   if (question.max_gamma && *question.max_gamma < answers::max_drafts(unbounded)) {
-    text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
+    text += fmt::format(
+        "searched    gamma 1 to {}: {}\n", *question.max_gamma,
+        latency::holds_steps_alone(prediction.source) ? "as far as the steps reach" : "what one pass drafts");
   }
-  const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
+  std::string notes;
+  for (const std::string& note : prediction.notes) notes += fmt::format("note        {}\n", note);
+  const std::string rest = step_lines(prediction) + memory_line(prediction) + notes + origin_line(prediction) +
                            floor_line(prediction) + interval_line(prediction) +
                            fmt::format("not in it   {}{}prompts and encoders{}\n",
                                        prediction.cells.front().lengths.front().iteration.overhead > 0.0

@@ -42,6 +42,10 @@ namespace foredraft::app {
 /// A table for each context.
 [[nodiscard]] std::string to_text(const answers::ProfilePrediction& prediction);
 
+/// A line for each of its models: what was read, from which a reader sees whether it is the right one. Empty where only
+/// times are known.
+[[nodiscard]] std::string model_lines(const answers::ProfilePrediction& prediction);
+
 /// A table by draft length.
 [[nodiscard]] std::string to_text(const answers::LoadPrediction& prediction);
 

@@ -70,7 +70,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
   if (metric == nullptr) {
     if (name.empty()) return;
     reject(key, fmt::format("unknown quantity \"{}\"", name), "",
-           suggestion_for(name, texts_of(scenario::metrics(), &scenario::Metric::name)));
+           suggestion_for(name, texts_of(scenario::metrics(), &scenario::Metric::name), "metrics"));
     return;
   }
   if (provides(config, metric->needs)) return;

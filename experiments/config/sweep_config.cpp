@@ -171,7 +171,7 @@ bool states(const Mapping& table, std::string_view key) {
 std::string instead_of_key(const std::string& key, const std::string& table) {
   const Parameter* parent = scenario::find_parameter(key.substr(0, key.rfind('.')));
   if (table == "axes" && parent != nullptr && is_number(*parent)) return "a range is { from, to, step or factor }";
-  return suggestion_for(key, scenario::parameter_names());
+  return suggestion_for(key, scenario::parameter_names(), "parameters");
 }
 
 class ConfigReader {

@@ -47,10 +47,15 @@ struct Measured : LookedUpTimes {};
 /// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,
 /// from what engines reach of the device's limits (docs/step-times.md).
 struct Roofline : LookedUpTimes {
-  /// Number format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config, else fp16.
+  /// Architecture (model_type) to read the target's config.json as; empty: its own.
+  std::optional<std::string> assume = {};
+  /// Format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config or checkpoint, else
+  /// fp16.
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
   std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
-  double expert_skew = 0.0;                  ///< 0: tokens choose their experts independently; 1: all share them
+  std::int64_t target_pp = 1;                ///< groups of such devices that have some of the target's layers each
+  /// 0: tokens choose their experts independently; 1: all share them; empty: as was measured
+  std::optional<double> expert_skew = {};
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< fractions of the data sheet's peaks
   std::optional<double> step_overhead_us = {};  ///< added to every forward pass, beyond its operators
   std::optional<double> iteration_us = {};      ///< added to every iteration, beyond its forward passes

@@ -29,6 +29,7 @@ struct FigureKey {
 
 constexpr std::string_view memory_key = "memory_gb";
 constexpr std::string_view usable_key = "driver_memory_mib";
+constexpr std::string_view unified_key = "unified_memory";
 constexpr std::string_view bandwidth_key = "memory_bandwidth_gb_per_s";
 
 constexpr std::array device_keys{
@@ -65,6 +66,8 @@ constexpr double max_flop_a_byte = 5'000.0;
 /// Memory reported by drivers divided by the manufacturer's: 0.93 to 1.07, depending on the kind of GB that is printed.
 constexpr double min_of_printed = 0.85;
 constexpr double max_of_printed = 1.15;
+/// Of memory that the processor shares, systems lend half or more to the device: 62 of 128 GiB on Strix Halo.
+constexpr double min_of_unified = 0.45;
 
 /// The same figure in another common unit, if it is in range there: "write 3350".
 std::string in_other_unit(double value, double low, double high) {
@@ -89,6 +92,7 @@ class SheetReader {
     if (!table_.has("source")) table_.reject_missing("source", "a figure needs its origin");
     device.compute_capability = text("compute_capability").value_or("");
     read_aliases();
+    read_unified();
     for (const auto& key : device_keys) read_figure(key, device);
     for (const auto& key : limit_keys) read_figure(key, limits);
     for (const auto& key : peak_keys) read_figure(key, limits);
@@ -122,6 +126,14 @@ class SheetReader {
       if (!alias) return table_.reject_type("aliases", entry, "a string");
       sheet_.aliases.push_back(*alias);
     }
+  }
+
+  void read_unified() {
+    const toml::node* node = table_.take(unified_key);
+    if (node == nullptr) return;
+    const auto value = node->value_exact<bool>();
+    if (!value) return table_.reject_type(unified_key, *node, "true or false");
+    unified_ = *value;
   }
 
   template <typename Owner>
@@ -173,10 +185,11 @@ class SheetReader {
   void check_usable_memory(const Device& device) {
     if (!device.usable_memory_bytes.value) return;
     const double share = *device.usable_memory_bytes.value / *device.memory_bytes.value;
-    if (share >= min_of_printed && share <= max_of_printed) return;
+    const double least = unified_ ? min_of_unified : min_of_printed;
+    if (share >= least && share <= max_of_printed) return;
     table_.reject(table_.line_at(usable_key), usable_key,
                   fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
-                  fmt::format("drivers report {} to {} times the printed size", min_of_printed, max_of_printed));
+                  fmt::format("drivers report {} to {} times the printed size", least, max_of_printed));
   }
 
   void check_whole() {
@@ -190,6 +203,7 @@ class SheetReader {
   TomlTable table_;
   DeviceSheet sheet_;
   std::string source_;
+  bool unified_ = false;
 };
 
 }  // namespace
@@ -215,9 +229,6 @@ std::vector<DeviceSheet> parse_devices(std::string_view text, const std::string&
 
 namespace {
 
-constexpr std::array<std::string_view, 7> makers_words{"nvidia",   "geforce", "tesla", "amd",
-                                                       "instinct", "apple",   "intel"};
-
 std::vector<DeviceSheet> all_shipped_sheets() {
   std::vector<DeviceSheet> devices;
   for (const DeviceText& file : device_texts()) {
@@ -233,34 +244,6 @@ std::vector<DeviceSheet> all_shipped_sheets() {
 const std::vector<DeviceSheet>& device_registry() {
   static const std::vector<DeviceSheet> devices = all_shipped_sheets();
   return devices;
-}
-
-std::string plain_device_name(std::string_view name) {
-  std::string plain;
-  std::string word;
-  const auto end_word = [&] {
-    if (std::find(makers_words.begin(), makers_words.end(), word) == makers_words.end()) plain += word;
-    word.clear();
-  };
-  for (const char character : name) {
-    if (character == ' ' || character == '-' || character == '_') {
-      end_word();
-    } else {
-      word += character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
-    }
-  }
-  end_word();
-  return plain;
-}
-
-const DeviceSheet* find_device(std::string_view name) {
-  const std::string wanted = plain_device_name(name);
-  const auto is_wanted = [&](const std::string& other) { return plain_device_name(other) == wanted; };
-  for (const DeviceSheet& device : device_registry()) {
-    if (is_wanted(device.name) || is_wanted(device.profile.device.name)) return &device;
-    if (std::any_of(device.aliases.begin(), device.aliases.end(), is_wanted)) return &device;
-  }
-  return nullptr;
 }
 
 }  // namespace foredraft::latency

@@ -43,11 +43,15 @@ struct DeviceText {
 /// The shipped devices: every table of latency/devices/*.toml, compiled in, sorted by name.
 [[nodiscard]] const std::vector<DeviceSheet>& device_registry();
 
-/// `name` normalized for comparison: lower case, without blanks, dashes, underscores and manufacturers (NVIDIA,
-/// GeForce, AMD, ...).
-[[nodiscard]] std::string plain_device_name(std::string_view name);
-
-/// The device of this name, alias or full name, ignoring case and separators; null if there is none.
+/// The device that a name means, as people write it: an id, alias or full name whatever its case, separators and order
+/// of words, without words that tell no two devices apart (makers, brands, "Workstation Edition"), with or without the
+/// size of the memory. Of devices that only their memory tells apart, a name without a size is that of the one with an
+/// alias of this name ("a100": 80 GB). Null if there is none, or if several remain.
 [[nodiscard]] const DeviceSheet* find_device(std::string_view name);
+
+/// For a name that finds none: the devices with all of its words in one of their names ("rtx 6000": that of Ada and
+/// those of Blackwell), else those that share most of them, among these one with a digit; in the order of the
+/// registry, at most six.
+[[nodiscard]] std::vector<const DeviceSheet*> devices_like(std::string_view name);
 
 }  // namespace foredraft::latency

@@ -37,7 +37,7 @@ const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_
     if (model.name == name) return model;
     known.push_back(model.name);
   }
-  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known)));
+  throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known, "models")));
 }
 
 namespace {
@@ -88,10 +88,19 @@ constexpr std::tuple keys_of<LinearAttention>{
     Key{"layer_parameters", &LinearAttention::layer_parameters, Presence::required},
     Key{"state_elements", &LinearAttention::state_elements, Presence::required}};
 template <>
-constexpr std::tuple keys_of<HeadInputs>{
-    Key{"hidden_states", &HeadInputs::hidden_states},       Key{"hidden_width", &HeadInputs::hidden_width},
-    Key{"draft_vocabulary", &HeadInputs::draft_vocabulary}, Key{"wide_attention", &HeadInputs::wide_attention},
-    Key{"own_vocabulary", &HeadInputs::own_vocabulary},     Key{"block_size", &HeadInputs::block_size}};
+constexpr std::tuple keys_of<HeadInputs>{Key{"hidden_states", &HeadInputs::hidden_states},
+                                         Key{"hidden_width", &HeadInputs::hidden_width},
+                                         Key{"draft_vocabulary", &HeadInputs::draft_vocabulary},
+                                         Key{"wide_attention", &HeadInputs::wide_attention},
+                                         Key{"own_vocabulary", &HeadInputs::own_vocabulary},
+                                         Key{"block_size", &HeadInputs::block_size},
+                                         Key{"anchor_drafts", &HeadInputs::anchor_drafts},
+                                         Key{"correction_parameters", &HeadInputs::correction_parameters},
+                                         Key{"stages", &HeadInputs::stages}};
+template <>
+constexpr std::tuple keys_of<DraftingLayers>{Key{"layers", &DraftingLayers::layers, Presence::required},
+                                             Key{"windowed", &DraftingLayers::windowed},
+                                             Key{"dense", &DraftingLayers::dense}};
 template <>
 constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Presence::required},
                                          Key{"source", &ModelShape::source, Presence::required},
@@ -133,6 +142,8 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"sparse", &ModelShape::sparse},
                                          Key{"linear", &ModelShape::linear},
                                          Key{"head", &ModelShape::head},
+                                         Key{"drafting", &ModelShape::drafting},
+                                         Key{"formats", &ModelShape::native_formats},
                                          Key{"published_parameters", &ModelShape::published_parameters},
                                          Key{"published_rounding", &ModelShape::published_rounding}};
 
@@ -140,10 +151,10 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
-constexpr std::string_view stored = "a model can be stored in any format";
+constexpr std::string_view stored = "formats = \"fp8\" is that of the published checkpoint";
 constexpr std::string_view split_meaning = "a model can be split over any number of devices";
-constexpr std::string_view write_format = "use --target-format and --draft-format";
-constexpr std::string_view write_degree = "use --target-tp and --draft-tp";
+constexpr std::string_view write_format = "write formats, or use --target-format and --draft-format";
+constexpr std::string_view write_degree = "use --target-tp, --target-pp and --draft-tp";
 constexpr std::string_view write_experts = "write experts = {count = 8, per_token = 2, d_ff = 14336}";
 constexpr std::array elsewhere_keys{
     Elsewhere{"quantization", stored, write_format},
@@ -221,6 +232,10 @@ class ShapeReader {
     } else if constexpr (std::same_as<Value, double>) {
       kind = "a number";  // a count may be written 1.3e9
       if (node.is_number()) return node.value<double>();
+    } else if constexpr (std::same_as<Value, WeightFormats>) {
+      kind = "a string or a table";
+      if (node.is_string()) return formats_at(key, node);
+      if (const toml::table* table = node.as_table()) return part_formats(key, *table, line_of(node.source()));
     } else if constexpr (has_keys<Value>) {
       kind = "a table";
       if (const toml::table* table = node.as_table()) return part_of<Value>(key, *table, line_of(node.source()));
@@ -240,6 +255,44 @@ class ShapeReader {
     }
     table_.reject_type(key, node, kind);
     return std::nullopt;
+  }
+
+  std::optional<WeightFormats> formats_at(std::string_view key, const toml::node& node) {
+    const auto word = node.value_exact<std::string_view>();
+    if (!word) {
+      table_.reject_type(key, node, "a string");
+      return std::nullopt;
+    }
+    auto formats = weight_formats(*word);
+    if (!formats) {
+      table_.reject(line_of(node.source()), key, fmt::format("unknown format \"{}\"", *word), "",
+                    suggestion_for(*word, weight_format_words()));
+    }
+    return formats;
+  }
+
+  /// {layers = "bf16", experts = "mxfp4"}
+  WeightFormats part_formats(std::string_view key, const toml::table& table, std::int64_t line) {
+    TomlTable inner(table, fmt::format("{}.{}", table_.name(), key), line, problems_);
+    ShapeReader reader(inner, problems_);
+    WeightFormats formats;
+    if (const toml::node* layers = inner.take("layers")) {
+      formats = reader.formats_at("layers", *layers).value_or(formats);
+    } else {
+      inner.reject_missing("layers", "the format of the parts that have none");
+    }
+    for (std::size_t i = 0; i < model_parts; ++i) {
+      const auto part = static_cast<ModelPart>(i);
+      std::string word(to_string(part));
+      std::ranges::replace_if(
+          word, [](char c) { return c == ' ' || c == '-'; }, '_');
+      const toml::node* node = inner.take(word);
+      const auto format = node == nullptr ? std::nullopt : reader.formats_at(word, *node);
+      if (format) formats.set(part, format->of(ModelPart::feed_forward));
+    }
+    inner.reject_unknown_keys([](std::string_view, std::int64_t) { return false; });
+    sound_ = sound_ && reader.sound();
+    return formats;
   }
 
   template <typename Part>

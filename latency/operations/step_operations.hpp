@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@
 /// other.
 namespace foredraft::latency {
 
+/// llama.cpp multiplies weights of GGUF types with up to so many tokens on vector units, with more on matrix units
+/// (MMVQ_MAX_BATCH_SIZE of ggml-cuda).
+inline constexpr std::int64_t max_vector_tokens = 8;
+
 enum class OperatorKind { product, attention, other, all_reduce, all_gather, transfer };
 
 template <>
@@ -32,6 +37,14 @@ struct WordsOf<OperatorKind> {
   static constexpr std::array<std::string_view, 6> list{"product",    "attention",  "other",
                                                         "all_reduce", "all_gather", "transfer"};
 };
+
+/// Parts of a drafting pass.
+enum class StepPart {
+  layers,
+  inputs,      ///< embedding, hidden states of the target and their projection
+  vocabulary,  ///< logits, and the choice of tokens from them
+};
+inline constexpr std::size_t step_parts = 3;
 
 /// Equal operators of a forward pass.
 struct StepOperator {
@@ -42,6 +55,9 @@ struct StepOperator {
   double bytes = 0.0;   ///< read and written by one operator on one device; between devices: of the whole tensor
   double flop = 0.0;    ///< of one operator on one device
   double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
+  bool on_vector_units = false;  ///< a product over few tokens whose kernel leaves the matrix units idle
+  double reread_bytes = 0.0;     ///< of attention: read besides, if each query reads the KV cache by itself
+  StepPart part = StepPart::layers;
 };
 
 /// Sequences, new tokens of each (of drafting: gamma; of an encoder: 0), context length.
@@ -65,7 +81,9 @@ class ForwardPassOperations {
   /// from them.
   ///
   /// The draft of an autoregressive drafter reads the cache of those before it, and from the second on a head reads its
-  /// own hidden states. The tokens of a block see each other. [Xia2023] Heads on a hidden state (Medusa) are gamma
+  /// own hidden states. The tokens of a block see each other. [Xia2023] A head that fills a block (DFlash) also stores
+  /// keys and values of the hidden states of gamma + 1 verified tokens, and has logits of the drafts alone; its
+  /// decoder_pass is that storing for given tokens. Heads on a hidden state (Medusa) are gamma
   /// blocks with a vocabulary projection each. [Cai2024, Sec. 2.1.1] A window of w positions reads at most w + tokens -
   /// 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
   /// verification can be rolled back.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <map>
 #include <numbers>
 #include <set>
 #include <utility>
@@ -41,6 +42,57 @@ std::string name_of(const ForwardPassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
+/// "1, 2, 4" of few, "1 to 9" of many or consecutive ones.
+std::string counts_text(const std::set<std::int64_t>& counts) {
+  constexpr std::size_t max_counts = 12;
+  const std::int64_t first = *counts.begin(), last = *counts.rbegin();
+  const auto size = static_cast<std::int64_t>(counts.size());
+  const bool consecutive = size > 2 && last - first == size - 1;
+  if (consecutive || counts.size() > max_counts) return fmt::format("{} to {}", first, last);
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+/// Where there are times, for messages: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
+class Coverage {
+ public:
+  void add(const ForwardPassPoint& point) {
+    batches_.insert(point.batch);
+    tokens_.insert(point.tokens);
+    contexts_.insert(point.context);
+  }
+  /// Of at least one point.
+  [[nodiscard]] std::string text() const {
+    return fmt::format("batch {}; tokens {}; context {}", counts_text(batches_), counts_text(tokens_),
+                       counts_text(contexts_));
+  }
+
+ private:
+  std::set<std::int64_t> batches_, tokens_, contexts_;
+};
+
+std::string coverage_text(const std::vector<StepTable::Row>& rows) {
+  Coverage coverage;
+  for (const StepTable::Row& row : rows) coverage.add(row.point);
+  return coverage.text();
+}
+
+/// Every kind of pass that the profile has times of, with where: "llama-3.1-8b decoder_pass (batch 1, ...)".
+std::string coverage_text(const Profile& profile) {
+  constexpr std::size_t max_kinds = 6;
+  std::map<std::string, Coverage> kinds;
+  for (const StepRow& row : profile.steps) {
+    if (row.timing.summary.samples == 0) continue;
+    const Cell& cell = row.cell;
+    kinds[fmt::format("{} {}", cell.model, to_string(cell.role))].add({cell.batch, cell.tokens, cell.context});
+  }
+  std::vector<std::string> texts;
+  for (const auto& [kind, coverage] : kinds) {
+    if (texts.size() < max_kinds) texts.push_back(fmt::format("{} ({})", kind, coverage.text()));
+  }
+  if (kinds.size() > max_kinds) texts.push_back(fmt::format("and {} more", kinds.size() - max_kinds));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 /// The passes that the profile has of a model: "decoder_pass fp16, ...".
 std::string measured_kinds(const Profile& profile, const std::string& model) {
   std::set<std::string> kinds;
@@ -55,21 +107,21 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
 [[noreturn]] void reject_model(const Profile& profile, const std::vector<ModelShape>& shapes,
                                const ForwardPassKind& kind) {
   const std::string& name = kind.model;
-  std::vector<std::string> known;
-  for (const StepRow& row : profile.steps) known.push_back(row.cell.model);
-  if (std::find(known.begin(), known.end(), name) != known.end()) {
+  std::set<std::string> timed;
+  for (const StepRow& row : profile.steps) timed.insert(row.cell.model);
+  if (timed.contains(name)) {
     const std::string kinds = measured_kinds(profile, name);
     throw DomainError(
         fmt::format("no times for {} (the profile of {} has {} of this model, and its shape is not known) "
                     "- measure it",
                     name_of(kind), profile.device.name, kinds.empty() ? "no times" : kinds));
   }
-  for (const ModelShape& shape : shapes) known.push_back(shape.name);
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
+  const std::string of_profile = timed.empty() ? "" : fmt::format(", which has {},", fmt::join(timed, ", "));
+  for (const ModelShape& shape : shapes) timed.insert(shape.name);
   throw DomainError(
-      fmt::format("unknown model \"{}\" (neither the profile of {} nor the shapes of models have it) - {}", name,
-                  profile.device.name, suggestion_for(name, known)));
+      fmt::format("unknown model \"{}\" (neither the profile of {}{} nor the shapes of models have it) - {}", name,
+                  profile.device.name, of_profile,
+                  suggestion_for(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
 }
 
 /// Its limits, and a launch per operator if the sheet states its cost.
@@ -108,6 +160,7 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
   std::vector<StepTable::Row> rows = rows_of(profile, kind_, source_length);
+  covered_ = rows.empty() ? coverage_text(profile) : coverage_text(rows);
   if (!rows.empty()) {
     table_.emplace(rows);
     table_->reject_decrease(name_of(kind_));
@@ -157,6 +210,16 @@ std::optional<Latency> CostSurface::measured_at(const ForwardPassPoint& point) c
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
 }
 
+std::map<NumberFormat, NumberFormat> CostSurface::computed_in_others() const {
+  std::map<NumberFormat, NumberFormat> others;
+  if (!peaks_) return others;
+  for (const StepOperator& one : operations_->operators({.batch = 1, .tokens = 1, .context = 0})) {
+    const auto computed = computed_in(*peaks_, one.compute);
+    if (one.flop > 0.0 && computed && *computed != one.compute) others[one.compute] = *computed;
+  }
+  return others;
+}
+
 Latency CostSurface::at(const ForwardPassPoint& point) const {
   if (const std::optional<Latency> found = measured_at(point)) return *found;
   if (fit_) {
@@ -173,8 +236,12 @@ Latency CostSurface::at(const ForwardPassPoint& point) const {
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,
-                  table_ ? "outside of what the profile measured" : "the profile has no times for it",
-                  table_ ? "the table" : "the models of the profile"));
+                  table_ ? "outside of what the profile measured" : "the profile has no times for it", covered_));
+}
+
+std::optional<PassParts> CostSurface::parts_at(const ForwardPassPoint& point) const {
+  if (!peaks_) return std::nullopt;
+  return pass_parts(*operations_, point, *peaks_, *sheet_pass_.attained);
 }
 
 }  // namespace foredraft::latency

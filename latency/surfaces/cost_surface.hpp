@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,13 +60,20 @@ class CostSurface {
   /// Time from the table only; nullopt outside of it.
   [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;
 
+  /// What the time of a data sheet is spent on; nullopt for other profiles.
+  [[nodiscard]] std::optional<PassParts> parts_at(const ForwardPassPoint& point) const;
+
   [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
+
+  /// Of a data sheet: the formats of its operators that are computed in another one (computed_in), with that.
+  [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 
  private:
   [[nodiscard]] bool inside(const ForwardPassPoint& point) const;
 
   ForwardPassKind kind_;
   bool spread_known_ = true;
+  std::string covered_;                ///< where the profile has times: of this kind, else of which kinds; for messages
   std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
   std::optional<ForwardPassOperations> operations_;

@@ -41,12 +41,15 @@ double further_tables_bytes(const DeployedModel& target, const DeployedModel& dr
   const ModelShape& shape = *target.shape;
   if (draft.shape->architecture != Architecture::head) return 0.0;
   const WeightFormats& formats = target.deployment.weights;
-  const double projection =
-      draft.shape->head.own_vocabulary || shape.tied ? 0.0 : formats.of(ModelPart::vocabulary).bits;
-  const double bytes = (formats.of(ModelPart::embedding).bits + projection) / 8.0 *
-                       static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model);
-  return bytes / static_cast<double>(draft.deployment.tensor_parallel) -
-         bytes / static_cast<double>(target.deployment.tensor_parallel);
+  const double vocabulary = formats.of(ModelPart::vocabulary).bits;
+  const double embedding = shape.tied ? vocabulary : formats.of(ModelPart::embedding).bits;
+  const double projection = draft.shape->head.own_vocabulary || shape.tied ? 0.0 : vocabulary;
+  const double bytes = static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model) / 8.0;
+  // Of a pipeline the first devices hold the one and the last ones the other.
+  const bool pipeline = target.deployment.pipeline_parallel > 1;
+  const double held = pipeline ? std::max(embedding, projection) : embedding + projection;
+  return bytes * (embedding + projection) / static_cast<double>(draft.deployment.tensor_parallel) -
+         bytes * held / static_cast<double>(target.deployment.tensor_parallel);
 }
 
 double sequence_bytes(const DeployedModel& model, std::int64_t tokens, std::int64_t context) {

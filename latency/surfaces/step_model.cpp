@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -17,12 +18,11 @@ namespace foredraft::latency {
 namespace {
 
 double peak_of(const DevicePeaks& peaks, NumberFormat format) {
-  const auto found = peaks.matrix_peak_flop_per_s.find(format);
-  if (found != peaks.matrix_peak_flop_per_s.end()) return found->second;
-  throw DomainError(fmt::format(
-      "{}: no matrix peak of {} is known (matrices in this format compute in it) - take another weight format, "
-      "or state the peak in a device file",
-      peaks.device, to_string(format)));
+  if (const auto computed = computed_in(peaks, format)) return peaks.matrix_peak_flop_per_s.at(*computed);
+  throw DomainError(
+      fmt::format("{}: no matrix peak of {} or a wider format is known (matrices in this format compute in it) - take "
+                  "another weight format, or state the peak in a device file",
+                  peaks.device, to_string(format)));
 }
 
 double link_of(const DevicePeaks& peaks) {
@@ -56,6 +56,15 @@ DevicePeaks peaks_of(const Device& device, const Limits& limits) {
   return peaks;
 }
 
+std::optional<NumberFormat> computed_in(const DevicePeaks& peaks, NumberFormat format) {
+  const auto known = [&peaks](NumberFormat one) { return peaks.matrix_peak_flop_per_s.contains(one); };
+  if (known(format)) return format;
+  if (format == NumberFormat::fp32) return std::nullopt;
+  constexpr std::array wider{NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp32};
+  const auto* found = std::ranges::find_if(wider, known);
+  return found == wider.end() ? std::nullopt : std::optional(*found);
+}
+
 Attainable with(const AttainableOverrides& known, Attainable attainable) {
   const auto state = [](const std::optional<double>& stated, Range& range) {
     if (stated) range = {*stated, *stated, *stated};
@@ -74,8 +83,33 @@ Attained central(const Attainable& attainable) {
           .step_us = attainable.step_us.value,
           .link_efficiency = attainable.link_efficiency.value,
           .all_reduce_us = attainable.all_reduce_us.value,
-          .sharpness = attainable.sharpness.value};
+          .sharpness = attainable.sharpness.value,
+          .vector_efficiency = attainable.vector_efficiency.value,
+          .kv_reread = attainable.kv_reread.value};
 }
+
+Attainable with_slow_verification(Attainable attainable) {
+  attainable.vector_efficiency.value = attainable.vector_efficiency.low;
+  attainable.expert_skew.value = attainable.expert_skew.low;
+  return attainable;
+}
+
+Attainable with_fast_verification(Attainable attainable) {
+  attainable.vector_efficiency.value = attainable.vector_efficiency.high;
+  attainable.expert_skew.value = attainable.expert_skew.high;
+  return attainable;
+}
+
+namespace {
+
+double attained_flop_per_s(const StepOperator& one, const DevicePeaks& peaks, const Attained& attained) {
+  if (one.on_vector_units && attained.vector_efficiency) {
+    return *attained.vector_efficiency * peak_of(peaks, NumberFormat::fp32);
+  }
+  return attained.compute_efficiency * peak_of(peaks, one.compute);
+}
+
+}  // namespace
 
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
 
@@ -90,8 +124,9 @@ double operator_us(const StepOperator& one, std::int64_t devices, const DevicePe
     const double rounds = one.kind == OperatorKind::all_reduce ? 2.0 : 1.0;
     return attained.all_reduce_us + rounds * (count - 1.0) / count * one.bytes / link_bytes_per_us;
   }
-  const double moving_us = us_per_s * one.bytes / (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
-  const double computing_us = us_per_s * one.flop / (attained.compute_efficiency * peak_of(peaks, one.compute));
+  const double moving_us = us_per_s * (one.bytes + attained.kv_reread * one.reread_bytes) /
+                           (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
+  const double computing_us = us_per_s * one.flop / attained_flop_per_s(one, peaks, attained);
   return attained.operator_us + smooth_maximum(moving_us, computing_us, attained.sharpness);
 }
 
@@ -101,6 +136,23 @@ double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& 
     return operator_us(one, operations.devices(), peaks, attained);
   });
   return static_cast<double>(operations.passes(point)) * attained.step_us + sum;
+}
+
+PassParts pass_parts(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,
+                     const Attained& attained) {
+  std::array<double, step_parts> us{};
+  PassParts parts{.passes = operations.passes(point)};
+  for (std::int64_t pass = 0; pass < parts.passes; ++pass) {
+    for (const StepOperator& one : operations.operators(point, pass)) {
+      us.at(static_cast<std::size_t>(one.part)) += one.count * operator_us(one, operations.devices(), peaks, attained);
+    }
+  }
+  const auto of = [&us](StepPart part) { return us.at(static_cast<std::size_t>(part)); };
+  parts.inputs_us = of(StepPart::inputs);
+  parts.layers_us = of(StepPart::layers);
+  parts.vocabulary_us = of(StepPart::vocabulary);
+  parts.overhead_us = static_cast<double>(parts.passes) * attained.step_us;
+  return parts;
 }
 
 namespace {
@@ -114,9 +166,12 @@ struct RangeKey {
   double least;  ///< minimum legal number
 };
 
-constexpr std::array<RangeKey, 8> common_keys{{
+constexpr std::array<RangeKey, 11> common_keys{{
     {"bandwidth_efficiency", &Attainable::bandwidth_efficiency, 1e-3},
     {"compute_efficiency", &Attainable::compute_efficiency, 1e-3},
+    {"vector_efficiency", &Attainable::vector_efficiency, 1e-3},
+    {"kv_reread", &Attainable::kv_reread, 0.0},
+    {"expert_skew", &Attainable::expert_skew, 0.0},
     {"operator_us", &Attainable::operator_us, 0.0},
     {"sharpness", &Attainable::sharpness, 1.0},
     {"step_us", &Attainable::step_us, 0.0},

@@ -43,7 +43,8 @@ class Device(Value):
 
 
 class Model(Value):
-    """A model's shape: a shipped one by name, a TOML file, or a config.json of Hugging Face (file or folder).
+    """A model's shape: a shipped one by its name or that on the Hugging Face hub, a TOML file, or a config.json of
+    Hugging Face (file or folder).
 
     format, kv_format: number formats of weights and KV cache ("fp8", ...); None: that of the config, else fp16.
     tensor_parallel: devices that share the model. Raises ValueError if there is no such model, with the nearest name.

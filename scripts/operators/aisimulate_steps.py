@@ -49,7 +49,7 @@ DEVICES = {
     "h200": "h200_sxm",
     "b200": "b200_sxm",
     "b300": "b300_sxm",
-    "rtx-pro-6000": "rtx_pro_6000_server",
+    "rtx-pro-6000-server": "rtx_pro_6000_server",
 }
 
 # What our names of models are called in the package. Llama 3.3 70B has the shape of 3.1 70B.

@@ -89,6 +89,21 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
         "not in it   accepting and sampling tokens, prompts and encoders, whether it fits into memory\n");
 }
 
+TEST_CASE("a format that a device computes in another is told in a note") {
+  ProfileQuestion question = llama_pair();
+  CHECK(predict(question, sheet(1e12, 1e14)).notes.empty());
+  const double fp16_us = predict(question, sheet(1e12, 1e14)).cells.front().plain.time_us;
+  question.target_deployment = question.draft_deployment = {.weights = latency::NumberFormat::fp8};
+  const ProfilePrediction prediction = predict(question, sheet(1e12, 1e14));
+  const std::string fp8 = "fp8 products are computed in fp16 (no matrix peak of fp8 is known of made up)";
+  CHECK(
+      prediction.notes ==
+      std::vector<std::string>{"bf16 products are computed in fp16 (no matrix peak of bf16 is known of made up)", fp8});
+  CHECK(prediction.cells.front().plain.time_us < 0.6 * fp16_us);  // half of the bytes
+  CHECK(to_json({&prediction, 1})["notes"][1] == fp8);
+  CHECK_THAT(app::to_text(prediction), Catch::Contains("\nnote        " + fp8 + "\n"));
+}
+
 TEST_CASE("the JSON of a prediction from times has the fields of every prediction and the same facts") {
   const ProfilePrediction prediction = predict(question_of_two(), inputs::parse_steps(steps_of_two, "steps.csv"));
   const auto json = to_json({&prediction, 1});

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "answers/profile_prediction.hpp"
 #include "app/commands/commands.hpp"
@@ -86,7 +87,12 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
   const tests::TemporaryFolder folder;
   const Json fits = predicted(folder, llama_on_h100 + "--batch 1,8 --target-format fp8 --context 4096");
   const Json& target = fits["models"]["target"];
+  CHECK(target["layers"] == 32);
+  CHECK(target["d_model"] == 4096);
+  CHECK(target["experts"] == 0);
+  CHECK(target["experts_per_token"] == 0);
   CHECK(target["parameters"] == 8030261248.0);
+  CHECK(target["active_parameters"] == target["parameters"]);
   CHECK(target["format"] == "fp8");
   CHECK(target["kv_format"] == "bf16");
   CHECK(target["kv_bytes_per_token"] == 131072.0);
@@ -99,6 +105,29 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
   CHECK(fits["cells"][1]["max_batch"].get<int>() > 8);
   CHECK(fits["schedules"][0]["max_batch"] == fits["cells"][1]["max_batch"]);
   CHECK(fits["cells"][0]["gammas"][0]["speedup_ci95"].size() == 2);
+}
+
+TEST_CASE("a prediction says what it read of each model in a line, so that a wrong one is seen") {
+  const tests::TemporaryFolder folder;
+  const std::string text = tests::foredraft(folder, "predict --alpha 0.8 " + llama_on_h100).out;
+  CHECK_THAT(
+      text,
+      Catch::Contains("\n\n"
+                      "target      llama-3.1-8b: 32 layers x 4096, 8.03 G parameters, fp16, 15 GB a step of 16.1 GB\n"
+                      "draft       llama-3.2-1b: 16 layers x 2048, 1.24 G parameters, fp16, 2.47 GB a step of 2.47 GB\n"
+                      "schedule "));
+  const std::string mixture =
+      tests::foredraft(folder,
+                       "predict --alpha 0.8 --device h200 --target deepseek-v3 --target-format fp8 "
+                       "--target-tp 8 --draft mtp-deepseek-v3 --kv-format fp8")
+          .out;
+  CHECK_THAT(mixture,
+             Catch::Contains("target      deepseek-v3: 61 layers x 7168, 8 of 256 experts, 671 G parameters ("));
+  CHECK_THAT(mixture, Catch::Contains("draft       mtp-deepseek-v3: 1 layer x 7168, "));
+  CHECK_THAT(mixture,
+             Catch::Contains(" active), fp8,\n            fp8 KV cache, ") && Catch::Contains(" on 8 devices\n"));
+  std::istringstream lines(mixture);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
 TEST_CASE("what does not fit is said first, gets no speedup, and is answered only where memory is ignored") {
@@ -136,6 +165,46 @@ TEST_CASE("a config.json is a model, its formats are those of the checkpoint") {
   CHECK(json["cells"][0]["one_draft"]["ms"] == shipped["cells"][0]["one_draft"]["ms"]);
 }
 
+TEST_CASE("quantized deployments fit where their weights do") {
+  const tests::TemporaryFolder folder;
+  const auto fits = [&](const std::string& arguments) {
+    return predicted(folder, arguments)["cells"][0]["fits"].get<bool>();
+  };
+  const std::string other = " --draft qwen3-0.6b --allow-vocabulary-mismatch ";
+  // 65 GB: experts of 4.25 bits, the rest in 16.
+  CHECK(fits("--device h100 --target gpt-oss-120b" + other));
+  CHECK_FALSE(fits("--device h100 --target gpt-oss-120b --target-format bf16" + other));
+  CHECK_FALSE(fits("--device a100-40gb --target gpt-oss-120b" + other));
+  // 26 GB in 16 bits, 7.9 GB as q4_k_m.
+  CHECK_FALSE(fits("--device rtx4090 --target llama-2-13b --draft sheared-llama-1.3b"));
+  CHECK(fits("--device rtx4090 --target llama-2-13b --draft sheared-llama-1.3b --target-format Q4_K_M"));
+  // 29.3 GB: blocks of 4.5 bits, attention and tables in 16. All in 4 bits it would be 19 GB.
+  std::filesystem::create_directory(folder / "int4");
+  tests::write_text(folder / "int4/config.json", R"({"model_type": "qwen3", "hidden_size": 5120,
+      "intermediate_size": 25600, "num_hidden_layers": 64, "num_attention_heads": 64, "num_key_value_heads": 8,
+      "head_dim": 128, "vocab_size": 151936, "tie_word_embeddings": false, "hidden_act": "silu",
+      "quantization_config": {"quant_method": "compressed-tensors", "ignore": ["lm_head", "re:.*self_attn.*"],
+      "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int",
+      "group_size": 32}}}}})");
+  CHECK_FALSE(fits("--device rtx4090 --target int4 --draft qwen3-0.6b"));
+  CHECK(fits("--device l40s --target int4 --draft qwen3-0.6b"));
+}
+
+TEST_CASE("groups of devices that have some of the layers each share the weights, not the time of a step") {
+  const tests::TemporaryFolder folder;
+  const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
+  const Json whole = predicted(folder, pair + "--ignore-memory");
+  const Json layers = predicted(folder, pair + "--target-pp 2");
+  CHECK(layers["cells"][0]["fits"] == true);
+  CHECK(layers["models"]["target"]["pipeline_parallel"] == 2);
+  CHECK_FALSE(whole["models"]["target"].contains("pipeline_parallel"));
+  const double step_ms = whole["cells"][0]["plain"]["ms"].get<double>();
+  CHECK(layers["cells"][0]["plain"]["ms"].get<double>() == Approx(step_ms).epsilon(0.02));
+  CHECK(predicted(folder, pair + "--target-tp 2")["cells"][0]["plain"]["ms"].get<double>() < 0.7 * step_ms);
+  CHECK(predicted(folder, pair + "--target-pp 2 --kv-format q8_0")["models"]["target"]["kv_bytes_per_token"] ==
+        8.5 / 16.0 * layers["models"]["target"]["kv_bytes_per_token"].get<double>());
+}
+
 TEST_CASE("pairs, formats and splits that cannot be are refused with what to do") {
   const tests::TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments) {
@@ -148,8 +217,10 @@ TEST_CASE("pairs, formats and splits that cannot be are refused with what to do"
   CHECK(predicted(folder, "--device h100 --target llama-3.1-8b --draft qwen3-0.6b --allow-vocabulary-mismatch")
             .contains("speedup"));
   CHECK_THAT(rejected(llama_on_h100 + "--target-format fp9"), Catch::Contains("unknown format \"fp9\""));
-  CHECK_THAT(rejected("--device a100 --target llama-3.1-8b --draft llama-3.2-1b --target-format fp8"),
-             Catch::Contains("fp8") && Catch::Contains("A100"));
+  CHECK_THAT(rejected("--device jetson-thor --target llama-3.1-8b --draft llama-3.2-1b --target-format fp32"),
+             Catch::Contains("fp32") && Catch::Contains("Thor"));
+  CHECK(predicted(folder, "--device a100 --target llama-3.1-8b --draft llama-3.2-1b --target-format fp8")["notes"][0] ==
+        "fp8 products are computed in bf16 (no matrix peak of fp8 is known of NVIDIA A100 SXM4 80GB)");
   CHECK_THAT(rejected(llama_on_h100 + "--target-tp 3"), Catch::Contains("3") && Catch::Contains("heads"));
   CHECK_THAT(rejected(llama_on_h100 + "--context 900000"), Catch::Contains("131072"));
   CHECK_THAT(rejected("--c 0.1 --target-format fp8"), Catch::Contains("--target-format: given without --device"));

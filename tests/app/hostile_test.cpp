@@ -65,7 +65,7 @@ TEST_CASE("no message moves the cursor, hides what stands there or fills the scr
                                      "plot " + quoted,
                                      "merge " + quoted + " --out a",
                                      "list " + quoted,
-                                     "list rules " + quoted,
+                                     "list rules --markdown " + quoted,
                                      "reproduce " + quoted + " --out a",
                                      "simulate " + quoted,
                                      prediction + "t5-small --profile " + quoted,

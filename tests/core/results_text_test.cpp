@@ -7,7 +7,6 @@
 #include "core/digest.hpp"
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
-#include "core/problems.hpp"
 #include "core/random_stream.hpp"
 #include "core/table.hpp"
 #include "tests/support/errors.hpp"
@@ -226,20 +225,6 @@ TEST_CASE("a text of a CSV file is no formula of a spreadsheet, and a number sta
   for (const char* text : {"-1", "-0.5", "-1e-300", "+1.5", "-", "-inf", "inf", "nan", "1=1", "a@b", "", "gamma-1"}) {
     CHECK(csv_cell(text) == text);
   }
-}
-
-TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
-  const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
-  CHECK(nearest("gama", words) == "gamma");
-  CHECK(nearest("aplha", words) == "alpha");
-  CHECK(nearest("convetnion", words) == "convention");
-  CHECK(nearest("temperature", words).empty());
-  CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
-  // Nobody means the word that stands there, nor one that looks like it.
-  CHECK(nearest("alpha", words).empty());
-  CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
-  CHECK(suggestion_for("alpha ", words) == "remove the blanks around it");
-  CHECK(suggestion_for(" ", words) == "did you mean c?");
 }
 
 }  // namespace foredraft

@@ -90,14 +90,15 @@ TEST_CASE("operators charge in a sweep what they charge in a prediction, the cos
 
 TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answered as a prediction is") {
   const SweepConfig config = tests::config_of(
-      "[axes]\n\"cost.target_format\" = [\"bf16\", \"fp8\"]\n\"cost.target_tp\" = [1, 2]\n"
+      "[axes]\n\"cost.target_format\" = [\"bf16\", \"q4_k_m\"]\n\"cost.target_tp\" = [1, 2]\n\"cost.target_pp\" = [1, "
+      "2]\n"
       "\"cost.iteration_us\" = [0, 800]\n[fixed]\nalpha = 0.7\ngamma = 3\ncost = \"roofline\"\n"
       "\"cost.device\" = \"h100\"\n\"cost.target\" = \"llama-3.1-8b\"\n\"cost.draft\" = \"llama-3.2-1b\"\n"
       "\"cost.draft_format\" = \"int4\"\n\"cost.kv_format\" = \"fp8\"\n\"cost.batch\" = 16\n"
       "\"cost.bandwidth_efficiency\" = 0.7\n");
   inputs::Inputs inputs;
   const Points points(config);
-  REQUIRE(points.count() == 8);
+  REQUIRE(points.count() == 16);
   for (std::uint64_t index = 0; index < points.count(); ++index) {
     Scenario scenario = points.scenario(index);
     inputs.attach(scenario);
@@ -106,9 +107,10 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
     question.acceptance = Iid{0.7};
     question.gamma = 3;
     question.batches = {16};
-    question.target_deployment = {.weights = latency::number_format(*asked.target_format).value(),
+    question.target_deployment = {.weights = latency::weight_formats(*asked.target_format).value(),
                                   .kv_cache = latency::NumberFormat::fp8,
-                                  .tensor_parallel = asked.target_tp};
+                                  .tensor_parallel = asked.target_tp,
+                                  .pipeline_parallel = asked.target_pp};
     question.draft_deployment = {.weights = latency::NumberFormat::int4, .kv_cache = latency::NumberFormat::fp8};
     question.attained.bandwidth_efficiency = 0.7;
     question.attained.iteration_us = asked.iteration_us;

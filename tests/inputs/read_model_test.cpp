@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "foredraft/errors.hpp"
+#include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
+#include "latency/profile/profile.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -34,6 +39,12 @@ norm = "rms"
 activation = "silu"
 positions = "rotary"
 )";
+
+latency::Profile data_sheet() {
+  latency::Profile profile;
+  profile.source = latency::Source::datasheet;
+  return profile;
+}
 
 latency::ModelShape shipped(const char* name) { return latency::find_model(latency::model_registry(), name); }
 
@@ -101,6 +112,64 @@ TEST_CASE("what is no model is an InputError that says what to do") {
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
 }
 
+TEST_CASE("a config.json of an unknown architecture is read as the one that is assumed, and nothing else is") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "config.json", models = folder / "mine.toml";
+  std::string unknown = llama_config;
+  unknown.replace(unknown.find("llama"), 5, "alpaca");
+  write_text(file, unknown);
+  write_text(models, "[\"mine\"]\n" + own_model);
+  CHECK_THROWS_WITH(read_model(file), Catch::Contains("--assume llama"));
+  const ReadModel read = read_model(file, "llama");
+  CHECK(read.shape.d_model == 2048);
+  CHECK(read.notes == std::vector<std::string>{"model_type: \"alpaca\" is read as llama, which is assumed"});
+  for (const std::string& other : {std::string("qwen3-8b"), std::string("Qwen/Qwen3-8B"), models}) {
+    CHECK_THROWS_WITH(read_model(other, "llama"), Catch::Contains("is no config.json"));
+  }
+}
+
+TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that says which") {
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"Qwen/Qwen3-8B", "qwen3-8b"},
+      {"Qwen/Qwen3-8B-Base", "qwen3-8b"},
+      {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"meta-llama/Meta-Llama-3.1-8B", "llama-3.1-8b"},
+      {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
+      {"google/gemma-3-27b-it", "gemma-3-27b"},
+      {"google-t5/t5-base", "t5-base"},
+      {"yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "eagle3-llama-3.1-8b"},
+      {"Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"qwen3_8b", "qwen3-8b"},
+  };
+  for (const auto& [asked, shape] : names) {
+    CAPTURE(asked);
+    const ReadModel read = read_model(asked);
+    CHECK(read.shape.name == shape);
+    CHECK(read.notes == std::vector<std::string>{"taken for " + asked});
+  }
+  // Other shapes, and a checkpoint in a format of its own.
+  for (const char* other : {"Qwen/Qwen3-80B", "Qwen/Qwen2-57B", "Qwen/Qwen15-7B", "RedHatAI/Qwen3-8B-FP8"}) {
+    CHECK_THROWS_AS(read_model(other), InputError);
+  }
+  CHECK_THROWS_WITH(
+      read_model("Qwen/Qwen4-8B"),
+      Catch::StartsWith("Qwen/Qwen4-8B: neither a shipped model nor a file - download its config.json") &&
+          Catch::EndsWith("hf download Qwen/Qwen4-8B config.json --local-dir Qwen4-8B, and name Qwen4-8B/config.json"));
+  for (const char* path : {"./Qwen4-8B", "a/b/c", "models/mine.toml", "a/", "/a", "a b/c", "a/.."}) {
+    CAPTURE(path);
+    CHECK_THROWS_WITH(read_model(path), !Catch::Contains("hf download"));
+  }
+}
+
+TEST_CASE("a profile of steps is asked for its models by names of the hub too") {
+  const latency::Profile profile = read_profile("h100-vllm-llama-3.1-8b").profile;
+  const DeployedPair pair =
+      read_pair({.target = "meta-llama/Llama-3.1-8B-Instruct", .draft = "eagle3-llama-3.1-8b"}, profile);
+  CHECK(pair.target == "llama-3.1-8b");
+  CHECK(pair.notes == std::vector<std::string>{"llama-3.1-8b: taken for meta-llama/Llama-3.1-8B-Instruct"});
+  CHECK(read_pair({.target = "Qwen/Qwen3-8B", .draft = "qwen3-0.6b"}, profile).target == "Qwen/Qwen3-8B");
+}
+
 TEST_CASE("vocabularies that differ by 1 % are of other tokens, below that of other padding") {
   latency::ModelShape target = shipped("qwen3-8b");
   latency::ModelShape draft = shipped("qwen3-0.6b");
@@ -129,6 +198,87 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
         "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
         "this target");
+}
+
+TEST_CASE("the draft mtp is the head of the target's own layers, stored and split as the target") {
+  tests::TemporaryFolder folder;
+  const std::string text = R"({"model_type": "qwen3", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 96,
+      "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500,
+      "quantization_config": {"quant_method": "fp8"}})";
+  write_text(folder / "plain.json", text);
+  const latency::Profile sheet = data_sheet();
+  const DeployedPair without = read_pair({.target = folder / "plain.json", .draft = "mtp"}, sheet);
+  REQUIRE(without.head_problem);
+  CHECK(brief(*without.head_problem).starts_with("plain has no layers for drafting"));
+
+  write_text(folder / "moe.json", R"({"model_type": "glm4_moe", "hidden_act": "silu", "hidden_size": 64,
+      "intermediate_size": 96, "moe_intermediate_size": 32, "n_routed_experts": 8, "num_experts_per_tok": 2,
+      "n_shared_experts": 1, "first_k_dense_replace": 1, "num_hidden_layers": 4, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500, "num_nextn_predict_layers": 1,
+      "quantization_config": {"quant_method": "fp8"}})");
+  const DeployedPair pair =
+      read_pair({.target = folder / "moe.json", .draft = "mtp", .deployment = {.target_tp = 2}}, sheet);
+  CHECK_FALSE(pair.head_problem);
+  CHECK(pair.draft == "mtp-moe");
+  CHECK(pair.draft_deployment == pair.target_deployment);
+  CHECK(pair.draft_deployment.weights == latency::NumberFormat::fp8);
+  CHECK(pair.draft_deployment.tensor_parallel == 2);
+  CHECK(read_pair(
+            {.target = folder / "moe.json",
+             .draft = "mtp",
+             .deployment = {.target_format = latency::NumberFormat::fp8, .draft_format = latency::NumberFormat::int4}},
+            sheet)
+            .draft_deployment.weights.layers() == latency::NumberFormat::int4);
+  CHECK(pair.max_drafts == 0);
+}
+
+TEST_CASE(
+    "a draft that fills a block says how much one pass drafts, and reads the target's tables as they are stored") {
+  tests::TemporaryFolder folder;
+  write_text(folder / "block.json", R"({"architectures": ["DFlashDraftModel"], "block_size": 8,
+      "dflash_config": {"target_layer_ids": [1, 17, 33]}, "model_type": "qwen3", "hidden_act": "silu",
+      "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 3, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936, "dtype": "bfloat16"})");
+  const DeployedPair pair = read_pair({.target = "qwen3-8b",
+                                       .draft = folder / "block.json",
+                                       .deployment = {.target_format = latency::NumberFormat::int8}},
+                                      data_sheet());
+  CHECK(pair.max_drafts == 7);
+  CHECK(pair.at_once);
+  REQUIRE_FALSE(pair.notes.empty());
+  CHECK(brief(pair.notes.back()) == "block: one pass drafts a block of up to 7 tokens");
+  CHECK(pair.draft_deployment.weights.layers() == latency::NumberFormat::bf16);
+  CHECK(pair.draft_deployment.weights.of(latency::ModelPart::vocabulary) ==
+        pair.target_deployment.weights.of(latency::ModelPart::vocabulary));
+}
+
+TEST_CASE("a shipped name means the formats of its checkpoint, which a note says, unless others are stated") {
+  const latency::Profile sheet = read_profile("h100").profile;
+  AskedPair asked{.target = "gpt-oss-120b", .draft = "qwen3-0.6b"};
+  const DeployedPair native = read_pair(asked, sheet);
+  CHECK(to_text(native.target_deployment.weights) == "mxfp4; attention bf16");
+  CHECK(native.draft_deployment.weights == latency::NumberFormat::fp16);
+  CHECK(native.notes ==
+        std::vector<std::string>{"gpt-oss-120b: in the formats of its checkpoint, mxfp4; attention bf16"});
+  asked.deployment.target_format = latency::weight_formats("UD-Q4_K_XL");
+  const DeployedPair stated = read_pair(asked, sheet);
+  CHECK(to_text(stated.target_deployment.weights) == "ud-q4_k_xl");
+  REQUIRE(stated.notes.size() == 1);
+  CHECK_THAT(stated.notes.front(), Catch::StartsWith("ud-q4_k_xl: Unsloth chooses types"));
+}
+
+TEST_CASE("a head reads the target's vocabulary projection in the target's format") {
+  const latency::Profile sheet = read_profile("h100").profile;
+  const auto vocabulary = [&](const char* draft, const char* target_format) {
+    const AskedPair asked{.target = "llama-3.1-8b",
+                          .draft = draft,
+                          .deployment = {.target_format = latency::weight_formats(target_format)}};
+    return read_pair(asked, sheet).draft_deployment.weights.of(latency::ModelPart::vocabulary).bits;
+  };
+  CHECK(vocabulary("eagle-llama-3.1-8b", "q4_k_m") == 6.5625);
+  CHECK(vocabulary("eagle-llama-3.1-8b", "fp8") == 16.0);      // which leaves it
+  CHECK(vocabulary("eagle3-llama-3.1-8b", "q4_k_m") == 16.0);  // has one of its own
+  CHECK(vocabulary("llama-3.2-1b", "q4_k_m") == 16.0);
 }
 
 }  // namespace foredraft::inputs

@@ -86,6 +86,14 @@ TEST_CASE("a figure of another unit is refused with the one that was meant") {
   }
   CHECK_THAT(whole_problem(changed("= 32\n", "= 0.032\n")), Catch::EndsWith(" 32?"));
   CHECK(sheet_problem(changed("46068", "24564")) == "d.toml:7: my-card.driver_memory_mib: 24564 is implausible");
+  const auto shared = [](const std::string& value, const std::string& mib) {
+    std::string text = changed("46068", mib);
+    return text.insert(text.find("memory_gb"), "unified_memory = " + value + "\n");
+  };
+  CHECK(sheet_problem(shared("true", "24564")) == "accepted");
+  CHECK(sheet_problem(shared("true", "12000")) == "d.toml:8: my-card.driver_memory_mib: 12000 is implausible");
+  CHECK(sheet_problem(shared("false", "24564")) == "d.toml:8: my-card.driver_memory_mib: 24564 is implausible");
+  CHECK(sheet_problem(shared("\"yes\"", "46068")).starts_with("d.toml:6: my-card.unified_memory: "));
   CHECK(sheet_problem(changed("= 864", "= -864")) ==
         "d.toml:8: my-card.memory_bandwidth_gb_per_s: -864 is implausible");
   CHECK(sheet_problem(changed("= 864", "= 9007199254740993")).find("is implausible") != std::string::npos);

@@ -100,6 +100,18 @@ TEST_CASE("what is no part of a shape is named with the flag that says it") {
       Catch::Contains("--target-format") && Catch::Contains("--target-tp") && Catch::Contains("experts = {"));
 }
 
+TEST_CASE("the formats of the checkpoint are a word, or one for each part") {
+  CHECK_FALSE(parse_models(sound, "mine.toml").front().native_formats);
+  CHECK(parse_models(sound + "formats = \"fp8\"\n", "mine.toml").front().native_formats == NumberFormat::fp8);
+  const auto mixed = parse_models(sound + "formats = {layers = \"bf16\", feed_forward = \"int4_g32\"}\n", "mine.toml");
+  CHECK(to_text(mixed.front().native_formats.value()) == "bf16; feed-forward int4 of 4.5 bits");
+  CHECK(problems_of_models(sound + "formats = {layers = \"fp9\", feed_forwrd = \"fp8\"}\n") ==
+        "mine.toml:15: mine.formats.layers: unknown format \"fp9\"\n"
+        "mine.toml:15: mine.formats.feed_forwrd: unknown key");
+  CHECK(problems_of_models(sound + "formats = {experts = \"fp8\"}\n") == "mine.toml:15: mine.formats.layers: missing");
+  CHECK(problems_of_models(sound + "formats = 8\n") == "mine.toml:15: mine.formats: wrong type");
+}
+
 TEST_CASE("tables within a model are read key by key") {
   const ModelShape shape = parse_models(sound +
                                             "max_context = 4096\nnorms_per_layer = 4\nquery_key_norm = true\n"
@@ -175,7 +187,7 @@ TEST_CASE("the shipped models are sound, have unique names and stand in order") 
     CHECK(shape_problems(shape).empty());
     last = shape.name;
   }
-  CHECK(model_registry().size() == 58);
+  CHECK(model_registry().size() == 79);
 }
 
 TEST_CASE("an unknown model is answered with the nearest one") {

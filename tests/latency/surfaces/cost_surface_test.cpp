@@ -140,7 +140,11 @@ TEST_CASE("a user's steps count like measured ones, of models that nobody else k
   CHECK_FALSE(mine.at({1, 4, 100}).spread);
   CHECK(mine.at({1, 2, 100}).time_us == Approx(std::sqrt(200.0)).epsilon(foredraft::tests::few_ulp));
   CHECK(problem([&] { return mine.at({2, 1, 100}); }).find("no time for batch 2") != std::string::npos);
+  CHECK_THROWS_WITH(mine.at({2, 1, 100}), Catch::EndsWith("ask within batch 1; tokens 1, 4; context 100"));
   CHECK(problem([&] { return surface(profile, "your model"); }).find("unknown model") != std::string::npos);
+  CHECK_THROWS_WITH(surface(profile, "your model"), Catch::Contains("steps.csv, which has my model, nor"));
+  CHECK_THROWS_WITH(surface(profile, "llama-2-7b").at({1, 1, 100}),
+                    Catch::EndsWith("ask within my model decoder_pass (batch 1; tokens 1, 4; context 100)"));
   // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
   for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
   for (const Source source : {Source::engine, Source::operators}) {

@@ -59,6 +59,23 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
   CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
 }
 
+TEST_CASE("a product on vector units takes the fp32 peak, and queries that read the cache again move its bytes again") {
+  DevicePeaks peaks = made_up_peaks();
+  peaks.matrix_peak_flop_per_s[NumberFormat::fp32] = 2e13;
+  const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .on_vector_units = true};
+  Attained attained{.compute_efficiency = 0.5, .sharpness = 2.0};
+  CHECK(operator_us(product, 1, peaks, attained) == Approx(20.0).epsilon(few_ulp));  // as on matrix units
+  attained.vector_efficiency = 0.25;
+  CHECK(operator_us(product, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
+  CHECK_THROWS_WITH(operator_us(product, 1, made_up_peaks(), attained),
+                    Catch::StartsWith("made up: no matrix peak of fp32"));
+  const StepOperator attention{
+      .name = "attention", .kind = OperatorKind::attention, .bytes = 4e6, .reread_bytes = 12e6};
+  CHECK(operator_us(attention, 1, peaks, attained) == Approx(4.0).epsilon(few_ulp));
+  attained.kv_reread = 0.5;
+  CHECK(operator_us(attention, 1, peaks, attained) == Approx(10.0).epsilon(few_ulp));
+}
+
 TEST_CASE("an all-reduce takes its latency and twice the other devices' share of the tensor, an all-gather once") {
   const Attained attained{.link_efficiency = 0.8, .all_reduce_us = 2.0, .sharpness = 2.0};
   const double bytes_per_us = 0.8 * 5e5;
@@ -125,6 +142,11 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
   CHECK(shipped.step.high / shipped.step.low <= 1.8);
   CHECK(shipped.verification.high / shipped.verification.low <= 1.8);
   CHECK(central(shipped).bandwidth_efficiency == shipped.bandwidth_efficiency.value);
+  CHECK(central(shipped).vector_efficiency == shipped.vector_efficiency.value);
+  CHECK(central(with_slow_verification(shipped)).vector_efficiency == shipped.vector_efficiency.low);
+  CHECK(with_slow_verification(shipped).expert_skew.value == 0.0);  // independent routing
+  CHECK(with_fast_verification(shipped).expert_skew.value == shipped.expert_skew.high);
+  CHECK(shipped.kv_reread == Range{0.0, 0.0, 1.0});
   DevicePeaks slow_link = made_up_peaks();
   slow_link.link_bandwidth_bytes_per_s = 64e9;
   CHECK(attainable_of(slow_link).link_efficiency.low < shipped.link_efficiency.low);
@@ -137,16 +159,41 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
                         Catch::Contains("step.source: missing") && Catch::Contains("operator_us.low: missing"));
 }
 
-TEST_CASE("a format that a device has no peak of is named, weight-only formats need none") {
+TEST_CASE("products in a format without a peak are computed in the next wider one") {
+  using enum NumberFormat;
+  const auto computed = [](std::vector<NumberFormat> known, NumberFormat format) {
+    DevicePeaks peaks{.device = "made up"};
+    for (const NumberFormat one : known) peaks.matrix_peak_flop_per_s[one] = 1e14;
+    return computed_in(peaks, format);
+  };
+  for (const NumberFormat narrow : {fp8, int8, nvfp4, int4, mxfp4}) {
+    CAPTURE(to_string(narrow));
+    CHECK(computed({fp32, bf16, fp16}, narrow) == bf16);  // A100
+    CHECK(computed({fp32, fp16}, narrow) == fp16);        // V100
+    CHECK(computed({fp32}, narrow) == fp32);              // P40
+    CHECK(computed({narrow, bf16}, narrow) == narrow);
+  }
+  CHECK(computed({bf16, fp8}, nvfp4) == bf16);  // H100
+  CHECK(computed({fp16}, bf16) == fp16);
+  CHECK(computed({bf16}, fp16) == bf16);  // TPU
+  CHECK(computed({bf16, fp16}, fp32) == std::nullopt);
+  CHECK(computed({fp8}, bf16) == std::nullopt);
+  CHECK(computed({}, fp8) == std::nullopt);
+}
+
+TEST_CASE("a format that a device can compute in no other is named, weight-only formats need none") {
   const ModelShape& shape = shape_of("llama-3.1-8b");
-  const auto time = [&](NumberFormat weights) {
-    return step_us(decoder_operators(shape, {.weights = weights}, {}), 1, made_up_peaks(), data_sheet_limits());
+  const auto time = [&](NumberFormat weights, std::int64_t batch = 1) {
+    return step_us(decoder_operators(shape, {.weights = weights}, {.batch = batch}), 1, made_up_peaks(),
+                   data_sheet_limits());
   };
   CHECK(time(NumberFormat::int4) < time(NumberFormat::fp8));
   CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
   CHECK(time(NumberFormat::mxfp4) < time(NumberFormat::fp8));
-  CHECK_THROWS_WITH(time(NumberFormat::nvfp4), Catch::StartsWith("made up: no matrix peak of nvfp4 is known"));
-  CHECK_THROWS_WITH(time(NumberFormat::int8), Catch::StartsWith("made up: no matrix peak of int8 is known"));
+  CHECK(time(NumberFormat::int8) == time(NumberFormat::fp8));
+  CHECK(time(NumberFormat::int8, 1024) > time(NumberFormat::fp8, 1024));  // made up are no units for int8
+  CHECK_THROWS_WITH(time(NumberFormat::fp32),
+                    Catch::StartsWith("made up: no matrix peak of fp32 or a wider format is known"));
   DevicePeaks alone = made_up_peaks();
   alone.link_bandwidth_bytes_per_s.reset();
   CHECK_THROWS_WITH(step_us({reduce(8)}, 2, alone, data_sheet_limits()),
