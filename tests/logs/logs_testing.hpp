@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -44,6 +45,9 @@ inline bool warns(const logs::LogContents& contents, std::string_view code) {
   }
   return false;
 }
+
+/// Quotients and products of a few doubles.
+inline Approx near(double value) { return Approx(value).epsilon(1e-12); }
 
 using Counts = std::vector<std::int64_t>;
 

@@ -20,9 +20,6 @@ using logs::Decoding;
 using logs::LogContents;
 using logs::Observation;
 
-/// Quotients and products of a few doubles.
-Approx near(double value) { return Approx(value).epsilon(1e-12); }
-
 /// The only observation of a document, which must be of this format.
 Observation only(std::string_view text, const std::string& format) {
   const LogContents contents = read_log(text);

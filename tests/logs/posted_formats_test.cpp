@@ -15,9 +15,6 @@ using logs::Decoding;
 using logs::LogContents;
 using logs::Observation;
 
-/// Quotients and products of a few doubles.
-Approx posted_near(double value) { return Approx(value).epsilon(1e-12); }
-
 /// The observations of a log that must be of this format.
 std::vector<Observation> posted_runs(const std::string& text, const std::string& format) {
   const LogContents contents = read_log(text);
@@ -34,11 +31,11 @@ TEST_CASE("mtp-bench.py: a request a line, in a run that drafts also those that 
   CHECK(requests[0].stratum.category == "write_tests");
   CHECK(requests[0].acceptance->steps == 60);
   CHECK(requests[0].acceptance->drafted_tokens == 132);
-  CHECK(requests[0].times.tpot_ms == posted_near(1000.0 / 45.0));
-  CHECK(requests[0].times.iteration_ms == posted_near(1000.0 * 150.0 / 45.0 / 60.0));
+  CHECK(requests[0].times.tpot_ms == near(1000.0 / 45.0));
+  CHECK(requests[0].times.iteration_ms == near(1000.0 * 150.0 / 45.0 / 60.0));
   CHECK(requests[2].decoding == Decoding::speculative);
   CHECK(requests[3].decoding == Decoding::plain);
-  CHECK(requests[3].times.iteration_ms == posted_near(40.0));
+  CHECK(requests[3].times.iteration_ms == near(40.0));
   CHECK(requests[3].requests == 1.0);
 }
 
@@ -66,10 +63,10 @@ TEST_CASE("TensorRT-LLM's client counts the tokens of an iteration, one is witho
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK(runs[0].acceptance_length == 3.2);
   CHECK(runs[0].times.tpot_ms == 8.0);
-  CHECK(runs[0].times.iteration_ms == posted_near(25.6));
+  CHECK(runs[0].times.iteration_ms == near(25.6));
   CHECK(runs[0].concurrency == 16.0);
   CHECK(runs[1].decoding == Decoding::plain);
-  CHECK(runs[1].times.iteration_ms == posted_near(20.5));
+  CHECK(runs[1].times.iteration_ms == near(20.5));
   CHECK_FALSE(runs[1].acceptance_length);
 }
 
@@ -80,8 +77,8 @@ TEST_CASE("the console of AIPerf: names over several rows, with other units than
   CHECK(runs[0].times.tpot_ms == 20.0);
   CHECK(runs[0].times.ttft_ms == 75.0);
   CHECK(runs[0].times.output_tokens_per_s == 190.0);
-  CHECK(runs[0].times.duration_s == posted_near(30.0));
-  CHECK(runs[0].requests == posted_near(3.8));
+  CHECK(runs[0].times.duration_s == near(30.0));
+  CHECK(runs[0].requests == near(3.8));
   CHECK(runs[0].stratum.output_tokens == 101.0);
 }
 
@@ -92,9 +89,9 @@ TEST_CASE("EvalScope: tokens of an iteration, from seconds; its approximate acce
   CHECK(runs[0].acceptance_length == 3.1);
   CHECK_FALSE(runs[0].gamma);
   CHECK(runs[0].concurrency == 4.0);
-  CHECK(runs[0].times.tpot_ms == posted_near(20.0));
-  CHECK(runs[0].times.iteration_ms == posted_near(62.0));
-  CHECK(runs[0].times.ttft_ms == posted_near(120.0));
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].times.iteration_ms == near(62.0));
+  CHECK(runs[0].times.ttft_ms == near(120.0));
   CHECK_FALSE(runs[0].times.request_rate_per_s);
   CHECK(runs[0].stratum.context_tokens == 750.0);
   const auto newer = posted_runs(
@@ -115,11 +112,11 @@ TEST_CASE("InferenceX: a row a run, in seconds, with its method but without its 
   CHECK(runs[0].decoding == Decoding::speculative);
   CHECK(runs[0].drafter == "eagle3");
   CHECK_FALSE(runs[0].acceptance_length);
-  CHECK(runs[0].times.tpot_ms == posted_near(19.0));
+  CHECK(runs[0].times.tpot_ms == near(19.0));
   CHECK(runs[0].times.output_tokens_per_s == 800.0);
   CHECK(runs[0].concurrency == 16.0);
   CHECK(runs[1].decoding == Decoding::plain);
-  CHECK(runs[1].times.iteration_ms == posted_near(31.0));
+  CHECK(runs[1].times.iteration_ms == near(31.0));
 }
 
 TEST_CASE("LM Studio: drafts in the usage or in the stats, answers without them are plain") {
@@ -129,11 +126,11 @@ TEST_CASE("LM Studio: drafts in the usage or in the stats, answers without them 
   CHECK(answers[0].acceptance->steps == 100);
   CHECK(answers[0].acceptance->accepted_tokens == 150);
   CHECK(answers[0].gamma == 3);
-  CHECK(answers[0].times.tpot_ms == posted_near(20.0));
-  CHECK(answers[0].times.iteration_ms == posted_near(50.0));
-  CHECK(answers[0].times.ttft_ms == posted_near(200.0));
+  CHECK(answers[0].times.tpot_ms == near(20.0));
+  CHECK(answers[0].times.iteration_ms == near(50.0));
+  CHECK(answers[0].times.ttft_ms == near(200.0));
   CHECK(answers[1].decoding == Decoding::plain);
-  CHECK(answers[1].times.iteration_ms == posted_near(40.0));
+  CHECK(answers[1].times.iteration_ms == near(40.0));
   CHECK(answers[2].stratum.output_tokens == 200.0);
   CHECK(problem(
             R"({"usage": {"completion_tokens": 10, "total_draft_tokens_count": 30, "accepted_draft_tokens_count": 11},)"
@@ -157,8 +154,8 @@ TEST_CASE("llama-sweep-bench: decode steps of one sequence by context, whole or 
     const auto runs = posted_runs(text, "llama-tables");
     REQUIRE(runs.size() == 2);
     CHECK(runs[0].decoding == Decoding::plain);
-    CHECK(runs[0].times.iteration_ms == posted_near(25.0));
-    CHECK(runs[1].times.iteration_ms == posted_near(26.0));
+    CHECK(runs[0].times.iteration_ms == near(25.0));
+    CHECK(runs[1].times.iteration_ms == near(26.0));
     CHECK(runs[1].stratum.context_tokens == 1152.0);
     CHECK(runs[1].requests == 1.0);
   }
@@ -174,9 +171,9 @@ TEST_CASE("metrics of TensorRT-LLM: steps from its settings, else from the last 
   CHECK_FALSE(runs[0].acceptance->steps_estimated);
   CHECK(runs[0].gamma == 2);
   CHECK(runs[0].requests == 4.0);
-  CHECK(runs[0].times.tpot_ms == posted_near(20.0));
-  CHECK(runs[0].times.iteration_ms == posted_near(50.0));
-  CHECK(runs[0].times.ttft_ms == posted_near(200.0));
+  CHECK(runs[0].times.tpot_ms == near(20.0));
+  CHECK(runs[0].times.iteration_ms == near(50.0));
+  CHECK(runs[0].times.ttft_ms == near(200.0));
   const auto counted = posted_runs(text.substr(text.find("trtllm_spec_decode_num_draft")), "prometheus");
   REQUIRE(counted.size() == 1);
   CHECK(counted[0].acceptance->steps == 3429);
@@ -202,37 +199,37 @@ TEST_CASE("tables of llama-benchy and spec-bench are read by their headings") {
   const auto benchy = posted_runs(sample("table_benchy.md"), "table");
   REQUIRE(benchy.size() == 1);
   CHECK(benchy[0].decoding == Decoding::unknown);
-  CHECK(benchy[0].times.tpot_ms == posted_near(25.0));
+  CHECK(benchy[0].times.tpot_ms == near(25.0));
   CHECK(benchy[0].times.output_tokens_per_s == 160.0);
   CHECK(benchy[0].concurrency == 4.0);
   CHECK(benchy[0].stratum.context_tokens == 2176.0);
   const auto ik = posted_runs(sample("ik_spec_bench.md"), "table");
   REQUIRE(ik.size() == 2);
   CHECK(ik[0].decoding == Decoding::plain);
-  CHECK(ik[0].times.iteration_ms == posted_near(25.0));
+  CHECK(ik[0].times.iteration_ms == near(25.0));
   CHECK(ik[1].drafter == "mtp");
   CHECK(ik[1].acceptance->steps == 100);
   CHECK(ik[1].acceptance->accepted_at == Counts{60, 35, 15});
   CHECK(ik[1].acceptance->drafted_tokens == 300);
-  CHECK(ik[1].times.iteration_ms == posted_near(30.0));
+  CHECK(ik[1].times.iteration_ms == near(30.0));
 }
 
 TEST_CASE("what a heading leaves open is told by the values or asked for") {
   const auto seconds = posted_runs("K,TPOT\n0,0.04\n2,0.021\n", "table");
   REQUIRE(seconds.size() == 2);
-  CHECK(seconds[1].times.tpot_ms == posted_near(21.0));
+  CHECK(seconds[1].times.tpot_ms == near(21.0));
   CHECK(problem("K,TPOT\n0,1.5\n2,0.9\n").find("TPOT") != std::string::npos);
   CHECK(problem("K,ITL\n0,15\n2,9\n").find("ITL") != std::string::npos);
   const auto each = posted_runs("c\tK\ttps\n1\t2\t90\n8\t2\t60\n", "table");
   REQUIRE(each.size() == 2);
-  CHECK(each[1].times.tpot_ms == posted_near(1000.0 / 60.0));
+  CHECK(each[1].times.tpot_ms == near(1000.0 / 60.0));
   const auto below_one = posted_runs("K | mean accepted | t/s\n0 | - | 30\n3 | 0.8 | 40\n", "table");
-  CHECK(below_one.at(1).acceptance_length == posted_near(1.8));
+  CHECK(below_one.at(1).acceptance_length == near(1.8));
   CHECK(problem("K | mean accepted | t/s\n0 | - | 30\n3 | 1.8 | 40\n").find("mean accepted") != std::string::npos);
   const auto named = posted_runs("K,tok/s,acc\nbaseline,50,\nn=2,80,0.7\n", "table");
   CHECK(named.at(0).decoding == Decoding::plain);
   CHECK(named.at(1).gamma == 2);
-  CHECK(named.at(1).acceptance_length == posted_near(2.4));
+  CHECK(named.at(1).acceptance_length == near(2.4));
   // An accuracy, which the plain run has too.
   const auto accuracy = posted_runs("K;tok/s;acc\nplain;30;0.91\n3;45;0.92\n", "table");
   CHECK_FALSE(accuracy.at(1).acceptance_length);

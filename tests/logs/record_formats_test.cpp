@@ -10,9 +10,6 @@ using logs::Decoding;
 using logs::LogContents;
 using logs::Observation;
 
-/// Quotients and products of a few doubles.
-Approx near(double value) { return Approx(value).epsilon(1e-12); }
-
 LogContents read_sample(const std::string& name) { return read_log(sample(name)); }
 
 const logs::AcceptanceCounts& counts_of(const Observation& observation) {
