@@ -113,7 +113,8 @@ ReadModel read_config(const fs::path& file) {
     latency::add_quantization(model, read_input(beside.string(), digests), beside.string());
   }
   model.shape.name = checkpoint_name(file);
-  return {std::move(model.shape), model.weights, model.kv_cache, std::move(model.notes), std::move(digests)};
+  return {std::move(model.shape), model.weights,          model.drafting_weights,
+          model.kv_cache,         std::move(model.notes), std::move(digests)};
 }
 
 /// One model of a file: the one that is named, or its only one.
@@ -222,7 +223,7 @@ void note_formats(const ReadModel& model, const std::optional<latency::WeightFor
                     "that size",
                     stated->name()));
   }
-  if (!stated && model.shape.native_formats && model.weights == model.shape.native_formats) {
+  if (!stated && model.weights && model.weights == model.shape.native_formats) {
     pair.notes.push_back(
         fmt::format("{}: in the formats of its checkpoint, {}", model.shape.name, to_text(*model.weights)));
   }

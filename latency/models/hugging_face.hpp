@@ -13,12 +13,13 @@ namespace foredraft::latency {
 
 /// A model as described by the config.json of a checkpoint.
 struct HuggingFaceModel {
-  ModelShape shape;                      ///< named `name`; an EAGLE or EAGLE-3 head is an Architecture::head
-  std::optional<WeightFormats> weights;  ///< of quantization_config, else of dtype; empty if it has neither
-  std::optional<NumberFormat> kv_cache;  ///< of quantization_config, if it states one
-  bool quantized = false;                ///< `weights` are those of a quantization_config
-  std::int64_t drafting_layers = 0;      ///< of multi-token prediction (MTP), not part of `shape`
-  std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
+  ModelShape shape;                               ///< named `name`; an EAGLE or EAGLE-3 head is an Architecture::head
+  std::optional<WeightFormats> weights;           ///< of quantization_config, else of dtype; empty if it has neither
+  std::optional<WeightFormats> drafting_weights;  ///< of its layers for drafting (MTP), where they differ
+  std::optional<NumberFormat> kv_cache;           ///< of quantization_config, if it states one
+  bool quantized = false;                         ///< `weights` are those of a quantization_config
+  std::int64_t drafting_layers = 0;               ///< of multi-token prediction (MTP), not part of `shape`
+  std::vector<std::string> notes;                 ///< what was omitted or assumed, one sentence each
 };
 
 /// The model of a config.json. `name` is its name, also in messages. Throws DomainError with one line per problem,
