@@ -222,10 +222,9 @@ std::optional<LoadSpeedup> speedup_of(const std::optional<Estimates>& plain, con
 /// The ends of what the error of the times leaves open at a draft length, the faster one first; nothing: not known.
 std::optional<std::array<TimesError, 2>> errors_of(const ProfilePrediction& decoding, std::int64_t gamma) {
   if (const auto& attainable = decoding.attainable) {
-    const latency::Range& ratio = attainable->verification;
+    const Interval& growth = decoding.cells.front().at(gamma).verification_range;
     const latency::Range& between = attainable->iteration_us;
-    return std::array{TimesError{ratio.low / ratio.value, between.low},
-                      TimesError{ratio.high / ratio.value, between.high}};
+    return std::array{TimesError{growth.low, between.low}, TimesError{growth.high, between.high}};
   }
   const auto spread = decoding.cells.front().at(gamma).spread;
   if (!spread) return std::nullopt;

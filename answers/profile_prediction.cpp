@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/token_count.hpp"
@@ -82,6 +83,7 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
 /// What the ranges of times and overhead leave open. Passes of one device err together, so that a decode step and a
 /// verification differ by the error of their ratio; a verification is no faster than a decode step.
 Interval speedup_range(const AtDraftLength& length, const latency::Attainable& attainable) {
+  const Interval& growth = length.verification_range;
   const auto speedup_at = [&](double verification, double iteration_us) {
     analytic::MeasuredIteration iteration = length.iteration;
     iteration.verify.time =
@@ -89,13 +91,23 @@ Interval speedup_range(const AtDraftLength& length, const latency::Attainable& a
     iteration.overhead += iteration_us - attainable.iteration_us.value;
     return analytic::speedup(length.tokens, iteration);
   };
-  return {speedup_at(attainable.verification.high, attainable.iteration_us.high),
-          speedup_at(attainable.verification.low, attainable.iteration_us.low)};
+  return {speedup_at(growth.high, attainable.iteration_us.high), speedup_at(growth.low, attainable.iteration_us.low)};
 }
 
-void add_intervals(const std::optional<latency::Attainable>& attainable, AtBatch& at) {
+/// The errors that were judged and those of the model's own ranges are independent.
+Interval verification_range(const latency::Range& judged, const Interval& own) {
+  if (own.low == 1.0 && own.high == 1.0) return {judged.low / judged.value, judged.high / judged.value};
+  return {1.0 - std::hypot(1.0 - judged.low / judged.value, 1.0 - own.low),
+          1.0 + std::hypot(judged.high / judged.value - 1.0, own.high - 1.0)};
+}
+
+void add_intervals(const ProfileQuestion& question, const latency::PairSurface& pair,
+                   const std::optional<latency::Attainable>& attainable, AtBatch& at) {
   for (AtDraftLength& length : at.lengths) {
     if (attainable) {
+      const std::int64_t verified = max_tokens(length.gamma, question.convention);
+      length.verification_range =
+          verification_range(attainable->verification, pair.verification_range(verified, at.batch, at.context));
       length.interval = speedup_range(length, *attainable);
       length.spread =
           std::max(length.interval->high / length.speedup - 1.0, 1.0 - length.interval->low / length.speedup);
@@ -271,7 +283,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
       AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, batch, context));
-      add_intervals(attainable, at);
+      add_intervals(question, pair, attainable, at);
       if (limits) add_floor(question, *limits, at);
       if (memory) add_memory(question, *memory, at);
     }
@@ -317,6 +329,17 @@ std::string step_words(const ProfilePrediction& prediction) {
                      stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
 }
 
+/// Half of the widest range of a verification over a decode step.
+double widest_growth(const ProfilePrediction& prediction) {
+  double half = 0.0;
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      half = std::max(half, 0.5 * (length.verification_range.high - length.verification_range.low));
+    }
+  }
+  return half;
+}
+
 std::optional<double> widest_speedup(const ProfilePrediction& prediction) {
   double spread = 0.0;
   for (const AtBatch& at : prediction.cells) {
@@ -333,7 +356,7 @@ Evidence evidence_of(const ProfilePrediction& prediction) {
   if (const auto& attainable = prediction.attainable) {
     const latency::Range& ratio = attainable->verification;
     evidence.interval_level = estimated_level;
-    evidence.ratio_error = (ratio.high - ratio.low) / (2.0 * ratio.value * normal_quantile(estimated_level));
+    evidence.ratio_error = widest_growth(prediction) / normal_quantile(estimated_level);
     evidence.error = fmt::format(
         "verification over a decode step lay within {} of the prediction in {:.0f} % of what was "
         "judged, a step {}",

@@ -57,6 +57,9 @@ struct AtDraftLength {
   /// of what they were judged on (Evidence::interval_level).
   std::optional<Interval> interval = {};
   std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
+  /// Of data sheets and operators: the verification's true growth over that of `times` lies in it, by the ranges of
+  /// latency/attainable: of all models, and on top of it what routing and vector units leave open of this one.
+  Interval verification_range = {1.0, 1.0};
 };
 
 struct AtBatch {

@@ -175,7 +175,7 @@ nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
   nlohmann::ordered_json json{{"weights", to_text(deployment.weights)},
                               {"kv_cache", to_string(deployment.kv_cache)},
                               {"tensor_parallel", deployment.tensor_parallel},
-                              {"expert_skew", deployment.expert_skew}};
+                              {"expert_skew", value_or_null(deployment.expert_skew)}};
   if (deployment.pipeline_parallel > 1) json["pipeline_parallel"] = deployment.pipeline_parallel;
   return json;
 }

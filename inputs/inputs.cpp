@@ -53,7 +53,7 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
 std::string deployment_key(const Roofline& asked) {
   const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
-                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.target_pp, asked.expert_skew,
+                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.target_pp, text(asked.expert_skew),
                      text(asked.bandwidth_efficiency), text(asked.compute_efficiency), text(asked.step_overhead_us),
                      text(asked.iteration_us), asked.memory_utilization, asked.ignore_memory,
                      asked.allow_vocabulary_mismatch);

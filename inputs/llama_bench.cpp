@@ -19,6 +19,9 @@
 #include "core/readable.hpp"
 #include "core/table.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/few_tokens.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::inputs {
@@ -246,7 +249,8 @@ std::string cell_name(std::string text) {
 /// What the files hold, as it grows.
 struct Found {
   std::map<ForwardPass, std::vector<double>> times_us = {};
-  std::optional<Machine> machine = {};  ///< of the first test
+  std::map<std::string, double> parameters = {};  ///< by model, where its tests state them
+  std::optional<Machine> machine = {};            ///< of the first test
 };
 
 std::int64_t mean_context(std::int64_t context, std::int64_t steps) { return context + (steps - 1) / 2; }
@@ -281,6 +285,9 @@ void read_test(Fields& fields, const BenchFile& file, Found& found) {
                          .all_logits = embeddings || prompt <= 1};
   const double scale = us_per_ns / static_cast<double>(std::max<std::int64_t>(steps, 1));
   for (const double ns : times) found.times_us[pass].push_back(scale * ns);
+  if (fields.has("model_n_params")) {
+    found.parameters[model] = fields.positive("model_n_params", fields.text("model_n_params"));
+  }
   const std::string gpu = fields.text("gpu_info");
   const Machine machine{.device = gpu.empty() ? fields.text("cpu_info") : gpu,
                         .build = fields.text("build_commit"),
@@ -390,6 +397,39 @@ std::set<std::string> verifying(const Found& found) {
   return models;
 }
 
+/// "0.52 (0.48 to 0.55)"
+std::string fit_text(const latency::FewTokensFit& fit, double scale) {
+  return fmt::format("{} ({} to {})", decimal_text(scale * fit.value, 2), decimal_text(scale * fit.range.low, 2),
+                     decimal_text(scale * fit.range.high, 2));
+}
+
+/// What tokens cost one by one in passes over few of them: at most two notes a model.
+void note_few_tokens(const std::string& model, double parameters, const std::string& gpu, latency::Profile& profile) {
+  std::vector<latency::PassTime> times;
+  for (const latency::StepRow& row : profile.steps) {
+    const latency::Cell& cell = row.cell;
+    if (cell.model != model || cell.role != latency::Role::decoder_pass || cell.batch != 1) continue;
+    times.push_back({cell.tokens, cell.context, row.timing.summary.median_us});
+  }
+  if (const auto computing = latency::computing_us_per_token(times)) {
+    constexpr double flop_per_parameter = 2.0, per_tera_us = 1e-6;
+    const double flop = per_tera_us * flop_per_parameter * parameters;
+    const latency::FewTokensFit attained{.value = flop / computing->value,
+                                         .range = {flop / computing->range.high, flop / computing->range.low}};
+    std::string text = fmt::format("{}: over 1 to 8 tokens each computes {} us: {} TFLOP/s", model,
+                                   fit_text(*computing, 1.0), fit_text(attained, 1.0));
+    const latency::DeviceSheet* sheet = latency::find_device(gpu);
+    const auto peak = sheet == nullptr ? std::nullopt : sheet->profile.limits.matrix_peak_fp32_flop_per_s.value;
+    if (peak) text += fmt::format(", {} of the fp32 peak (vector_efficiency)", fit_text(attained, 1e12 / *peak));
+    profile.notes.push_back({"few_tokens", text});
+  }
+  if (const auto reread = latency::kv_reread(times)) {
+    profile.notes.push_back(
+        {"kv_reread", fmt::format("{}: each query after the first reads the KV cache {} times again (kv_reread)", model,
+                                  fit_text(*reread, 1.0))});
+  }
+}
+
 }  // namespace
 
 BenchFile bench_file_of(const std::string& argument) {
@@ -433,6 +473,9 @@ latency::Profile parse_llama_bench(std::span<const BenchFile> files, const laten
     profile.notes.push_back({"logits", fmt::format("{}: passes of several tokens with the logits of the last one only; "
                                                    "a verification computes all of them (llama-bench -embd 1)",
                                                    cell_name(model))});
+  }
+  for (const auto& [model, parameters] : found.parameters) {
+    note_few_tokens(cell_name(model), parameters, machine.device, profile);
   }
   try {
     latency::check_profile(profile);

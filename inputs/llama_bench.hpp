@@ -31,6 +31,9 @@ struct BenchFile {
 ///   iteration, the weights as far from the processor as the target's pass left them. Runs of a model whose mean
 ///   contexts differ by at most 8 tokens stand at the smallest of these contexts.
 ///
+/// Where tests state model_n_params, notes say what each token of a pass over 1 to 8 computes (`few_tokens`), from -p
+/// 1,2,...,8, and how often attention reads the KV cache (`kv_reread`), from the same at two depths.
+///
 /// Times of the same pass are combined; the median is used. `loop` is stored as the profile's engine_loop. Throws
 /// InputError `file:line: ...` with the problems of all files at once.
 [[nodiscard]] latency::Profile parse_llama_bench(std::span<const BenchFile> files, const latency::EngineLoop& loop);

@@ -206,7 +206,7 @@ latency::Deployment deployment_of(const std::optional<ReadModel>& model,
                                   std::optional<NumberFormat> cache, const AskedSplit& split) {
   latency::Deployment deployment{.tensor_parallel = split.tensor.value_or(1),
                                  .pipeline_parallel = split.pipeline.value_or(1),
-                                 .expert_skew = split.skew.value_or(0.0)};
+                                 .expert_skew = split.skew};
   deployment.weights =
       weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::WeightFormats(NumberFormat::fp16));
   deployment.kv_cache = cache ? *cache

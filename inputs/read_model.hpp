@@ -59,7 +59,7 @@ struct AskedDeployment {
   std::optional<latency::NumberFormat> kv_format = {};
   std::optional<std::int64_t> target_tp = {}, draft_tp = {};  ///< devices that share each layer; default 1
   std::optional<std::int64_t> target_pp = {};  ///< groups of them with some of the layers each; default 1
-  std::optional<double> expert_skew = {};      ///< 0 (default): tokens choose experts independently
+  std::optional<double> expert_skew = {};      ///< 0: tokens choose experts independently
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< attained shares
   std::optional<double> step_overhead_us = {};    ///< of every forward pass beside its operators
   std::optional<double> memory_utilization = {};  ///< share of a device's memory for weights and caches

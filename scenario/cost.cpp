@@ -163,7 +163,9 @@ constexpr std::array deployment{
     deployed<&Roofline::target_pp>("cost.target_pp", devices,
                                    "roofline: groups of devices that have some of the target's layers each"),
     deployed<&Roofline::expert_skew>("cost.expert_skew", {.maximum = 1.0},
-                                     "roofline: 0: tokens choose their experts independently; 1: all share them"),
+                                     "roofline: 0: tokens choose their experts independently; 1: all share them; "
+                                     "without it as was measured, docs/step-times.md",
+                                     Given::optional),
     deployed<&Roofline::bandwidth_efficiency>("cost.bandwidth_efficiency", efficiency,
                                               "roofline: share of the data sheet's bandwidth that the engine reaches",
                                               Given::optional),

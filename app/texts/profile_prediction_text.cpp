@@ -16,6 +16,8 @@
 #include "core/table.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
+#include "latency/surfaces/step_model.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -294,6 +296,25 @@ std::string percent_range(const latency::Range& range) {
   return fmt::format("{:.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
 }
 
+/// What is assumed of weights and routing that decides what the further tokens of a verification cost.
+std::string token_lines(const answers::ProfilePrediction& prediction) {
+  const auto& target = prediction.target;
+  if (!target) return "";
+  std::string text;
+  if (has_gguf(target->deployment.weights)) {
+    const latency::Range& vector = prediction.attainable->vector_efficiency;
+    text = fmt::format(
+        "kernels     llama.cpp: up to {} tokens on vector units, at {:.0f} % ({:.0f} to {:.0f} %) of the fp32 peak\n",
+        latency::max_vector_tokens, 100.0 * vector.value, 100.0 * vector.low, 100.0 * vector.high);
+  }
+  if (target->shape.experts.count == 0 || target->deployment.expert_skew) return text;
+  const latency::Range& skew = prediction.attainable->expert_skew;
+  return text + fmt::format(
+                    "routing     verified tokens share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
+                    "(--expert-skew)\n",
+                    skew.value, skew.low, skew.high);
+}
+
 /// What estimates rest on, and how far they were off where they were judged.
 std::string attainable_lines(const latency::Attainable& attainable, bool sheet) {
   std::string text;
@@ -314,7 +335,10 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
 std::string interval_line(const answers::ProfilePrediction& prediction) {
   using latency::Source;
   const Source source = prediction.source;
-  if (prediction.attainable) return attainable_lines(*prediction.attainable, source == Source::datasheet);
+  if (prediction.attainable) {
+    const bool sheet = source == Source::datasheet;
+    return (sheet ? token_lines(prediction) : "") + attainable_lines(*prediction.attainable, sheet);
+  }
   if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
   if (source == Source::measured) {
     return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "

@@ -52,7 +52,8 @@ struct Roofline : LookedUpTimes {
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
   std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
   std::int64_t target_pp = 1;                ///< groups of such devices that have some of the target's layers each
-  double expert_skew = 0.0;                  ///< 0: tokens choose their experts independently; 1: all share them
+  /// 0: tokens choose their experts independently; 1: all share them; empty: as was measured
+  std::optional<double> expert_skew = {};
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< fractions of the data sheet's peaks
   std::optional<double> step_overhead_us = {};  ///< added to every forward pass, beyond its operators
   std::optional<double> iteration_us = {};      ///< added to every iteration, beyond its forward passes

@@ -79,8 +79,8 @@ double bits_of(NumberFormat format) {
 }
 
 NumberFormat compute_format(NumberFormat format) {
-  if (format >= NumberFormat::q8_0) return NumberFormat::int8;
-  return format == NumberFormat::int4 || format == NumberFormat::mxfp4 ? NumberFormat::bf16 : format;
+  const bool weight_only = format == NumberFormat::int4 || format == NumberFormat::mxfp4 || is_gguf(format);
+  return weight_only ? NumberFormat::bf16 : format;
 }
 
 NumberFormat default_cache_format(NumberFormat weights) {
@@ -273,6 +273,13 @@ const std::vector<std::string>& weight_format_words() {
     return words;
   }();
   return all;
+}
+
+bool has_gguf(const WeightFormats& formats) {
+  for (std::size_t i = 0; i < model_parts; ++i) {
+    if (is_gguf(formats.of(static_cast<ModelPart>(i)).format)) return true;
+  }
+  return false;
 }
 
 std::string to_text(const WeightFormats& formats) {

@@ -68,8 +68,12 @@ struct WordsOf<NumberFormat> {
 /// Bits per value, including its share of the scales: 16 for bf16, 4.125 for int4, 4.5 for nvfp4, 6.5625 for q6_k.
 [[nodiscard]] double bits_of(NumberFormat format);
 
-/// The format in which products of weights in `format` are computed: weight-only formats (int4) compute in bf16, those
-/// of llama.cpp in int8, to which it quantizes activations (q8_1) on GPUs of NVIDIA and AMD.
+/// A type of GGUF files, which llama.cpp multiplies by kernels of its own.
+[[nodiscard]] inline bool is_gguf(NumberFormat format) { return format >= NumberFormat::q8_0; }
+
+/// The format whose matrix peak decides how long products of weights in `format` compute: weight-only formats (int4)
+/// compute in bf16. Those of llama.cpp compute in int8, to which it quantizes activations, but reach what bf16 would:
+/// 64 of 71 TFLOP/s on an RTX 3090, 155 of 165 on an RTX 4090 [ggml-org/llama.cpp#8278, #7676].
 [[nodiscard]] NumberFormat compute_format(NumberFormat format);
 
 /// Format of activations, norms and router, and by default of embedding and vocabulary projection, if the matrices are
@@ -152,6 +156,9 @@ template <typename Format>
   }
 }
 
+/// Whether any part is of a type of GGUF files.
+[[nodiscard]] bool has_gguf(const WeightFormats& formats);
+
 /// "nvfp4; attention bf16, experts int4 of 4.5 bits": the name, or the format of the layers and the parts that differ
 /// from what it implies.
 [[nodiscard]] std::string to_text(const WeightFormats& formats);
@@ -161,7 +168,9 @@ struct Deployment {
   NumberFormat kv_cache = NumberFormat::bf16;
   std::int64_t tensor_parallel = 1;    ///< devices that share each layer; divides the heads
   std::int64_t pipeline_parallel = 1;  ///< groups of such devices, each with some of the layers, one after the other
-  double expert_skew = 0.0;            ///< in [0, 1]: 0 each token draws its experts independently, 1 all share them
+  /// Of a mixture, in [0, 1]: 0 each token draws its experts independently, 1 all share them; empty: as was measured
+  /// (Attainable::expert_skew), independently where no engine is assumed.
+  std::optional<double> expert_skew = {};
   bool operator==(const Deployment&) const = default;
 };
 

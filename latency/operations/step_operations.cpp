@@ -297,7 +297,8 @@ class StepWriter {
     if (sparse.layer_parameters > 0) {
       const Weights weights = weights_of(ModelPart::attention, real(sparse.layer_parameters));
       add({{"indexer and compression", OperatorKind::product, compute_of(ModelPart::attention), layers,
-            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
+            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
+            on_vector_units(ModelPart::attention)},
            weights,
            weights});
     }
@@ -330,9 +331,14 @@ class StepWriter {
   /// Of each sequence `read` entries of the cache, and `seen` of them summed over the queries.
   void write_attend_to(std::string_view name, double layers, double read, double seen, const Attending& attending) {
     const double width = attending.key_dim + attending.value_dim;
-    add({{name, OperatorKind::attention, unquantized_, layers,
-          rows_ * attending.heads * width * value_bytes_ + real(point_.batch) * read * attending.cached * cache_bytes_,
-          2.0 * real(point_.batch) * seen * attending.heads * width},
+    const double entry_bytes = real(point_.batch) * attending.cached * cache_bytes_;
+    add({{.name = name,
+          .kind = OperatorKind::attention,
+          .compute = unquantized_,
+          .count = layers,
+          .bytes = rows_ * attending.heads * width * value_bytes_ + read * entry_bytes,
+          .flop = 2.0 * real(point_.batch) * seen * attending.heads * width,
+          .reread_bytes = std::max(0.0, seen - read) * entry_bytes},
          {},
          {}});
   }
@@ -380,7 +386,8 @@ class StepWriter {
     const double layers = real(linear.layers);
     const Weights weights = weights_of(ModelPart::linear_attention, real(linear.layer_parameters) / devices_);
     add({{"linear attention projections", OperatorKind::product, compute_of(ModelPart::linear_attention), layers,
-          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_},
+          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
+          on_vector_units(ModelPart::linear_attention)},
          weights,
          weights});
     const double elements = real(linear.state_elements) / devices_;
@@ -422,7 +429,7 @@ class StepWriter {
     if (layers <= 0.0) return;
     const Experts& experts = shape_.experts;
     const double count = real(experts.count), used = real(experts.per_token);
-    const double read = experts_read(experts, rows_, deployment_.expert_skew);
+    const double read = experts_read(experts, rows_, deployment_.expert_skew.value_or(0.0));
     const double d_ff = real(experts.d_ff) / devices_;
     const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
     const double width = experts.latent_dim > 0 ? real(experts.latent_dim) : d_model_;
@@ -439,7 +446,7 @@ class StepWriter {
       one += plain_weights(bias * outputs);
       add({{name, OperatorKind::product, compute_of(ModelPart::experts), layers,
             read * one.bytes + rows_ * (in_values + used * outputs) * value_bytes_,
-            rows_ * used * outputs * (2.0 * inputs + bias), inputs},
+            rows_ * used * outputs * (2.0 * inputs + bias), inputs, on_vector_units(ModelPart::experts)},
            one.times(read),
            one.times(count)});
     };
@@ -485,6 +492,10 @@ class StepWriter {
   [[nodiscard]] NumberFormat compute_of(ModelPart part) const {
     return compute_format(deployment_.weights.of(part).format);
   }
+  [[nodiscard]] bool on_vector_units(const WeightFormat& format) const {
+    return is_gguf(format.format) && rows_ <= real(max_vector_tokens);
+  }
+  [[nodiscard]] bool on_vector_units(ModelPart part) const { return on_vector_units(deployment_.weights.of(part)); }
 
   void product_in(const WeightFormat& format, const Product& product) {
     const double bias = product.bias ? 1.0 : 0.0;
@@ -492,7 +503,7 @@ class StepWriter {
     weights += plain_weights(bias * product.outputs);
     const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
     add({{product.name, OperatorKind::product, compute_format(format.format), product.count, weights.bytes + moved,
-          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs},
+          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs, on_vector_units(format)},
          weights,
          weights});
   }
@@ -504,7 +515,7 @@ class StepWriter {
     const Weights weights = weights_of(ModelPart::attention, heads * inputs * outputs);
     add({{name, OperatorKind::product, compute_of(ModelPart::attention), layers,
           weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads * inputs * outputs,
-          inputs},
+          inputs, on_vector_units(ModelPart::attention)},
          weights,
          weights});
   }
@@ -548,7 +559,7 @@ void check_deployment(const ModelShape& shape, const Deployment& deployment) {
                                   deployment.tensor_parallel, shape.heads, shape.name));
   }
   check_range("pipeline_parallel", deployment.pipeline_parallel, 1, shape.layers);
-  check_probability("expert_skew", deployment.expert_skew);
+  check_probability("expert_skew", deployment.expert_skew.value_or(0.0));
 }
 
 /// Throws DomainError for an encoder-decoder, whose weights and caches are not counted.
@@ -665,7 +676,8 @@ std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
   for (const StepOperator& one : operators) {
     const auto same = std::find_if(operators.begin(), end, [&one](const StepOperator& other) {
       return other.kind == one.kind && other.compute == one.compute && other.bytes == one.bytes &&
-             other.flop == one.flop && other.inputs == one.inputs;
+             other.flop == one.flop && other.inputs == one.inputs && other.on_vector_units == one.on_vector_units &&
+             other.reread_bytes == one.reread_bytes;
     });
     if (same == end) {
       *end++ = one;

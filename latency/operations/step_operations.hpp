@@ -25,6 +25,10 @@
 /// other.
 namespace foredraft::latency {
 
+/// llama.cpp multiplies weights of GGUF types with up to so many tokens on vector units, with more on matrix units
+/// (MMVQ_MAX_BATCH_SIZE of ggml-cuda).
+inline constexpr std::int64_t max_vector_tokens = 8;
+
 enum class OperatorKind { product, attention, other, all_reduce, all_gather, transfer };
 
 template <>
@@ -42,6 +46,8 @@ struct StepOperator {
   double bytes = 0.0;   ///< read and written by one operator on one device; between devices: of the whole tensor
   double flop = 0.0;    ///< of one operator on one device
   double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
+  bool on_vector_units = false;  ///< a product over few tokens whose kernel leaves the matrix units idle
+  double reread_bytes = 0.0;     ///< of attention: read besides, if each query reads the KV cache by itself
 };
 
 /// Sequences, new tokens of each (of drafting: gamma; of an encoder: 0), context length.

@@ -82,12 +82,18 @@ CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& sh
           pass};
 }
 
-SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>& attainable) {
+SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attainable) {
   if (!attainable) return {.deployment = deployment};
+  if (!deployment.expert_skew) deployment.expert_skew = attainable->expert_skew.value;
   const Range& step = attainable->step;
   return {.deployment = deployment,
           .attained = central(*attainable),
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
+}
+
+/// Whether a range of the attainable values is of this model's verifications only.
+bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
+  return (shape.experts.count > 0 && !deployment.expert_skew) || has_gguf(deployment.weights);
 }
 
 /// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
@@ -121,7 +127,13 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
-  if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
+  if (shape == shapes.end()) return;
+  sampling_.emplace(profile, setting(), shape->vocabulary);
+  if (profile.source != Source::datasheet || !sheet.attainable || !uncertain_growth(*shape, sheet.target)) return;
+  const auto bound = [&](const Attainable& attainable) {
+    return surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, attainable));
+  };
+  bounds_.emplace(bound(with_fast_verification(*sheet.attainable)), bound(with_slow_verification(*sheet.attainable)));
 }
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
@@ -147,6 +159,15 @@ IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, st
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
   return target_.at({batch, tokens, context});
+}
+
+Interval PairSurface::verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  if (!bounds_) return {1.0, 1.0};
+  const auto growth = [&](const CostSurface& surface) {
+    return surface.at({batch, tokens, context}).time_us / surface.at({batch, 1, context}).time_us;
+  };
+  const double central = growth(target_);
+  return {growth(bounds_->first) / central, growth(bounds_->second) / central};
 }
 
 Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/intervals.hpp"
 #include "foredraft/drafter.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
@@ -94,6 +96,11 @@ class PairSurface {
   /// with a bonus token.
   [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
 
+  /// What the ranges of routing and of vector units leave open of a data sheet's verification over a decode step: true
+  /// t(n) / t(1) divided by that of target_pass(); {1, 1} for other times, for routing that the deployment states and
+  /// for models without either.
+  [[nodiscard]] Interval verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
   /// All drafts of an iteration, gamma >= 1. For an autoregressive drafter, if that was not measured, gamma passes.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
@@ -128,6 +135,8 @@ class PairSurface {
   bool one_by_one_;
   double overhead_us_;  ///< of an iteration
   CostSurface target_;
+  /// of the target with the fastest and the slowest verification, where these differ
+  std::optional<std::pair<CostSurface, CostSurface>> bounds_;
   std::optional<CostSurface> drafting_;
   /// for an autoregressive drafter, unless only its drafting is known
   std::optional<CostSurface> drafter_pass_;

@@ -83,8 +83,33 @@ Attained central(const Attainable& attainable) {
           .step_us = attainable.step_us.value,
           .link_efficiency = attainable.link_efficiency.value,
           .all_reduce_us = attainable.all_reduce_us.value,
-          .sharpness = attainable.sharpness.value};
+          .sharpness = attainable.sharpness.value,
+          .vector_efficiency = attainable.vector_efficiency.value,
+          .kv_reread = attainable.kv_reread.value};
 }
+
+Attainable with_slow_verification(Attainable attainable) {
+  attainable.vector_efficiency.value = attainable.vector_efficiency.low;
+  attainable.expert_skew.value = attainable.expert_skew.low;
+  return attainable;
+}
+
+Attainable with_fast_verification(Attainable attainable) {
+  attainable.vector_efficiency.value = attainable.vector_efficiency.high;
+  attainable.expert_skew.value = attainable.expert_skew.high;
+  return attainable;
+}
+
+namespace {
+
+double attained_flop_per_s(const StepOperator& one, const DevicePeaks& peaks, const Attained& attained) {
+  if (one.on_vector_units && attained.vector_efficiency) {
+    return *attained.vector_efficiency * peak_of(peaks, NumberFormat::fp32);
+  }
+  return attained.compute_efficiency * peak_of(peaks, one.compute);
+}
+
+}  // namespace
 
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
 
@@ -99,8 +124,9 @@ double operator_us(const StepOperator& one, std::int64_t devices, const DevicePe
     const double rounds = one.kind == OperatorKind::all_reduce ? 2.0 : 1.0;
     return attained.all_reduce_us + rounds * (count - 1.0) / count * one.bytes / link_bytes_per_us;
   }
-  const double moving_us = us_per_s * one.bytes / (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
-  const double computing_us = us_per_s * one.flop / (attained.compute_efficiency * peak_of(peaks, one.compute));
+  const double moving_us = us_per_s * (one.bytes + attained.kv_reread * one.reread_bytes) /
+                           (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
+  const double computing_us = us_per_s * one.flop / attained_flop_per_s(one, peaks, attained);
   return attained.operator_us + smooth_maximum(moving_us, computing_us, attained.sharpness);
 }
 
@@ -123,9 +149,12 @@ struct RangeKey {
   double least;  ///< minimum legal number
 };
 
-constexpr std::array<RangeKey, 8> common_keys{{
+constexpr std::array<RangeKey, 11> common_keys{{
     {"bandwidth_efficiency", &Attainable::bandwidth_efficiency, 1e-3},
     {"compute_efficiency", &Attainable::compute_efficiency, 1e-3},
+    {"vector_efficiency", &Attainable::vector_efficiency, 1e-3},
+    {"kv_reread", &Attainable::kv_reread, 0.0},
+    {"expert_skew", &Attainable::expert_skew, 0.0},
     {"operator_us", &Attainable::operator_us, 0.0},
     {"sharpness", &Attainable::sharpness, 1.0},
     {"step_us", &Attainable::step_us, 0.0},

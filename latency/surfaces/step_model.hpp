@@ -40,15 +40,20 @@ struct DevicePeaks {
 ///     step_us + sum over operators of count (operator_us + ((bytes / (e_b B))^p + (flop / (e_c P))^p)^(1/p))
 ///
 /// with bandwidth B, peak P of the format that computed_in() says and sharpness p, plus its collectives: an all-reduce
-/// over T devices takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter.
+/// over T devices takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter. A
+/// product on vector units takes e_v and the peak of fp32 for e_c and P; attention also moves kv_reread of its
+/// reread_bytes.
 struct Attained {
   double bandwidth_efficiency = 1.0;  ///< e_b, of the data sheet's bandwidth
   double compute_efficiency = 1.0;    ///< e_c, of the data sheet's matrix peak
   double operator_us = 0.0;
   double step_us = 0.0;
   double link_efficiency = 1.0;
-  double all_reduce_us = 0.0;  ///< constant part of a collective
-  double sharpness = 0.0;      ///< > 1; 1: the sum of moving and computing
+  double all_reduce_us = 0.0;                    ///< constant part of a collective
+  double sharpness = 0.0;                        ///< > 1; 1: the sum of moving and computing
+  std::optional<double> vector_efficiency = {};  ///< e_v, of the data sheet's fp32 peak; empty: as on matrix units
+  /// In [0, 1]: 0 attention reads the KV cache once for all queries of a sequence, 1 once for each of them.
+  double kv_reread = 0.0;
   bool operator==(const Attained&) const = default;
 };
 
@@ -62,8 +67,10 @@ struct Range {
 /// latencies are the differences between fits; times and ratios are in the ranges of `step` and `verification`.
 struct Attainable {
   Range bandwidth_efficiency, compute_efficiency, operator_us, step_us, link_efficiency, all_reduce_us, sharpness;
+  Range vector_efficiency, kv_reread;
+  Range expert_skew;   ///< of the tokens that one pass of a mixture reads, as Deployment::expert_skew
   Range step;          ///< true time of a pass divided by that of the formula
-  Range verification;  ///< true t(n) / t(1) divided by that of the formula
+  Range verification;  ///< true t(n) / t(1) divided by that of the formula; vector units and routing come on top
   Range iteration_us;  ///< overhead of an iteration of speculation beyond its passes
   bool operator==(const Attainable&) const = default;
 };
@@ -76,6 +83,11 @@ struct AttainableOverrides {
 
 /// The best estimates of the ranges.
 [[nodiscard]] Attained central(const Attainable& attainable);
+
+/// With vector units and routing at the end of their ranges where a pass over several tokens takes longest, or
+/// shortest.
+[[nodiscard]] Attainable with_slow_verification(Attainable attainable);
+[[nodiscard]] Attainable with_fast_verification(Attainable attainable);
 
 /// The values of latency/attainable/attainable.toml, with the links of the device: from 100 GB/s on those of NVLink,
 /// below those of PCIe. Rationale in docs/step-times.md.

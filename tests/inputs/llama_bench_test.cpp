@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs/llama_bench.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -90,6 +92,28 @@ TEST_CASE("passes of llama-bench become steps of an engine, those with all logit
   std::string list = "[\n" + target.substr(0, target.find('\n')) + ",\n" + target.substr(0, target.find('\n')) + "\n]";
   list.replace(list.find("90000000"), 8, "10000000");
   CHECK(step_us(parse_llama_bench(std::vector<BenchFile>{{"t.json", list, "x"}}, {}), "x", 1, 100) == 39'500.0);
+}
+
+TEST_CASE("passes over 1 to 8 tokens say what a token computes, and at two depths how often the cache is read") {
+  std::string tests;
+  for (const std::int64_t depth : {0, 8192}) {
+    for (const std::int64_t tokens : {1, 2, 5, 8}) {
+      const auto us = 1e4 * std::pow(1.0 + std::pow(0.1 * static_cast<double>(tokens), 1.3), 1.0 / 1.3) +
+                      (depth > 0 ? 2000.0 * (1.0 + 0.5 * static_cast<double>(tokens - 1)) : 0.0);
+      tests += fmt::format(
+          R"({{"build_commit": "abc", "gpu_info": "NVIDIA GeForce RTX 3090", "model_filename": "m/t.gguf", )"
+          R"("model_n_params": 8000000000, "embeddings": true, "n_prompt": {}, "n_gen": 0, "n_depth": {}, "avg_ns": {}}})"
+          "\n",
+          tokens, depth, std::llround(1e3 * us));
+    }
+  }
+  const auto profile = parse_llama_bench(std::vector<BenchFile>{{"t.jsonl", tests, ""}}, {});
+  REQUIRE(profile.notes.size() == 2);
+  // 16 Gflop in 1 ms, of 35.6 TFLOP/s.
+  CHECK(profile.notes[0].name == "few_tokens");
+  CHECK_THAT(profile.notes[0].text, Catch::Contains("16.00 (16.00 to 16.00) TFLOP/s") && Catch::Contains("0.45 (0.45"));
+  CHECK(profile.notes[1].name == "kv_reread");
+  CHECK_THAT(profile.notes[1].text, Catch::Contains("0.50 (0.50 to 0.50) times again"));
 }
 
 TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop what drafting takes inside of it") {

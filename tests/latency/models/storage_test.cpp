@@ -46,7 +46,7 @@ TEST_CASE("words of formats: every one of the list, aliases, and the text that t
   CHECK(weight_formats("int4_g32")->of(ModelPart::attention) == WeightFormat{NumberFormat::int4, 4.5});
   CHECK(number_format("q8_0") == NumberFormat::q8_0);
   CHECK_FALSE(number_format("q4_k_m"));  // of a file, not of values
-  CHECK(compute_format(NumberFormat::q6_k) == NumberFormat::int8);
+  CHECK(compute_format(NumberFormat::q6_k) == NumberFormat::bf16);
   CHECK(default_cache_format(NumberFormat::q4_k) == NumberFormat::bf16);
 
   WeightFormats formats = weight_formats("q4_k_m").value();

@@ -265,6 +265,27 @@ TEST_CASE("a mixture of experts, counted by hand") {
   CHECK(named(shared, "experts down").bytes == 2.0 * (2 * 48 + 3 * 2 * (6 + 8)));
 }
 
+TEST_CASE("weights of GGUF types are multiplied on vector units up to 8 tokens") {
+  const ModelShape shape = tiny_mixture();
+  Deployment deployment;
+  deployment.weights.set(ModelPart::experts, weight_format(NumberFormat::q4_k));
+  const auto operators = [&](const ForwardPassPoint& point) { return step_operations(shape, deployment, point); };
+  CHECK(named(operators({.batch = 2, .tokens = 4}), "experts down").on_vector_units);
+  CHECK_FALSE(named(operators({.batch = 3, .tokens = 3}), "experts down").on_vector_units);
+  CHECK_FALSE(named(operators({.batch = 2, .tokens = 4}), "qkv").on_vector_units);
+}
+
+TEST_CASE("attention knows the bytes of a cache that each query reads by itself") {
+  const ModelShape shape = tests::tiny_decoder();
+  const auto attention = [&](const ForwardPassPoint& point) {
+    return named(step_operations(shape, {.kv_cache = NumberFormat::fp8}, point), "attention");
+  };
+  CHECK(attention({.batch = 2, .tokens = 1, .context = 5}).reread_bytes == 0.0);
+  // 3 queries after 5 entries see 6, 7 and 8 of 8: 13 more than are read once.
+  const double entry = kv_bytes_per_token(shape, {.kv_cache = NumberFormat::fp8}) / static_cast<double>(shape.layers);
+  CHECK(attention({.batch = 2, .tokens = 3, .context = 5}).reread_bytes == 2.0 * 13.0 * entry);
+}
+
 TEST_CASE("a tensor-parallel pass halves what is sharded and nothing else") {
   const ModelShape shape = tiny_mixture();
   const ForwardPassPoint point{.batch = 3, .tokens = 2, .context = 9};

@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <optional>
 
 #include "foredraft/errors.hpp"
+#include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
@@ -95,6 +97,34 @@ TEST_CASE("an iteration has the times of its passes, and nothing for what is not
   CHECK(
       PairSurface(profile, engine, Role::autoregressive_drafting).iteration(3, 8, 128, Convention::bonus).overhead_us ==
       200.0);
+}
+
+TEST_CASE("routing that nobody states and vector units leave the growth of a data sheet's verification open") {
+  const Profile& sheet = find_device("rtx4090")->profile;
+  const auto range = [&](const std::string& target, const Deployment& deployment, std::int64_t tokens) {
+    const SheetPair pair{.target = deployment, .attainable = attainable_of(sheet)};
+    return PairSurface(sheet, model_registry(), target, target, Role::head_drafting, pair)
+        .verification_range(tokens, 1, 512);
+  };
+  const Interval routing = range("gpt-oss-20b", {.weights = NumberFormat::mxfp4}, 5);
+  CHECK(routing.low < 1.0);
+  CHECK(routing.high > 1.1);
+  CHECK(range("gpt-oss-20b", {.weights = NumberFormat::mxfp4}, 1).high == 1.0);
+  CHECK(range("gpt-oss-20b", {.weights = NumberFormat::mxfp4, .expert_skew = 0.4}, 5).high == 1.0);
+  CHECK(range("llama-3.1-8b", {.weights = NumberFormat::int4}, 5).high == 1.0);
+  const Interval vector_units = range("llama-3.1-8b", {.weights = weight_formats("q4_k_m").value()}, 5);
+  CHECK(vector_units.low < 0.98);
+  CHECK(vector_units.high > 1.02);
+  // As was measured, unless it is stated.
+  const auto verify = [&](std::optional<double> skew) {
+    const SheetPair pair{.target = {.weights = NumberFormat::mxfp4, .expert_skew = skew},
+                         .attainable = attainable_of(sheet)};
+    return PairSurface(sheet, model_registry(), "gpt-oss-20b", "gpt-oss-20b", Role::head_drafting, pair)
+        .target_pass(5, 1, 512)
+        .time_us;
+  };
+  CHECK(verify({}) == verify(attainable_of(sheet)->expert_skew.value));
+  CHECK(verify({}) < verify(0.0));
 }
 
 TEST_CASE("memory holds the models as their passes ran") {

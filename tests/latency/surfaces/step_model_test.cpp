@@ -59,6 +59,23 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
   CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
 }
 
+TEST_CASE("a product on vector units takes the fp32 peak, and queries that read the cache again move its bytes again") {
+  DevicePeaks peaks = made_up_peaks();
+  peaks.matrix_peak_flop_per_s[NumberFormat::fp32] = 2e13;
+  const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .on_vector_units = true};
+  Attained attained{.compute_efficiency = 0.5, .sharpness = 2.0};
+  CHECK(operator_us(product, 1, peaks, attained) == Approx(20.0).epsilon(few_ulp));  // as on matrix units
+  attained.vector_efficiency = 0.25;
+  CHECK(operator_us(product, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
+  CHECK_THROWS_WITH(operator_us(product, 1, made_up_peaks(), attained),
+                    Catch::StartsWith("made up: no matrix peak of fp32"));
+  const StepOperator attention{
+      .name = "attention", .kind = OperatorKind::attention, .bytes = 4e6, .reread_bytes = 12e6};
+  CHECK(operator_us(attention, 1, peaks, attained) == Approx(4.0).epsilon(few_ulp));
+  attained.kv_reread = 0.5;
+  CHECK(operator_us(attention, 1, peaks, attained) == Approx(10.0).epsilon(few_ulp));
+}
+
 TEST_CASE("an all-reduce takes its latency and twice the other devices' share of the tensor, an all-gather once") {
   const Attained attained{.link_efficiency = 0.8, .all_reduce_us = 2.0, .sharpness = 2.0};
   const double bytes_per_us = 0.8 * 5e5;
@@ -125,6 +142,11 @@ TEST_CASE("what engines reach is read with a range and a source each, and refuse
   CHECK(shipped.step.high / shipped.step.low <= 1.8);
   CHECK(shipped.verification.high / shipped.verification.low <= 1.8);
   CHECK(central(shipped).bandwidth_efficiency == shipped.bandwidth_efficiency.value);
+  CHECK(central(shipped).vector_efficiency == shipped.vector_efficiency.value);
+  CHECK(central(with_slow_verification(shipped)).vector_efficiency == shipped.vector_efficiency.low);
+  CHECK(with_slow_verification(shipped).expert_skew.value == 0.0);  // independent routing
+  CHECK(with_fast_verification(shipped).expert_skew.value == shipped.expert_skew.high);
+  CHECK(shipped.kv_reread == Range{0.0, 0.0, 1.0});
   DevicePeaks slow_link = made_up_peaks();
   slow_link.link_bandwidth_bytes_per_s = 64e9;
   CHECK(attainable_of(slow_link).link_efficiency.low < shipped.link_efficiency.low);
