@@ -325,7 +325,15 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   return pair;
 }
 
-std::string format_suggestion(std::string_view word) { return suggestion_for(word, latency::weight_format_words()); }
+std::string format_suggestion(std::string_view word) {
+  const std::vector<std::string>& known = latency::weight_format_words();
+  if (!nearest(word, known).empty()) return suggestion_for(word, known);
+  std::string plain;
+  for (const NumberFormat one : latency::number_formats()) {
+    if (one < NumberFormat::q8_0) plain += fmt::format("{}, ", to_string(one));
+  }
+  return fmt::format("known: {}files of llama.cpp such as q4_k_m and q8_0, and others (docs/models.md)", plain);
+}
 
 Table model_table() {
   Table table;

