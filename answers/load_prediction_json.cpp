@@ -78,6 +78,7 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
   json["objective"] = {{"ttft_p99_ms", value_or_null(question.objective.ttft_ms)},
                        {"tpot_p99_ms", value_or_null(question.objective.tpot_ms)}};
   json["gpu_hour_price"] = value_or_null(question.gpu_hour_price);
+  if (!prediction.decoding.notes.empty()) json["notes"] = prediction.decoding.notes;
   const AtRate* shown = prediction.shown();
   json["gamma"] = shown == nullptr ? Json(nullptr) : Json(shown->gamma);
   const Json length = length_json(shown == nullptr ? AtRate{} : *shown);

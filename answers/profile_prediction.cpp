@@ -177,6 +177,16 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
   return ranges;
 }
 
+std::optional<DraftStep> draft_step_of(const ProfilePrediction& prediction, const latency::PairSurface& pair) {
+  const AtBatch& at = prediction.cells.front();
+  const AtDraftLength* shown = shown_length(prediction.question, at);
+  DraftStep step{.batch = at.batch, .context = at.context, .gamma = shown == nullptr ? 1 : shown->gamma};
+  const auto parts = pair.drafting_parts(step.gamma, step.batch, step.context);
+  if (!parts) return std::nullopt;
+  step.parts = *parts;
+  return step;
+}
+
 }  // namespace
 
 std::int64_t max_drafts(const ProfileQuestion& question) {
@@ -243,7 +253,8 @@ latency::TimedPair timed_pair_of(const ProfileQuestion& question, const latency:
           .models = question.models,
           .sheet = {.target = question.target_deployment,
                     .draft = question.draft_deployment,
-                    .attainable = attainable_of(question, profile)}};
+                    .attainable = attainable_of(question, profile)},
+          .host = question.host};
 }
 
 ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {
@@ -289,6 +300,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
     }
     prediction.schedules.push_back(schedule_of(question, pair, context, prediction.cells.back().max_batch));
   }
+  prediction.draft_step = draft_step_of(prediction, pair);
   return prediction;
 }
 

@@ -38,7 +38,8 @@ struct ProfileQuestion {
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
-  bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
+  std::optional<latency::HostDrafter> host = {};  ///< in place of a draft model
+  bool floor = false;                             ///< of a data sheet: its limits instead of what engines reach
   latency::AttainableOverrides attained = {};
   /// Share of a device's memory that weights, caches and activations may take.
   double memory_utilization = latency::default_memory_utilization;
@@ -86,6 +87,12 @@ struct ModelFacts {
   latency::Deployment deployment;
 };
 
+/// What the drafting of an iteration is spent on.
+struct DraftStep {
+  std::int64_t batch = 1, context = 0, gamma = 1;
+  latency::PassParts parts = {};  ///< of all its passes
+};
+
 /// Batches `first` to `last` use `gamma`.
 struct ScheduleRange {
   std::int64_t first, last, gamma;
@@ -106,6 +113,10 @@ struct ProfilePrediction {
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
   std::vector<std::string> notes = {};                 ///< what the times take for granted
+
+  /// At the first batch and context, of the asked, else of the used draft length, else of one draft; nothing where the
+  /// times are no data sheet's.
+  std::optional<DraftStep> draft_step = {};
 
   /// False: nothing is charged for sampling.
   [[nodiscard]] bool sampling_known() const { return cells.front().plain_sampling.has_value(); }

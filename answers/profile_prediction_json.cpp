@@ -79,6 +79,19 @@ Json facts_json(const std::optional<ModelFacts>& facts) {
   return json;
 }
 
+Json draft_step_json(const DraftStep& step) {
+  const latency::PassParts& parts = step.parts;
+  return {{"batch", step.batch},
+          {"context", step.context},
+          {"gamma", step.gamma},
+          {"passes", parts.passes},
+          {"inputs_ms", parts.inputs_us / 1e3},
+          {"layers_ms", parts.layers_us / 1e3},
+          {"vocabulary_ms", parts.vocabulary_us / 1e3},
+          {"overhead_ms", parts.overhead_us / 1e3},
+          {"host_ms", parts.host_us / 1e3}};
+}
+
 Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
   const ProfileQuestion& question = prediction.question;
   Json json{{"batch", at.batch},
@@ -117,7 +130,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(question.convention)},
-            {"drafter", latency::drafter_word(question.drafting)}};
+            {"drafter", question.host ? question.draft : latency::drafter_word(question.drafting)}};
   add_acceptance(question, json);
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
@@ -141,6 +154,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["target"] = question.target;
   json["draft"] = question.draft;
   json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
+  if (prediction.draft_step) json["draft_step"] = draft_step_json(*prediction.draft_step);
   json["overhead_us"] = question.overhead_us;
   if (!prediction.notes.empty()) json["notes"] = prediction.notes;
   json["schedules"] = Json::array();

@@ -2,18 +2,22 @@
 #include "app/deployment_options.hpp"
 
 #include <utility>
+#include <variant>
 
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
 #include "core/streams.hpp"
 #include "inputs/deployment.hpp"
+#include "latency/models/hugging_face.hpp"
 
 namespace foredraft::app {
 
 OptionGroup deployment_options() {
   return {
       "deployment of the models, for times from a data sheet",
-      {{"target-format", "F",
+      {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
+        latency::hugging_face_architectures},
+       {"target-format", "F",
         "format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4, or of a GGUF file: q4_k_m, "
         "...; default: as published, else fp16",
         false, weight_format_names},
@@ -30,6 +34,7 @@ OptionGroup deployment_options() {
        {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
        {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
        {"ignore-memory", "", "predict also what does not fit into memory"},
+       {"draft-host-us", "U", "time of one request's drafts on the host (--draft ngram or suffix)"},
        {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
@@ -57,6 +62,11 @@ void read_deployment(CommandLine& line, const latency::Profile& profile, answers
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
   inputs::deploy(asked.deployment, read_deployed_pair(line, profile, asked), question, files);
+  if (question.drafting == latency::Role::block_drafting && !question.host &&
+      std::holds_alternative<Iid>(question.acceptance)) {
+    say("one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+        "measured at this block size");
+  }
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
 }

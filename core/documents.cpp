@@ -209,17 +209,33 @@ bool check_line_limits(std::string_view text, ProblemList& problems) {
   }
 }
 
-nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line,
-                                  std::size_t max_keys) {
+namespace {
+
+/// Json: of the library, which decides in what time keys are found.
+template <typename Json>
+nlohmann::ordered_json parse_within(std::string_view text, ProblemList& problems, std::int64_t first_line,
+                                    std::size_t max_keys) {
   nlohmann::ordered_json discarded(nlohmann::ordered_json::value_t::discarded);
   if (!check_size(text, max_json_bytes, problems)) return discarded;
   if (auto problem = json_problem(text, first_line, max_keys)) {
     problems.add(std::move(*problem));
     return discarded;
   }
-  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (json.is_discarded()) problems.add(syntax_problem(text, first_line));
-  return json;
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_discarded()) return json;
+  problems.add(syntax_problem(text, first_line));
+  return discarded;
+}
+
+}  // namespace
+
+nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line,
+                                  std::size_t max_keys) {
+  return parse_within<nlohmann::ordered_json>(text, problems, first_line, max_keys);
+}
+
+nlohmann::ordered_json parse_large_json(std::string_view text, ProblemList& problems) {
+  return parse_within<nlohmann::json>(text, problems, 1, std::numeric_limits<std::size_t>::max());
 }
 
 std::string json_reason(std::string_view what) {

@@ -40,6 +40,9 @@ inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
                                                 std::int64_t first_line = 1, std::size_t max_keys = max_json_keys);
 
+/// The same for objects of any number of keys, in a time of n log n. Objects have their keys in alphabetical order.
+[[nodiscard]] nlohmann::ordered_json parse_large_json(std::string_view text, ProblemList& problems);
+
 /// The message of an exception of the JSON library, without the name and number that it begins with.
 [[nodiscard]] std::string json_reason(std::string_view what);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs/deployment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 namespace foredraft::inputs {
 namespace {
@@ -13,8 +15,9 @@ constexpr double max_overhead_us = 1e9;
 using Asked = AskedDeployment;
 
 /// Those of a data sheet first: they mean nothing where times were measured.
-constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
-    {{"target-format", &Asked::target_format},
+constexpr std::array<RequestField<Asked>, 15> fields_of_deployment{
+    {{"assume", &Asked::assume},
+     {"target-format", &Asked::target_format},
      {"draft-format", &Asked::draft_format},
      {"kv-format", &Asked::kv_format},
      {"target-tp", WholeNumber<Asked>{&Asked::target_tp, 1, max_devices}},
@@ -25,9 +28,18 @@ constexpr std::array<RequestField<Asked>, 13> fields_of_deployment{
      {"compute-efficiency", RealNumber<Asked>{&Asked::compute_efficiency, 0.01, 1.0}},
      {"step-overhead-us", RealNumber<Asked>{&Asked::step_overhead_us, 0.0, max_overhead_us}},
      {"memory-utilization", RealNumber<Asked>{&Asked::memory_utilization, 0.01, 1.0}},
+     {"draft-host-us", RealNumber<Asked>{&Asked::draft_host_us, 0.0, max_overhead_us}},
      {"ignore-memory", &Asked::ignore_memory},
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
-constexpr std::size_t sheet_fields = 10;
+constexpr std::size_t sheet_fields = 11;
+
+/// At most the tokens that the draft has, and of a block as many as acceptance is known for.
+void limit_drafts(std::int64_t most, answers::ProfileQuestion& question) {
+  if (question.gamma) return;
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
+  const auto known = positional == nullptr ? most : static_cast<std::int64_t>(positional->marginal.size());
+  question.max_gamma = std::min({most, known, question.max_gamma.value_or(most)});
+}
 
 }  // namespace
 
@@ -79,6 +91,11 @@ void deploy(const AskedDeployment& asked, DeployedPair pair, answers::ProfileQue
   question.models = std::move(pair.models);
   question.target_deployment = pair.target_deployment;
   question.draft_deployment = pair.draft_deployment;
+  question.host = pair.host;
+  if (pair.at_once && question.drafting == latency::Role::autoregressive_drafting) {
+    question.drafting = latency::Role::block_drafting;
+  }
+  if (pair.max_drafts > 0) limit_drafts(pair.max_drafts, question);
   files.insert(files.end(), pair.files.begin(), pair.files.end());
 }
 

@@ -31,7 +31,7 @@ enum class BesideTimes { rejected, of_another_sheet };
 [[nodiscard]] latency::AttainableOverrides attained_of(const AskedDeployment& asked);
 
 /// Puts models, formats, parallelism, memory and attainable fractions into the question; `files` gets the digests of
-/// what was read.
+/// what was read. A draft that fills a block drafts in that role, at most so many tokens.
 void deploy(const AskedDeployment& asked, DeployedPair pair, answers::ProfileQuestion& question,
             std::vector<FileDigest>& files);
 

@@ -52,11 +52,11 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
 /// What distinguishes the times of two rooflines of the same models.
 std::string deployment_key(const Roofline& asked) {
   const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
-                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.target_pp, text(asked.expert_skew),
-                     text(asked.bandwidth_efficiency), text(asked.compute_efficiency), text(asked.step_overhead_us),
-                     text(asked.iteration_us), asked.memory_utilization, asked.ignore_memory,
-                     asked.allow_vocabulary_mismatch);
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.assume), text(asked.target_format),
+                     text(asked.draft_format), text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.target_pp,
+                     text(asked.expert_skew), text(asked.bandwidth_efficiency), text(asked.compute_efficiency),
+                     text(asked.step_overhead_us), text(asked.iteration_us), asked.memory_utilization,
+                     asked.ignore_memory, asked.allow_vocabulary_mismatch);
 }
 
 template <typename Format>
@@ -68,7 +68,8 @@ std::optional<Format> read_format(std::string_view key, const std::optional<std:
 
 AskedDeployment asked_deployment(const Roofline* asked) {
   if (asked == nullptr) return {};
-  return {.target_format = read_format<latency::WeightFormats>("cost.target_format", asked->target_format),
+  return {.assume = asked->assume.value_or(""),
+          .target_format = read_format<latency::WeightFormats>("cost.target_format", asked->target_format),
           .draft_format = read_format<latency::WeightFormats>("cost.draft_format", asked->draft_format),
           .kv_format = read_format<latency::NumberFormat>("cost.kv_format", asked->kv_format),
           .target_tp = asked->target_tp,
@@ -81,7 +82,8 @@ latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& 
   latency::TimedPair timed{.target = pair.target,
                            .draft = pair.draft,
                            .models = pair.models,
-                           .sheet = {.attainable = latency::attainable_of(profile)}};
+                           .sheet = {.attainable = latency::attainable_of(profile)},
+                           .host = pair.host};
   if (asked == nullptr) return timed;
   if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
   if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {

@@ -11,6 +11,7 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/heads.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
@@ -103,10 +104,15 @@ std::string checkpoint_name(const fs::path& file) {
   return folder.filename().empty() ? "config" : folder.filename().string();
 }
 
-ReadModel read_config(const fs::path& file) {
+[[noreturn]] void throw_not_assumed(const std::string& what) {
+  throw InputError(
+      fmt::format("{}: is no config.json (--assume says how to read one) - remove --assume", readable(what)));
+}
+
+ReadModel read_config(const fs::path& file, const std::string& assume) {
   std::vector<FileDigest> digests;
   const std::string text = read_input(file.string(), digests);
-  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string());
+  latency::HuggingFaceModel model = latency::parse_hugging_face(text, file.string(), assume);
   std::error_code unknown;
   const fs::path beside = file.parent_path() / "hf_quant_config.json";
   if (file.filename() == "config.json" && fs::exists(beside, unknown)) {
@@ -138,16 +144,18 @@ ReadModel read_file_of_models(const std::string& path, const std::string& name) 
       fmt::format("{}: no model \"{}\" - {}", readable(path), readable(name), suggestion_for(name, known)));
 }
 
-ReadModel read_path(const std::string& what) {
+ReadModel read_path(const std::string& what, const std::string& assume) {
   std::error_code unknown;
   const fs::file_status status = fs::status(what, unknown);
   const std::size_t colon = what.rfind(".toml:");
   constexpr std::size_t toml = 5;
   if (status.type() == fs::file_type::not_found && colon != std::string::npos) {
+    if (!assume.empty()) throw_not_assumed(what);
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
     if (const latency::ModelShape* shape = shape_of_checkpoint(what)) {
+      if (!assume.empty()) throw_not_assumed(what);
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
     throw_unknown(what, "neither a shipped model nor a file");
@@ -155,9 +163,11 @@ ReadModel read_path(const std::string& what) {
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
     if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
-    return read_config(config);
+    return read_config(config, assume);
   }
-  return fs::path(what).extension() == ".toml" ? read_file_of_models(what, "") : read_config(what);
+  if (fs::path(what).extension() != ".toml") return read_config(what, assume);
+  if (!assume.empty()) throw_not_assumed(what);
+  return read_file_of_models(what, "");
 }
 
 /// Padding of one tokenizer's vocabulary stays below this share of it.
@@ -174,7 +184,8 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
   return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) { return row.cell.model == model; });
 }
 
-std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
+std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair,
+                                    const std::string& assume = {}) {
   const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
   if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) {
     if (const latency::ModelShape* shape = has_steps(profile, name) ? nullptr : shape_of_checkpoint(name);
@@ -184,7 +195,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
     }
     return std::nullopt;
   }
-  ReadModel read = read_model(name);
+  ReadModel read = read_model(name, assume);
   name = read.shape.name;
   for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
   if (!read.digests.empty()) {
@@ -193,6 +204,48 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
     pair.models.push_back(read.shape);
   }
   return read;
+}
+
+/// Nullopt, with the problem told, for a target without such layers.
+std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
+  if (!target || target->shape.drafting.layers == 0) {
+    std::string known;
+    for (const latency::ModelShape& shape : latency::model_registry()) {
+      if (shape.drafting.layers > 0) known += (known.empty() ? "" : ", ") + shape.name;
+    }
+    pair.head_problem =
+        fmt::format("{} has no layers for drafting (MTP) - of the shipped models {} have; else name its config.json",
+                    readable(pair.target), known);
+    return std::nullopt;
+  }
+  ReadModel read{.shape = latency::mtp_head(target->shape),
+                 .weights = target->drafting_weights ? target->drafting_weights : target->weights,
+                 .kv_cache = target->kv_cache};
+  pair.draft = read.shape.name;
+  std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
+  pair.models.push_back(read.shape);
+  return read;
+}
+
+void note_limits(const latency::ModelShape& draft, DeployedPair& pair) {
+  pair.max_drafts = latency::max_drafts(draft);
+  pair.at_once = draft.head.block_size > 0;
+  if (!pair.at_once) return;
+  pair.notes.push_back(fmt::format("{}: one pass drafts a block of up to {} tokens (drafter block)",
+                                   readable(draft.name), pair.max_drafts));
+}
+
+/// Whether the host drafts, without a model.
+bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, DeployedPair& pair) {
+  const bool host = std::ranges::find(host_drafters, asked.draft) != host_drafters.end();
+  if (!host || asked.heads || has_steps(profile, asked.draft)) return false;
+  pair.at_once = true;
+  pair.host = latency::default_host_drafter();
+  if (asked.deployment.draft_host_us) pair.host = latency::HostDrafter{.request_us = *asked.deployment.draft_host_us};
+  pair.notes.push_back(fmt::format(
+      "{}: drafts are looked up on the host, {}; verification is costed at the full draft length", asked.draft,
+      asked.deployment.draft_host_us ? "as stated" : "1.06 ns a token of context (vllm-project/vllm#56732)"));
+  return true;
 }
 
 /// Over how many devices, and how experts are chosen.
@@ -255,6 +308,17 @@ std::string experts_text(const latency::ModelShape& shape) {
   return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
 }
 
+/// In millions; empty where all are.
+std::string active_text(const latency::ModelShape& shape) {
+  return shape.experts.count == 0 ? "" : fmt::format("{:.1f}", latency::active_parameters(shape) / 1e6);
+}
+
+/// Of the formats that the model is published in, else of 16 bits.
+double file_bytes(const latency::ModelShape& shape) {
+  if (!shape.native_formats) return 2.0 * latency::parameters(shape);
+  return latency::weight_bytes(shape, {.weights = *shape.native_formats});
+}
+
 /// In millions.
 std::string published_text(const latency::ModelShape& shape) {
   if (!shape.published_parameters) return "";
@@ -269,12 +333,13 @@ std::string rounding_text(const latency::ModelShape& shape) {
 
 }  // namespace
 
-ReadModel read_model(const std::string& what) {
+ReadModel read_model(const std::string& what, const std::string& assume) {
   if (const latency::ModelShape* shape = shipped_model(what)) {
+    if (!assume.empty()) throw_not_assumed(what);
     return {.shape = *shape, .weights = shape->native_formats};
   }
   try {
-    ReadModel model = read_path(what);
+    ReadModel model = read_path(what, assume);
     if (!model.weights) model.weights = model.shape.native_formats;
     return model;
   } catch (const DomainError& error) {
@@ -305,9 +370,15 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
 
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
-  const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
+  const std::optional<ReadModel> target = read_named(profile, pair.target, pair, asked.deployment.assume);
+  const bool own_layers = !asked.heads && asked.draft == own_drafting_layers && !has_steps(profile, asked.draft);
   if (asked.heads) pair.draft = pair.target;
-  const std::optional<ReadModel> draft = asked.heads ? target : read_named(profile, pair.draft, pair);
+  const bool host = read_host_drafter(asked, profile, pair);
+  const std::optional<ReadModel> draft = asked.heads  ? target
+                                         : host       ? std::nullopt
+                                         : own_layers ? read_own_layers(target, pair)
+                                                      : read_named(profile, pair.draft, pair);
+  if (draft) note_limits(draft->shape, pair);
   if (target && draft && !asked.heads) {
     pair.head_problem = head_problem(target->shape, draft->shape);
     pair.vocabulary_problem = vocabulary_problem(target->shape, draft->shape);
@@ -316,10 +387,12 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   const AskedDeployment& on = asked.deployment;
   pair.target_deployment =
       deployment_of(target, on.target_format, on.kv_format, {on.target_tp, on.target_pp, on.expert_skew});
-  pair.draft_deployment = deployment_of(draft, on.draft_format, on.kv_format, {on.draft_tp, {}, on.expert_skew});
+  pair.draft_deployment =
+      deployment_of(draft, own_layers && !on.draft_format ? on.target_format : on.draft_format, on.kv_format,
+                    {own_layers && !on.draft_tp ? on.target_tp : on.draft_tp, {}, on.expert_skew});
   if (target) note_formats(*target, on.target_format, pair);
   if (draft && !asked.heads) {
-    note_formats(*draft, on.draft_format, pair);
+    if (!own_layers) note_formats(*draft, on.draft_format, pair);
     share_vocabulary(draft->shape, pair);
   }
   return pair;
@@ -338,13 +411,13 @@ std::string format_suggestion(std::string_view word) {
 Table model_table() {
   Table table;
   table.columns = {
-      {"model", Table::Align::left},     {"layers", Table::Align::right},    {"d_model", Table::Align::right},
-      {"heads/kv", Table::Align::right}, {"experts", Table::Align::right},   {"tokens", Table::Align::right},
-      {"params M", Table::Align::right}, {"published", Table::Align::right}, {"step GB", Table::Align::right}};
+      {"model", Table::Align::left},     {"layers", Table::Align::right},  {"d_model", Table::Align::right},
+      {"experts", Table::Align::right},  {"tokens", Table::Align::right},  {"params M", Table::Align::right},
+      {"active M", Table::Align::right}, {"file GB", Table::Align::right}, {"step GB", Table::Align::right}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), heads_text(shape),
-                          experts_text(shape), fmt::format("{}", shape.vocabulary),
-                          fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
+    table.rows.push_back({shape.name, layers_text(shape), fmt::format("{}", shape.d_model), experts_text(shape),
+                          fmt::format("{}", shape.vocabulary), fmt::format("{:.1f}", latency::parameters(shape) / 1e6),
+                          active_text(shape), fmt::format("{:.3f}", file_bytes(shape) / 1e9),
                           fmt::format("{:.3f}", 2.0 * latency::step_parameters(shape) / 1e9)});
   }
   return table;
@@ -352,12 +425,14 @@ Table model_table() {
 
 Table model_source_table() {
   Table table;
-  table.columns = {{"model", Table::Align::left},
-                   {"what", Table::Align::left},
-                   {"published to +- M", Table::Align::right},
+  table.columns = {{"model", Table::Align::left},        {"what", Table::Align::left},
+                   {"heads/kv", Table::Align::right},    {"formats", Table::Align::left},
+                   {"published M", Table::Align::right}, {"to +- M", Table::Align::right},
                    {"source", Table::Align::left}};
   for (const latency::ModelShape& shape : latency::model_registry()) {
-    table.rows.push_back({shape.name, shape.summary, rounding_text(shape), shape.source});
+    table.rows.push_back({shape.name, shape.summary, heads_text(shape),
+                          shape.native_formats ? to_text(*shape.native_formats) : "", published_text(shape),
+                          rounding_text(shape), shape.source});
   }
   return table;
 }

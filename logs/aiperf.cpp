@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -132,11 +135,12 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- The table of GenAI-Perf and AIPerf: a row per metric, its mean first.
+// ---- The table of GenAI-Perf and AIPerf: a row per metric, its mean first. A name that is too long for its column
+// goes on in rows without a value.
 
 constexpr std::string_view genai_perf_anchor =
-    "^[\xE2\x94\x83\xE2\x94\x82|][^\n]*(?:Statistic|Metric|Latency|Sequence Length|Throughput|Request Count|Time To "
-    "First Token)";
+    "^(?:\xE2\x94\x83|\xE2\x94\x82|\\|[^\n]*(?:Statistic|Metric|Latency|Sequence Length|Throughput|Request Count|"
+    "Time To First Token))";
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<KeyValue> row_of(std::string_view text) {
@@ -152,47 +156,74 @@ std::optional<KeyValue> row_of(std::string_view text) {
   return std::nullopt;
 }
 
+/// The name of a metric without its unit, in lower case: versions differ in both. A time keeps its unit.
+std::string metric_name(std::string_view key) {
+  std::string name;
+  for (const char c : key) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::size_t unit = name.find(" (");
+  return unit == std::string::npos || name.ends_with("(ms)") ? name : name.substr(0, unit);
+}
+
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     const std::optional<KeyValue> row = row_of(text);
     if (!row) return false;
     if (row->key == "Statistic" || row->key == "Metric") {
-      close(contents);
+      finish(contents);
       in_table_ = row->value == "avg";
       return in_table_;
     }
-    if (!in_table_ || block().has(row->key)) return false;
-    add(row->key, row->value, number, contents);
+    if (!in_table_) return false;
+    if (row->value.empty() && !key_.empty()) {
+      key_.append(" ").append(row->key);
+      return true;
+    }
+    end_row(contents);
+    key_ = row->key;
+    value_ = row->value;
+    row_ = number;
     return true;
+  }
+
+  void finish(LogContents& contents) override {
+    end_row(contents);
+    close(contents);
   }
 
  private:
   void read(const KeyValueBlock& block, LogContents& contents) override;
 
+  void end_row(LogContents& contents) {
+    const std::string name = metric_name(std::exchange(key_, {}));
+    if (!name.empty() && !block().has(name)) add(name, value_, row_, contents);
+  }
+
   bool in_table_ = false;
+  std::string key_ = {}, value_ = {};  ///< of the row that may go on
+  std::int64_t row_ = 0;               ///< its line
 };
 
 void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
-  const auto throughput = block.real("Output Token Throughput (per sec)");
-  if (!throughput) return;
+  const auto throughput = block.real("output token throughput");
+  const auto tpot_ms = block.real("inter token latency (ms)");
+  if (!throughput && !tpot_ms) return;
   Observation run{.line = block.line(), .span = Span::run};
-  run.times = {.output_tokens_per_s = throughput,
-               .tpot_ms = block.real("Inter Token Latency (ms)"),
-               .ttft_ms = block.real("Time To First Token (ms)")};
-  const auto answered = block.real("Request Throughput (per sec)");
-  const auto count = block.real("Request Count (count)");
-  const auto latency_ms = block.real("Request Latency (ms)");
+  run.times = {
+      .output_tokens_per_s = throughput, .tpot_ms = tpot_ms, .ttft_ms = block.real("time to first token (ms)")};
+  const auto answered = block.real("request throughput");
+  const auto count = block.real("request count");
+  const auto latency_ms = block.real("request latency (ms)");
   if (answered && count && *answered > 0.0) run.times.duration_s = *count / *answered;
   // Those that decode. The latency of a request holds its time in the queue, which TTFT ends; without either that is
   // not known apart.
   constexpr double ms_per_s = 1000.0;
-  if (run.times.tpot_ms) {
-    run.requests = *throughput * *run.times.tpot_ms / ms_per_s;
+  if (throughput && tpot_ms) {
+    run.requests = *throughput * *tpot_ms / ms_per_s;
   } else if (answered && latency_ms) {
     run.requests = *answered * (*latency_ms - std::min(*latency_ms, run.times.ttft_ms.value_or(0.0))) / ms_per_s;
   }
-  set_lengths(block.real("Input Sequence Length (tokens)"), block.real("Output Sequence Length (tokens)"), run.stratum);
+  set_lengths(block.real("input sequence length"), block.real("output sequence length"), run.stratum);
   contents.observations.push_back(std::move(run));
 }
 
@@ -219,7 +250,7 @@ LogFormat aiperf_run_format() {
 
 LogFormat genai_perf_format() {
   return {.name = "genai-perf",
-          .summary = "tables of GenAI-Perf: load and times of a run, speculative or not",
+          .summary = "tables of GenAI-Perf and AIPerf: load and times of a run, speculative or not",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
           .reads = lines_of<GenaiPerfReader>(genai_perf_anchor)};

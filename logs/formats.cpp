@@ -28,6 +28,7 @@ std::span<const LogFormat> formats() {
       sglang_decode_format(),
       llama_server_format(),
       llama_speculative_format(),
+      mtp_bench_format(),
       prometheus_format(),
       serving_console_format(),
       trtllm_console_format(),
@@ -55,10 +56,14 @@ std::span<const LogFormat> formats() {
       speculation_profile_format(),
       speculators_format(),
       guidellm_format(),
+      evalscope_format(),
+      inferencex_format(),
+      lmstudio_format(),
       benchmark_records_format(),
       answers_format(),
       acceptance_traces_format(),
       own_csv_format(),
+      table_format(),
   };
   return all;
 }

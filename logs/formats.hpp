@@ -13,6 +13,7 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat llama_server_format();
 [[nodiscard]] LogFormat llama_speculative_format();
 [[nodiscard]] LogFormat llama_tables_format();
+[[nodiscard]] LogFormat mtp_bench_format();
 [[nodiscard]] LogFormat prometheus_format();
 [[nodiscard]] LogFormat serving_console_format();
 [[nodiscard]] LogFormat sglang_decode_format();
@@ -26,12 +27,15 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat aiperf_run_format();
 [[nodiscard]] LogFormat answers_format();
 [[nodiscard]] LogFormat benchmark_records_format();
+[[nodiscard]] LogFormat evalscope_format();
 [[nodiscard]] LogFormat guidellm_format();
 [[nodiscard]] LogFormat ik_spec_bench_format();
+[[nodiscard]] LogFormat inferencex_format();
 [[nodiscard]] LogFormat llama_batched_bench_format();
 [[nodiscard]] LogFormat llama_bench_csv_format();
 [[nodiscard]] LogFormat llama_bench_format();
 [[nodiscard]] LogFormat llamacpp_timings_format();
+[[nodiscard]] LogFormat lmstudio_format();
 [[nodiscard]] LogFormat own_csv_format();
 [[nodiscard]] LogFormat request_metrics_format();
 [[nodiscard]] LogFormat sglang_bench_format();
@@ -40,6 +44,7 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat speculation_profile_format();
 [[nodiscard]] LogFormat speculators_format();
 [[nodiscard]] LogFormat speed_bench_format();
+[[nodiscard]] LogFormat table_format();
 [[nodiscard]] LogFormat trtllm_bench_format();
 [[nodiscard]] LogFormat trtllm_iterations_format();
 [[nodiscard]] LogFormat vllm_bench_format();

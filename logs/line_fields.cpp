@@ -219,4 +219,86 @@ std::vector<std::string> csv_cells(std::string_view line) {
   return cells;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 3> table_bars{"|", "\xE2\x94\x82", "\xE2\x94\x83"};
+
+/// Replaces the drawn bars by plain ones.
+std::string with_plain_bars(std::string_view line) {
+  std::string text(line);
+  for (const std::string_view bar : table_bars) {
+    if (bar.size() == 1) continue;
+    for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at))
+      text.replace(at, bar.size(), "|");
+  }
+  return text;
+}
+
+std::vector<std::string> cells_between(std::string_view line, char separator) {
+  std::vector<std::string> cells;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    cells.emplace_back(trimmed(line.substr(at, end - at)));
+    at = end + 1;
+  }
+  return cells;
+}
+
+/// Cells separated by at least `blanks` blanks, or by tabs.
+std::vector<std::string> aligned_cells(std::string_view line, std::size_t blanks) {
+  std::vector<std::string> cells;
+  line = trimmed(line);
+  while (!line.empty()) {
+    std::size_t end = line.find_first_of(" \t");
+    std::size_t next = end;
+    while (end != std::string_view::npos) {
+      next = std::min(line.find_first_not_of(" \t", end), line.size());
+      if (next - end >= blanks || line.substr(end, next - end).find('\t') != std::string_view::npos) break;
+      end = line.find_first_of(" \t", next);
+    }
+    cells.emplace_back(line.substr(0, end));
+    if (end == std::string_view::npos) break;
+    line.remove_prefix(next);
+  }
+  return cells;
+}
+
+}  // namespace
+
+TableLayout layout_of(std::string_view header) {
+  const std::string text = with_plain_bars(header);
+  const auto count = [&](char c) { return std::count(text.begin(), text.end(), c); };
+  if (trimmed(text).starts_with('|') || count('|') >= 2) return TableLayout::bars;
+  if (count(',') > 0) return TableLayout::commas;
+  if (count('\t') > 0) return TableLayout::tabs;
+  return count(';') > 0 ? TableLayout::semicolons : TableLayout::blanks;
+}
+
+std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count) {
+  if (layout == TableLayout::commas) return csv_cells(line);
+  if (layout == TableLayout::tabs) return cells_between(line, '\t');
+  if (layout == TableLayout::semicolons) return cells_between(line, ';');
+  if (layout == TableLayout::blanks) {
+    std::vector<std::string> cells = aligned_cells(line, 2);
+    if (count != 0 ? cells.size() != count : cells.size() < 2) cells = aligned_cells(line, 1);
+    return cells;
+  }
+  const std::string text = with_plain_bars(line);
+  std::string_view inner = trimmed(text);
+  if (inner.starts_with('|')) inner.remove_prefix(1);
+  if (inner.ends_with('|')) inner.remove_suffix(1);
+  return cells_between(inner, '|');
+}
+
+bool is_ruling(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  const bool drawn = std::ranges::all_of(text, [](char c) {
+    return c == '-' || c == ':' || c == '=' || c == '+' || c == '|' || c == ' ' || c == '\t' ||
+           static_cast<unsigned char>(c) >= 0x80;
+  });
+  constexpr std::array<std::string_view, 3> lines{"--", "==", "\xE2\x94\x81"};
+  return drawn &&
+         std::ranges::any_of(lines, [&](std::string_view rule) { return text.find(rule) != std::string_view::npos; });
+}
+
 }  // namespace foredraft::logs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -123,9 +124,22 @@ template <class Reader>
   return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }};
 }
 
-// ---- Comma-separated tables.
+// ---- Tables.
 
-/// The cells of a line, trimmed and unquoted.
+/// The cells of a comma-separated line, trimmed and unquoted.
 [[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
+
+/// What separates the cells of a table.
+enum class TableLayout { commas, bars, tabs, semicolons, blanks };
+
+/// That of a header.
+[[nodiscard]] TableLayout layout_of(std::string_view header);
+
+/// The cells of a line, trimmed. Bars may be drawn, and stand at both ends; blanks separate cells where there are at
+/// least two, or everywhere if there are `count` cells only so.
+[[nodiscard]] std::vector<std::string> table_cells(std::string_view line, TableLayout layout, std::size_t count = 0);
+
+/// Whether a row has only lines, as the one below a header.
+[[nodiscard]] bool is_ruling(std::string_view line);
 
 }  // namespace foredraft::logs

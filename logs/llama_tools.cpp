@@ -112,12 +112,13 @@ void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- The tables of llama-bench (Markdown) and llama-batched-bench: autoregressive decoding, one sequence or several
-// at once.
+// ---- The tables of llama-bench (Markdown), llama-batched-bench and llama-sweep-bench: autoregressive decoding, one
+// sequence or several at once.
 
-/// | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, or the end of a row of llama-bench.
+/// | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s | T s | S t/s |, or without B and the two last as
+/// llama-sweep-bench, or the end of a row of llama-bench.
 constexpr std::string_view table_anchor =
-    R"(^\|(?:[ \t]*[\d.]+ \|){10}[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg)\d+[^|\n]*\|[ \t]*\d)";
+    R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3})?[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg)\d+[^|\n]*\|[ \t]*\d)";
 
 std::vector<std::string_view> cells_of(std::string_view row) {
   std::vector<std::string_view> cells;
@@ -153,6 +154,36 @@ std::optional<Observation> batched_row(const std::vector<std::string_view>& cell
   return run;
 }
 
+/// Whether `rate` is `tokens` in `seconds`, all rounded.
+bool is_rate(double rate, double tokens, double seconds) {
+  constexpr double rounded = 0.01;
+  return seconds > 0.0 && std::abs(rate * seconds - tokens) <= rounded * tokens;
+}
+
+/// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence, the
+/// tokens generated after a context of N_KV. Its speeds follow from its times, which tells it from other tables of
+/// numbers.
+std::optional<Observation> sweep_row(const std::vector<std::string_view>& cells, std::int64_t line) {
+  std::vector<double> numbers;
+  for (const std::string_view cell : cells) {
+    const auto number = number_in(cell);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  const double output = numbers[1];
+  if (!(output > 0.0) || !is_rate(numbers[4], numbers[0], numbers[3]) || !is_rate(numbers[6], output, numbers[5]))
+    return std::nullopt;
+  Observation run{.line = line, .span = Span::run, .decoding = Decoding::plain, .requests = 1.0};
+  const double step_ms = 1000.0 * numbers[5] / output;
+  run.times = {.output_tokens_per_s = numbers[6],
+               .prompt_tokens_per_s = numbers[4],
+               .iteration_ms = step_ms,
+               .tpot_ms = step_ms};
+  run.stratum.context_tokens = numbers[2] + output / 2.0;
+  run.stratum.output_tokens = output;
+  return run;
+}
+
 /// "tg128", "pp512 @ d4096": one sequence after a context of this many tokens.
 std::optional<Observation> bench_row(std::string_view test, std::string_view speed, std::int64_t line) {
   const bool generates = test.starts_with("tg");
@@ -181,6 +212,7 @@ class LlamaTablesReader final : public LineReader {
     if (cells.size() < 2) return false;
     std::optional<Observation> run = bench_row(cells[cells.size() - 2], cells.back(), number);
     if (!run && cells.size() == 10) run = batched_row(cells, number);
+    if (!run && cells.size() == 7) run = sweep_row(cells, number);
     if (run) contents.observations.push_back(*run);
     return run.has_value();
   }
@@ -372,7 +404,7 @@ LogFormat llama_batched_bench_format() {
 
 LogFormat llama_tables_format() {
   return {.name = "llama-tables",
-          .summary = "tables of llama-bench (Markdown) and llama-batched-bench: times of decode steps",
+          .summary = "tables of llama-bench, llama-batched-bench and llama-sweep-bench: decode steps",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "yes"},
           .reads = lines_of<LlamaTablesReader>(table_anchor)};

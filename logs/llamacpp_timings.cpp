@@ -91,8 +91,11 @@ bool has_timings(const Json& value) { return has_keys(value, {"timings"}) && is_
 
 bool is_record(const Json& value) { return is_llamacpp_request(value) || has_timings(value); }
 
+/// The list of requests of a run: `records`, or the `results` that mtp-bench.py writes beside its `aggregate`.
+const char* key_of_records(const Json& value) { return has_keys(value, {"aggregate"}) ? "results" : "records"; }
+
 bool has_records(const Json& value) {
-  const Json* record = first_entry(value, "records");
+  const Json* record = first_entry(value, key_of_records(value));
   return record != nullptr && is_record(*record);
 }
 
@@ -109,7 +112,7 @@ bool claims_llamacpp_timings(const Json& value) {
 void read_llamacpp_record(const JsonFields& record, Decoding undrafted, LogContents& contents) {
   const JsonFields timings = record.has("timings") ? record.required_object("timings") : record;
   Observation observation = llamacpp_request(timings, undrafted, contents);
-  observation.stratum.request = record.text("id");
+  observation.stratum.request = record.has("id") ? record.text("id") : record.text("name");
   observation.stratum.category = record.text("category");
   note(contents.settings.target, record.text("model"));
   if (record.has("generation_settings")) {
@@ -127,7 +130,7 @@ void read_llamacpp_records(const JsonFields& run, LogContents& contents) {
   const bool plain = !method || std::find(plain_methods.begin(), plain_methods.end(), *method) != plain_methods.end();
   if (!plain) note(contents.settings.method, method);
   const std::size_t before = contents.observations.size();
-  for (const JsonFields& record : run.objects("records")) {
+  for (const JsonFields& record : run.objects(key_of_records(run.json()))) {
     read_llamacpp_record(record, plain ? Decoding::plain : Decoding::unknown, contents);
   }
   for (std::size_t i = before; i < contents.observations.size(); ++i) {

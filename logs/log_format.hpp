@@ -63,6 +63,22 @@ struct CsvFormat {
       row;
 };
 
+/// A row of a table and its line.
+struct TableRow {
+  std::vector<std::string> cells = {};
+  std::int64_t line = 0;
+};
+
+/// A table in any layout (commas, bars, tabs, aligned columns), read as a whole: a header, then rows up to a line with
+/// another number of cells. Rows that a format of lines claims are not its own.
+struct TableFormat {
+  /// RE2 as for lines, for something that every header of the format has.
+  std::string_view anchor;
+  std::function<bool(std::span<const std::string> columns)> claims;
+  /// Throws RejectedRecord for a table that cannot be read: an error if nothing else of the log is read.
+  std::function<void(std::span<const std::string> columns, std::span<const TableRow> rows, LogContents& contents)> read;
+};
+
 /// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable.
 /// `times` names which.
 struct Gives {
@@ -78,7 +94,7 @@ struct LogFormat {
   std::string_view summary;  ///< one line for `foredraft list formats`
   std::string_view engine;   ///< "vllm"; empty: determined by the content, or none
   Gives gives = {};
-  std::variant<LineFormat, JsonFormat, CsvFormat> reads;
+  std::variant<LineFormat, JsonFormat, CsvFormat, TableFormat> reads;
 };
 
 /// Every format, more specific ones before more general ones: the first that claims a line, a value or a header reads

@@ -26,6 +26,9 @@ constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view list_formats = "run `foredraft list formats`";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+/// Maximum number of rows that are read as one table.
+constexpr std::size_t max_table_rows = 10'000;
+
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
@@ -34,6 +37,35 @@ RE2::Options byte_options() {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
   return options;
+}
+
+/// Bytes from which is told whether all lines have a prefix.
+constexpr std::size_t prefix_sample_bytes = std::size_t{1} << 16U;
+
+/// What containers and journals put before each line, and what quotes it: `vllm-1  | ` of docker compose, the times of
+/// kubectl and docker, [pod/name/container] of kubectl, journalctl with host and unit.
+const RE2& line_prefix() {
+  static const RE2 pattern(
+      R"((?:> ?|\[pod/[^\]\n]+\] |[A-Za-z][\w.-]*[-_]\d+ +\| ?)"
+      R"(|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
+      R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )+)",
+      byte_options());
+  return pattern;
+}
+
+/// Nearly all lines: some programs write without their container.
+bool lines_have_prefixes(std::string_view text) {
+  std::size_t lines = 0;
+  std::size_t prefixed = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    re2::StringPiece line(text.data(), end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (trimmed(std::string_view(line.data(), line.size())).empty()) continue;
+    ++lines;
+    if (RE2::Consume(&line, line_prefix())) ++prefixed;
+  }
+  return lines > 0 && 10 * prefixed >= 9 * lines;
 }
 
 /// Pools observations two by two: each with the next of its kind.
@@ -98,17 +130,23 @@ struct LogReader::State {
   };
   struct Table {
     const LogFormat* format;
-    const CsvFormat* csv;
+    const CsvFormat* csv;  ///< null: of `whole`
+    const TableFormat* whole;
+    TableLayout layout;
     std::vector<std::string> columns;
-    bool begun = false;  ///< has rows
+    bool begun = false;               ///< has rows
+    std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
+  void release(bool last);
   void scan(bool last);
   bool step(bool last);
   bool skip_rest_of_line();
   bool look_at_unfinished_line();
   bool look_for_end_of_value(bool last);
   void look_at_row();
+  void look_at_row_of_whole(std::string_view line);
+  void end_table();
   void look_at_line(std::string_view line);
 
   bool offer_line(std::string_view line);
@@ -137,6 +175,8 @@ struct LogReader::State {
   ProblemList problems_;
 
   EscapeFilter escapes_;
+  std::string arrived_;                   ///< before prefixes are removed
+  std::optional<bool> prefixed_ = {};     ///< whether lines have them; empty: not yet known
   std::string buffer_;                    ///< unexamined from `position_` on
   std::size_t position_ = 0;              ///< of the beginning of a line, unless `in_dull_line_`
   std::size_t complete_ = 0;              ///< after the last complete line
@@ -144,7 +184,8 @@ struct LogReader::State {
   std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
   std::size_t no_value_before_ = 0;       ///< up to there the text is not a value, or one that no format claims
   std::optional<Table> table_ = {};
-  bool in_dull_line_ = false;  ///< the rest of this line is ignored
+  std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
+  bool in_dull_line_ = false;                 ///< the rest of this line is ignored
   bool at_start_ = true;
   bool ends_in_line_ = false;
   bool binary_ = false;
@@ -192,7 +233,8 @@ void LogReader::State::add(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::string_view slice = bytes.substr(0, slice_bytes);
     binary_ = binary_ || slice.find('\0') != std::string_view::npos;
-    escapes_.append(slice, buffer_);
+    escapes_.append(slice, arrived_);
+    release(false);
     unrecognized_ += slice.size();
     scan(false);
     if (unrecognized_ > max_unrecognized_bytes) reject_endless();
@@ -200,8 +242,33 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
+/// Passes on what arrived: of a log with prefixes whole lines without them.
+void LogReader::State::release(bool last) {
+  if (!prefixed_) {
+    if (!last && arrived_.size() < prefix_sample_bytes) return;
+    prefixed_ = lines_have_prefixes(arrived_);
+  }
+  std::string_view text = arrived_;
+  while (*prefixed_ && !text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
+    const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
+    re2::StringPiece line(text.data(), size);
+    RE2::Consume(&line, line_prefix());
+    buffer_.append(line.data(), line.size());
+    text.remove_prefix(size);
+  }
+  if (!*prefixed_) {
+    buffer_ += arrived_;
+    text = {};
+  }
+  arrived_.erase(0, arrived_.size() - text.size());
+}
+
 LogContents LogReader::State::finish() {
+  release(true);
   scan(true);
+  if (table_) end_table();
   for (const Lines& lines : line_formats_) {
     if (!lines.found) continue;
     taken([&] {
@@ -210,6 +277,13 @@ LogContents LogReader::State::finish() {
     });
   }
   contents_.lines = line_ - (ends_in_line_ ? 0 : 1);
+  for (Problem& problem : table_problems_) {
+    if (contents_.observations.empty()) {
+      problems_.add(std::move(problem));
+    } else {
+      warn_once(contents_, "W18", problem.line, fmt::format("ignored a table: {}: {}", problem.key, problem.text));
+    }
+  }
   if (contents_.format.empty() && problems_.empty()) reject_unknown();
   problems_.raise();
   std::stable_sort(contents_.observations.begin(), contents_.observations.end(),
@@ -294,8 +368,40 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   return true;
 }
 
+/// A row that is not one of the table ends it, and is looked at again.
+void LogReader::State::look_at_row_of_whole(std::string_view line) {
+  if (is_ruling(line)) {
+    in_dull_line_ = true;
+    return;
+  }
+  std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
+  if (cells.size() != table_->columns.size()) return end_table();
+  if (table_->rows.size() == max_table_rows) {
+    Table rest = *table_;
+    rest.rows.clear();
+    end_table();
+    table_ = std::move(rest);
+  }
+  in_dull_line_ = true;
+  if (offer_line(line) || cells == table_->columns) return;
+  table_->rows.push_back({.cells = std::move(cells), .line = line_});
+}
+
+void LogReader::State::end_table() {
+  const Table table = *std::exchange(table_, std::nullopt);
+  if (table.whole == nullptr || table.rows.empty()) return;
+  try {
+    const std::size_t before = contents_.observations.size();
+    table.whole->read(table.columns, table.rows, contents_);
+    if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
+  } catch (const RejectedRecord& rejected) {
+    table_problems_.insert(table_problems_.end(), rejected.problems().begin(), rejected.problems().end());
+  }
+}
+
 void LogReader::State::look_at_row() {
   const std::string_view line = rest().substr(0, rest().find('\n'));
+  if (table_->whole != nullptr) return look_at_row_of_whole(shown(line));
   const std::vector<std::string> cells = csv_cells(shown(line));
   if (cells.size() != table_->columns.size()) {
     if (!table_->begun && cells.size() > 1) {
@@ -377,14 +483,16 @@ void LogReader::State::note_resembled(std::string_view text, std::span<const int
 }
 
 void LogReader::State::offer_header(std::string_view line) {
-  std::vector<std::string> columns = csv_cells(line);
-  if (columns.size() < 3) return;
+  const TableLayout layout = layout_of(line);
+  std::vector<std::string> columns = table_cells(line, layout);
+  if (columns.size() < 2) return;
   for (const LogFormat* format : formats_) {
     const auto* const csv = std::get_if<CsvFormat>(&format->reads);
-    if (csv == nullptr) continue;
+    const auto* const whole = std::get_if<TableFormat>(&format->reads);
+    if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
     bool sound = false;  // else its rows would repeat the problem of its header
-    if (!taken([&] { return sound = csv->claims(columns); })) continue;
-    if (sound) table_ = {.format = format, .csv = csv, .columns = std::move(columns)};
+    if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
+    if (sound) table_ = {.format = format, .csv = csv, .whole = whole, .layout = layout, .columns = std::move(columns)};
     return;
   }
 }

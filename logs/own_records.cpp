@@ -179,8 +179,9 @@ constexpr double same_record_rate = 1e-6;
 /// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
 constexpr double whole_tokens = 0.01;
 
-/// Any two of its keys identify a record.
+/// Any two of its keys identify a record, the first of a list the list.
 bool claims_benchmark_records(const Json& value) {
+  if (value.is_array() && !value.empty()) return value.front().is_object() && claims_benchmark_records(value.front());
   if (!value.is_object()) return false;
   constexpr std::array<const char*, 5> keys{"num_speculative_tokens", "accepted_length_tau", "spec_num_drafts",
                                             "throughput_tok_s", "request_decode_tok_s_mean"};
@@ -364,7 +365,7 @@ LogFormat benchmark_records_format() {
           .engine = "",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
-                              of_object<read_benchmark_record>}};
+                              of_each<read_benchmark_record>}};
 }
 
 LogFormat key_values_format() {

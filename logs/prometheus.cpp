@@ -21,6 +21,9 @@
 namespace foredraft::logs {
 namespace {
 
+/// TensorRT-LLM separates the engine by an underscore, the others by a colon.
+constexpr std::string_view trtllm_prefix = "trtllm_";
+
 /// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`.
 struct Sample {
   std::string_view engine, name, labels;
@@ -28,7 +31,7 @@ struct Sample {
 };
 
 std::optional<Sample> read_sample(std::string_view text) {
-  const std::size_t colon = text.find(':');
+  const std::size_t colon = text.starts_with(trtllm_prefix) ? trtllm_prefix.size() - 1 : text.find(':');
   const std::size_t end = text.find_first_of("{ ", colon);
   if (colon == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
   Sample sample{
@@ -48,10 +51,13 @@ std::optional<Sample> read_sample(std::string_view text) {
 }
 
 /// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
-/// which the first counts.
-constexpr std::array<std::string_view, 8> gauge_names{
-    "spec_accept_length",     "spec_num_steps",       "spec_num_draft_tokens", "num_running_reqs",
-    "spec_decode_efficiency", "num_requests_running", "requests_processing",   "gen_throughput"};
+/// which the first counts, as it does for TensorRT-LLM.
+constexpr std::array<std::string_view, 11> gauge_names{"spec_accept_length",         "spec_num_steps",
+                                                       "spec_num_draft_tokens",      "num_running_reqs",
+                                                       "spec_decode_efficiency",     "num_requests_running",
+                                                       "requests_processing",        "gen_throughput",
+                                                       "num_generation_requests",    "spec_decode_acceptance_length",
+                                                       "avg_decoded_tokens_per_iter"};
 /// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
 constexpr std::array<std::string_view, 14> counter_names{"generation_tokens",
                                                          "prompt_tokens",
@@ -67,6 +73,11 @@ constexpr std::array<std::string_view, 14> counter_names{"generation_tokens",
                                                          "tokens_predicted",
                                                          "tokens_predicted_seconds",
                                                          "generation_tokens_created"};
+
+std::string engine_of(std::string_view prefix) {
+  if (prefix == "llamacpp") return "llama.cpp";
+  return prefix == "trtllm" ? "tensorrt-llm" : std::string(prefix);
+}
 
 constexpr std::string_view process_start = "process_start_time_seconds ";
 
@@ -124,29 +135,37 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   const bool counter = sample->value >= 0.0 && std::isfinite(sample->value) &&
                        (sample->name.starts_with("spec_decode_num_") || contains(counter_names, sample->name));
   const bool gauge = contains(gauge_names, sample->name);
+  const auto gamma = sample->name == "speculative_config_info" ? count_after(sample->labels, "spec_num_tokens=\"", "\"")
+                                                               : std::nullopt;
   const bool of_drafter = sample->labels.find("engine_type=\"draft\"") != std::string_view::npos;
-  if (of_drafter || !(counter || gauge)) return true;
+  if (of_drafter || !(counter || gauge || gamma)) return true;
   const std::string series = fmt::format("{}{{{}}}", sample->name, sample->labels);
   begin(series, contents);
-  contents.engine = sample->engine == "llamacpp" ? "llama.cpp" : sample->engine;
+  contents.engine = engine_of(sample->engine);
   scrape_.engine = contents.engine;
   scrape_.line = number;
   const std::string name(sample->name);
   if (counter) scrape_.counters[series] = sample->value;
-  if (gauge && contents.engine == "sglang") scrape_.gauges.try_emplace(name, sample->value);
-  if (gauge && contents.engine != "sglang") scrape_.gauges[name] += sample->value;
+  if (gamma) {
+    scrape_.gauges.try_emplace("spec_num_tokens", static_cast<double>(*gamma));
+  } else if (gauge && (contents.engine == "sglang" || contents.engine == "tensorrt-llm")) {
+    scrape_.gauges.try_emplace(name, sample->value);
+  } else if (gauge) {
+    scrape_.gauges[name] += sample->value;
+  }
   return true;
 }
 
 }  // namespace
 
 LogFormat prometheus_format() {
-  return {.name = "prometheus",
-          .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give their difference",
-          .engine = "",
-          .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-          .reads = LineFormat{.anchor = R"(^(?:(?:vllm|llamacpp|sglang):\w+[{ ]|process_start_time_seconds ))",
-                              .open = [] { return std::make_unique<PrometheusReader>(); }}};
+  return {
+      .name = "prometheus",
+      .summary = "scrapes of /metrics: vLLM, llama-server, SGLang, TensorRT-LLM; two: a window",
+      .engine = "",
+      .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
+      .reads = LineFormat{.anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_)\w+[{ ]|process_start_time_seconds ))",
+                          .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }
 
 }  // namespace foredraft::logs

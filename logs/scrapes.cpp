@@ -84,7 +84,8 @@ class Counted {
 
   /// Requests that run: at the end, or the mean of both ends if some run at each.
   [[nodiscard]] std::optional<double> running() const {
-    for (const std::string_view name : {"num_requests_running", "num_running_reqs", "requests_processing"}) {
+    for (const std::string_view name :
+         {"num_generation_requests", "num_requests_running", "num_running_reqs", "requests_processing"}) {
       const auto now = gauge(name);
       if (!now) continue;
       if (!(*now > 0.0)) return std::nullopt;
@@ -161,6 +162,40 @@ bool emitted_acceptance(const Counted& counted, Observation& run, LogContents& c
   warn_once(contents, "W05", counted.line(),
             "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
   warn_once(contents, "W02", counted.line(), "counters since the start of the server, including warm-up and all loads");
+  return true;
+}
+
+/// TensorRT-LLM does not count steps: they follow from the draft length of its settings, else from the acceptance
+/// length of its last iteration.
+bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
+  if (counted.engine() != "tensorrt-llm") return false;
+  const auto drafted = counted.count("spec_decode_num_draft_tokens");
+  const auto accepted = counted.count("spec_decode_num_accepted_tokens");
+  if (!drafted || !accepted || *drafted == 0) return false;
+  const double draft_tokens = static_cast<double>(*drafted);
+  const double length = counted.gauge("spec_decode_acceptance_length").value_or(1.0);
+  std::optional<double> gamma = counted.gauge("spec_num_tokens");
+  std::optional<std::int64_t> steps;
+  if (gamma && *gamma > 0.0) {
+    steps = whole(std::round(draft_tokens / *gamma));
+  } else if (length > 1.0) {
+    steps = whole(std::round(static_cast<double>(*accepted) / (length - 1.0)));
+  }
+  run.decoding = Decoding::speculative;
+  if (!steps || *steps == 0) return true;
+  AcceptanceCounts counts{
+      .steps = *steps, .drafted_tokens = drafted, .accepted_tokens = accepted, .steps_estimated = true};
+  constexpr double nearly_whole = 0.05;
+  const double each = draft_tokens / static_cast<double>(*steps);
+  if (std::abs(each - std::round(each)) < nearly_whole) run.gamma = whole(std::round(each));
+  if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
+  check_counts(counts, run.gamma, counted.line(), contents);
+  run.acceptance = std::move(counts);
+  if (counted.since_start()) {
+    warn_once(contents, "W02", counted.line(),
+              "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a "
+              "window");
+  }
   return true;
 }
 
@@ -255,15 +290,32 @@ void sglang_times(const Counted& counted, Observation& run, LogContents& content
   run.times.iteration_ms = *run.times.tpot_ms * run.acceptance_length.value_or(1.0);
 }
 
+/// TensorRT-LLM observes the time per output token of each request; its counters of drafts are there only where it
+/// speculates.
+void trtllm_times(const Counted& counted, Observation& run) {
+  run.times.tpot_ms = counted.mean_ms("time_per_output_token_seconds");
+  run.times.ttft_ms = counted.mean_ms("time_to_first_token_seconds");
+  run.completed_requests = whole(counted.positive("request_success"));
+  const auto tokens = counted.gauge("avg_decoded_tokens_per_iter");
+  if (run.decoding == Decoding::unknown && tokens && *tokens > 0.0 && *tokens < plain_tokens_per_iteration)
+    run.decoding = Decoding::plain;
+  if (!run.times.tpot_ms) return;
+  const auto length = run.acceptance ? tokens_per_step(*run.acceptance) : std::nullopt;
+  if (length) run.times.iteration_ms = *run.times.tpot_ms * *length;
+  if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
+}
+
 std::optional<Observation> observed(const ServerScrape& now, const ServerScrape* before, LogContents& contents) {
   const Counted counted(now, before);
   Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
-  if (!counts_acceptance(counted, run, contents) && !emitted_acceptance(counted, run, contents)) {
+  if (!counts_acceptance(counted, run, contents) && !drafted_acceptance(counted, run, contents) &&
+      !emitted_acceptance(counted, run, contents)) {
     last_batch(counted, run, contents);
   }
   if (now.engine == "vllm") vllm_times(counted, run, contents);
   if (now.engine == "llama.cpp") llama_times(counted, run);
   if (now.engine == "sglang") sglang_times(counted, run, contents);
+  if (now.engine == "tensorrt-llm") trtllm_times(counted, run);
   const bool timed = run.times.tpot_ms || run.times.iteration_ms;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
   if (run.decoding == Decoding::plain && counted.since_start() && now.engine != "sglang") {

@@ -335,7 +335,8 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   add_run(run, std::move(observation), contents);
 }
 
-// ---- Console output of the load generators `vllm bench serve` and `sglang.bench_serving`, complete or in part.
+// ---- Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
+// TensorRT-LLM, complete or in part.
 
 /// Positions are printed in percent with two digits.
 constexpr double percent_rounding = 0.00005;
@@ -346,11 +347,21 @@ constexpr std::string_view console_anchor =
     R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
     R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
     R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
-    R"(|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\)|Accept length|Acceptance rate \(%\))"
+    R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
+    R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
     R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
 
 bool is_sglang_client(const KeyValueBlock& block) {
   return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
+}
+
+/// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
+constexpr std::string_view tokens_per_iteration = "Mean Avg Decoded Tokens per Iter";
+/// Fewer, printed with two digits, are one.
+constexpr double one_token = 1.005;
+
+bool is_trtllm_client(const KeyValueBlock& block) {
+  return block.has(tokens_per_iteration) || block.has("User throughput (tok/s)");
 }
 
 std::optional<double> request_rate(const KeyValueBlock& block) {
@@ -382,6 +393,14 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   if (const auto since_start = block.real("Accept length")) {
     run.acceptance_length = since_start;
     warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
+  }
+  if (const auto tokens = block.real(tokens_per_iteration); tokens && *tokens > 0.0) {
+    if (*tokens < one_token) {
+      run.decoding = Decoding::plain;
+      return;
+    }
+    run.acceptance_length = tokens;
+    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
   }
   const auto drafts = block.count("Drafts");
   if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
@@ -421,6 +440,9 @@ Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
 /// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
 std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
   if (run.decoding == Decoding::unknown) return std::nullopt;
+  if (block.has(tokens_per_iteration)) {
+    return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
+  }
   if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
     warn_once(contents, "W07", block.line(),
               is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
@@ -477,6 +499,8 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
     contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
   } else if (is_sglang_client(block)) {
     contents.engine = "sglang";
+  } else if (is_trtllm_client(block)) {
+    contents.engine = "tensorrt-llm";
   } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
     contents.engine = "vllm";
   }
@@ -503,7 +527,7 @@ LogFormat sglang_bench_format() {
 
 LogFormat serving_console_format() {
   return {.name = "bench-serving",
-          .summary = "console of vllm bench serve and sglang.bench_serving, whole or in part",
+          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
           .engine = "",
           .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
           .reads = lines_of<ServingConsoleReader>(console_anchor)};

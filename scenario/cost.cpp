@@ -148,6 +148,9 @@ constexpr std::array<CostParameter, 6> looked_up_parameters(std::string_view sou
 }
 
 constexpr std::array deployment{
+    deployed<&Roofline::assume>("cost.assume", {},
+                                "roofline: the architecture to read the target's config.json as, if its own is unknown",
+                                Given::optional),
     deployed<&Roofline::target_format>("cost.target_format", {},
                                        "roofline: of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, "
                                        "mxfp4, q4_k_m, ...; without it as "

@@ -137,8 +137,9 @@ answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked,
                      .draft = std::move(pair.draft),
                      .models = std::move(pair.models),
                      .sheet = sheet,
-                     .memory_utilization = memory},
-          .drafting = asked.drafting,
+                     .memory_utilization = memory,
+                     .host = pair.host},
+          .drafting = pair.at_once ? latency::Role::block_drafting : asked.drafting,
           .batch = asked.batch,
           .context = asked.context};
 }

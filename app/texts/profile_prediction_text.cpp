@@ -196,6 +196,18 @@ const answers::AtDraftLength& shown_or_first(const answers::ProfileQuestion& que
   return shown == nullptr ? at.lengths.front() : *shown;
 }
 
+/// "drafting    3 passes at gamma 3: inputs 0.01 + layers 0.52 + vocabulary 0.3 ms".
+std::string drafting_line(const std::optional<answers::DraftStep>& step) {
+  if (!step) return "";
+  const latency::PassParts& parts = step->parts;
+  if (parts.passes == 0) return fmt::format("drafting    on the host: {} ms\n", ms_text(parts.host_us));
+  std::string text = fmt::format("drafting    {} pass{} at gamma {}: inputs {} + layers {} + vocabulary {}",
+                                 parts.passes, parts.passes == 1 ? "" : "es", step->gamma, ms_text(parts.inputs_us),
+                                 ms_text(parts.layers_us), ms_text(parts.vocabulary_us));
+  if (parts.overhead_us > 0.0) text += fmt::format(" + overhead {}", ms_text(parts.overhead_us));
+  return text + " ms\n";
+}
+
 std::string step_lines(const answers::ProfilePrediction& prediction) {
   const answers::ProfileQuestion& question = prediction.question;
   const answers::AtBatch& at = prediction.cells.front();
@@ -210,6 +222,7 @@ std::string step_lines(const answers::ProfilePrediction& prediction) {
   text += fmt::format(" = {} ms for {:.2f} tokens; {:.2f} tokens of autoregressive decoding take {} ms\n",
                       ms_text(whole_us), length.tokens, length.tokens,
                       ms_text(length.tokens * analytic::plain_time(length.iteration)));
+  text += drafting_line(prediction.draft_step);
   const auto batch = static_cast<double>(at.batch);
   text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} decode steps\n",
                       1e6 * batch * length.tokens / whole_us, 1e6 * batch / analytic::plain_time(length.iteration),
@@ -380,7 +393,9 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   answers::ProfileQuestion unbounded = question;
   unbounded.max_gamma.reset();
   if (question.max_gamma && *question.max_gamma < answers::max_drafts(unbounded)) {
-    text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
+    text += fmt::format(
+        "searched    gamma 1 to {}: {}\n", *question.max_gamma,
+        latency::holds_steps_alone(prediction.source) ? "as far as the steps reach" : "what one pass drafts");
   }
   std::string notes;
   for (const std::string& note : prediction.notes) notes += fmt::format("note        {}\n", note);

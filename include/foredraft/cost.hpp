@@ -47,6 +47,8 @@ struct Measured : LookedUpTimes {};
 /// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,
 /// from what engines reach of the device's limits (docs/step-times.md).
 struct Roofline : LookedUpTimes {
+  /// Architecture (model_type) to read the target's config.json as; empty: its own.
+  std::optional<std::string> assume = {};
   /// Format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config or checkpoint, else
   /// fp16.
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};

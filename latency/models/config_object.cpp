@@ -15,11 +15,15 @@ void ConfigProblems::add(Problem problem) {
 ConfigObject::ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems)
     : object_(&object), prefix_(std::move(prefix)), problems_(&problems) {}
 
+std::size_t ConfigObject::size() const { return object_->size(); }
+
 bool ConfigObject::has(std::string_view key) const { return find(key) != nullptr; }
 
 bool ConfigObject::is_text(std::string_view key) const { return has(key) && find(key)->is_string(); }
 
 bool ConfigObject::is_object(std::string_view key) const { return has(key) && find(key)->is_object(); }
+
+bool ConfigObject::is_list(std::string_view key) const { return has(key) && find(key)->is_array(); }
 
 bool ConfigObject::is_negative(std::string_view key) const {
   const nlohmann::ordered_json* value = find(key);
@@ -41,6 +45,15 @@ std::int64_t ConfigObject::whole_or(std::string_view key, std::int64_t fallback)
 std::int64_t ConfigObject::required(std::string_view key) const {
   if (!has(key)) reject(key, "missing");
   return whole_or(key, 1);
+}
+
+std::optional<double> ConfigObject::real(std::string_view key) const {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const double number = value->is_number() ? value->get<double>() : -1.0;
+  if (number >= 0.0 && number <= static_cast<double>(largest_config_number)) return number;
+  reject_type(key, *value, fmt::format("a number in [0, {}]", largest_config_number));
+  return std::nullopt;
 }
 
 bool ConfigObject::flag(std::string_view key, bool fallback) const {
@@ -66,6 +79,10 @@ std::optional<std::vector<Entry>> ConfigObject::list(
   if (value == nullptr) return std::nullopt;
   std::vector<Entry> all;
   bool sound = value->is_array();
+  if (sound && value->size() > largest_config_list) {
+    reject(key, fmt::format("has {} entries", value->size()), fmt::format("must be at most {}", largest_config_list));
+    return std::nullopt;
+  }
   for (std::size_t i = 0; sound && i < value->size(); ++i) {
     const std::optional<Entry> entry = read((*value)[i]);
     sound = entry.has_value();
@@ -96,6 +113,20 @@ std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
   return std::nullopt;
 }
 
+std::optional<std::vector<ConfigObject>> ConfigObject::tables(std::string_view key) const {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  std::vector<ConfigObject> all;
+  bool sound = value->is_array();
+  for (std::size_t i = 0; sound && i < value->size(); ++i) {
+    sound = (*value)[i].is_object();
+    if (sound) all.emplace_back((*value)[i], fmt::format("{}{}[{}].", prefix_, key, i), *problems_);
+  }
+  if (sound) return all;
+  reject_type(key, *value, "a list of objects");
+  return std::nullopt;
+}
+
 std::vector<std::pair<std::string, ConfigObject>> ConfigObject::entries() const {
   std::vector<std::pair<std::string, ConfigObject>> all;
   for (const auto& [key, value] : object_->items()) {
@@ -113,7 +144,9 @@ void ConfigObject::reject(std::string_view key, std::string text, std::string wh
 
 const nlohmann::ordered_json* ConfigObject::find(std::string_view key) const {
   const auto found = object_->find(std::string(key));
-  return found == object_->end() || found->is_null() ? nullptr : &*found;
+  if (found == object_->end() || found->is_null()) return nullptr;
+  problems_->add_read(fmt::format("{}{}", prefix_, key));
+  return &*found;
 }
 
 void ConfigObject::reject_type(std::string_view key, const nlohmann::ordered_json& value, std::string_view kind) const {

@@ -18,14 +18,23 @@ namespace foredraft::latency {
 /// Maximum of a dimension in config.json; products of two fit into 64 bits.
 inline constexpr std::int64_t largest_config_number = 10'000'000;
 
+/// Maximum number of entries of a list that is read.
+inline constexpr std::size_t largest_config_list = 100'000;
+
 /// The problems of one document. A problem found twice, because a key is read twice, is listed once.
 class ConfigProblems {
  public:
   explicit ConfigProblems(ProblemList& problems) : problems_(&problems) {}
   void add(Problem problem);
+  [[nodiscard]] std::size_t count() const { return found_.size(); }
+
+  void add_read(std::string key) { read_.insert(std::move(key)); }
+  /// The keys that were read and had a value.
+  [[nodiscard]] const std::set<std::string>& read() const { return read_; }
 
  private:
   ProblemList* problems_;
+  std::set<std::string> read_;
   std::set<std::pair<std::string, std::string>> found_;  ///< keys and texts
 };
 
@@ -36,9 +45,14 @@ class ConfigObject {
   /// `prefix` is put before keys in messages: "" or "text_config.". All three must outlive this.
   ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems);
 
+  /// The same object, whose problems are added to others.
+  [[nodiscard]] ConfigObject reporting_to(ConfigProblems& problems) const { return {*object_, prefix_, problems}; }
+
+  [[nodiscard]] std::size_t size() const;              ///< number of keys
   [[nodiscard]] bool has(std::string_view key) const;  ///< present and not null
   [[nodiscard]] bool is_text(std::string_view key) const;
   [[nodiscard]] bool is_object(std::string_view key) const;
+  [[nodiscard]] bool is_list(std::string_view key) const;
   [[nodiscard]] bool is_negative(std::string_view key) const;  ///< a number below 0
 
   /// An integer from 0 to `maximum`.
@@ -47,11 +61,15 @@ class ConfigObject {
   [[nodiscard]] std::int64_t whole_or(std::string_view key, std::int64_t fallback) const;
   /// As above; a missing key is a problem, and 1 is returned.
   [[nodiscard]] std::int64_t required(std::string_view key) const;
+  /// A number from 0 to `largest_config_number`, whole or not.
+  [[nodiscard]] std::optional<double> real(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view key) const;
   [[nodiscard]] std::optional<ConfigObject> object(std::string_view key) const;
+  /// A list of objects.
+  [[nodiscard]] std::optional<std::vector<ConfigObject>> tables(std::string_view key) const;
   /// The nested objects with their keys: for {"group_0": {...}} one.
   [[nodiscard]] std::vector<std::pair<std::string, ConfigObject>> entries() const;
 
@@ -82,17 +100,10 @@ struct FamilyReading {
 struct ConfigFamily {
   std::string_view model_type;
   void (*read)(FamilyReading& reading);
+  bool named = true;  ///< for a config of the same keys; false where another family has them
 };
 
 /// All readers, one entry per model_type, sorted. A new architecture is a new entry.
 [[nodiscard]] const std::vector<ConfigFamily>& config_families();
-
-/// Whether the config is that of an EAGLE or EAGLE-3 head: it says so, drafts fewer tokens than the target has, or has
-/// one layer of LLaMA.
-[[nodiscard]] bool is_eagle_head(const ConfigObject& config);
-
-/// Converts a LLaMA-like config to the shape of a head. Its layer is in reading.config, the head's own keys in `outer`,
-/// which may be the same.
-void read_eagle_head(FamilyReading& reading, const ConfigObject& outer);
 
 }  // namespace foredraft::latency

@@ -9,6 +9,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/models/config_object.hpp"
+#include "latency/models/heads.hpp"
 #include "latency/models/quantization.hpp"
 #include "latency/models/storage.hpp"
 
@@ -42,10 +43,8 @@ std::string without_python_numbers(std::string_view text) {
 }
 
 /// Quantizations list each expert of each layer.
-constexpr std::size_t max_config_keys = 32'768;
-
 nlohmann::ordered_json parse_document(std::string_view json, ProblemList& problems) {
-  nlohmann::ordered_json document = parse_json(without_python_numbers(json), problems, 1, max_config_keys);
+  nlohmann::ordered_json document = parse_large_json(without_python_numbers(json), problems);
   if (problems.empty() && !document.is_object()) problems.add({.text = "no config.json", .why = "must be an object"});
   if (!problems.empty()) throw DomainError(problems.text());
   return document;
@@ -75,12 +74,16 @@ std::string_view config_key(std::string_view shape_key) {
   return found == config_keys.end() ? shape_key : found->config;
 }
 
-/// Multimodal models nest the text model, heads for engines their layer.
+/// Multimodal models nest the text model, those that also speak in the part that thinks; heads for engines their layer.
 std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
   if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
-  if (!root.is_object("text_config")) return std::nullopt;
-  notes.emplace_back("text_config: only the text model; vision and audio are ignored");
-  return root.object("text_config");
+  if (root.is_object("thinker_config")) return nested_config(*root.object("thinker_config"), notes);
+  for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
+    if (!root.is_object(key)) continue;
+    notes.push_back(fmt::format("{}: only the text model; vision and audio are ignored", key));
+    return root.object(key);
+  }
+  return std::nullopt;
 }
 
 /// DeepSeek-V4 states the format of its routed experts apart: fp4 with an exponent for 32 of them.
@@ -116,22 +119,71 @@ void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingF
   }
 }
 
-/// The reader of a model_type, or a problem with the nearest known one.
-void read_family(const ConfigObject& root, FamilyReading& reading) {
+const ConfigFamily* family_of(std::string_view type) {
+  const std::string text = "_text";
+  const auto& families = config_families();
+  const auto found = std::find_if(families.begin(), families.end(), [&](const ConfigFamily& family) {
+    // "gemma3" whose text model has no type is "gemma3_text"; "minimax_m3_text" is "minimax_m3".
+    return family.model_type == type || family.model_type == std::string(type) + text ||
+           std::string(family.model_type) + text == type;
+  });
+  return found == families.end() ? nullptr : &*found;
+}
+
+/// The architecture whose reader finds most keys of the config, and no problem; empty if there is none.
+std::string_view closest_family(const ConfigObject& config) {
+  constexpr std::size_t most_keys = 1000;  // of any model; the time grows with them
+  if (config.size() > most_keys) return {};
+  std::string_view closest;
+  std::size_t most = 0;
+  for (const ConfigFamily& family : config_families()) {
+    if (!family.named) continue;
+    ProblemList listed("");
+    ConfigProblems problems(listed);
+    ModelShape shape;
+    shape.name = "tried";
+    std::vector<std::string> notes;
+    std::int64_t drafting_layers = 0;
+    FamilyReading reading{config.reporting_to(problems), shape, notes, drafting_layers};
+    family.read(reading);
+    const std::size_t keys = problems.read().size();
+    const bool plainest = family.model_type == "llama";  // among equals
+    const bool better = keys > most || (keys == most && plainest);
+    if (!better || problems.count() > 0 || !shape_problems(shape).empty()) continue;
+    most = keys;
+    closest = family.model_type;
+  }
+  return closest;
+}
+
+/// The reader of a model_type, or a problem with the family that has the same keys.
+void read_family(const ConfigObject& root, std::string_view assume, FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   const std::string outer = root.text("model_type").value_or("");
-  const std::string type = config.text("model_type").value_or(outer);
-  if (type.empty()) {
+  const std::string stated = config.text("model_type").value_or(outer);
+  const ConfigObject& place = config.has("model_type") ? config : root;
+  if (!assume.empty()) {
+    const ConfigFamily* family = family_of(assume);
+    if (family == nullptr) {
+      return place.reject("model_type", fmt::format("unknown architecture \"{}\"", assume), "of --assume",
+                          suggestion_for(std::string(assume), hugging_face_architectures()));
+    }
+    reading.notes.push_back(fmt::format("model_type: \"{}\" is read as {}, which is assumed", stated, assume));
+    return family->read(reading);
+  }
+  if (stated.empty()) {
     return root.reject("model_type", "missing", "it names the architecture",
                        "is this the config.json of a Hugging Face checkpoint?");
   }
-  for (const ConfigFamily& family : config_families()) {
-    // "gemma3" whose text model has no type is "gemma3_text".
-    if (family.model_type == type || family.model_type == type + "_text") return family.read(reading);
+  if (const ConfigFamily* family = family_of(stated)) return family->read(reading);
+  const std::string_view closest = closest_family(config);
+  if (closest.empty()) {
+    return place.reject("model_type", fmt::format("unknown architecture \"{}\"", stated),
+                        "no known one has all keys that it needs here",
+                        suggestion_for(stated, hugging_face_architectures()));
   }
-  const ConfigObject& place = config.has("model_type") ? config : root;
-  place.reject("model_type", fmt::format("unknown architecture \"{}\"", type), "",
-               suggestion_for(type, hugging_face_architectures()));
+  place.reject("model_type", fmt::format("unknown architecture \"{}\"", stated),
+               fmt::format("its keys are those of {}", closest), fmt::format("--assume {} reads it so", closest));
 }
 
 }  // namespace
@@ -160,7 +212,7 @@ void add_quantization(HuggingFaceModel& model, std::string_view json, const std:
   if (!problems.empty()) throw DomainError(problems.text());
 }
 
-HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name) {
+HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name, std::string_view assume) {
   ProblemList problems(name);
   HuggingFaceModel model;
   model.shape.name = name;
@@ -169,11 +221,11 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   ConfigProblems config_problems(problems);
   const ConfigObject root(document, "", config_problems);
   const std::optional<ConfigObject> nested = nested_config(root, model.notes);
-  FamilyReading reading{nested.value_or(root), model.shape, model.notes, model.drafting_layers};
-  if (is_eagle_head(root)) {
-    read_eagle_head(reading, root);
+  FamilyReading reading{nested.value_or(root), model.shape, model.notes, model.shape.drafting.layers};
+  if (assume.empty() && is_head(root)) {
+    read_head(reading, root);
   } else {
-    read_family(root, reading);
+    read_family(root, assume, reading);
   }
   // A multimodal config may state it for the whole model.
   if (nested && !reading.config.has("tie_word_embeddings") && root.has("tie_word_embeddings")) {

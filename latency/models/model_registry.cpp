@@ -88,10 +88,19 @@ constexpr std::tuple keys_of<LinearAttention>{
     Key{"layer_parameters", &LinearAttention::layer_parameters, Presence::required},
     Key{"state_elements", &LinearAttention::state_elements, Presence::required}};
 template <>
-constexpr std::tuple keys_of<HeadInputs>{
-    Key{"hidden_states", &HeadInputs::hidden_states},       Key{"hidden_width", &HeadInputs::hidden_width},
-    Key{"draft_vocabulary", &HeadInputs::draft_vocabulary}, Key{"wide_attention", &HeadInputs::wide_attention},
-    Key{"own_vocabulary", &HeadInputs::own_vocabulary},     Key{"block_size", &HeadInputs::block_size}};
+constexpr std::tuple keys_of<HeadInputs>{Key{"hidden_states", &HeadInputs::hidden_states},
+                                         Key{"hidden_width", &HeadInputs::hidden_width},
+                                         Key{"draft_vocabulary", &HeadInputs::draft_vocabulary},
+                                         Key{"wide_attention", &HeadInputs::wide_attention},
+                                         Key{"own_vocabulary", &HeadInputs::own_vocabulary},
+                                         Key{"block_size", &HeadInputs::block_size},
+                                         Key{"anchor_drafts", &HeadInputs::anchor_drafts},
+                                         Key{"correction_parameters", &HeadInputs::correction_parameters},
+                                         Key{"stages", &HeadInputs::stages}};
+template <>
+constexpr std::tuple keys_of<DraftingLayers>{Key{"layers", &DraftingLayers::layers, Presence::required},
+                                             Key{"windowed", &DraftingLayers::windowed},
+                                             Key{"dense", &DraftingLayers::dense}};
 template <>
 constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Presence::required},
                                          Key{"source", &ModelShape::source, Presence::required},
@@ -133,6 +142,7 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"sparse", &ModelShape::sparse},
                                          Key{"linear", &ModelShape::linear},
                                          Key{"head", &ModelShape::head},
+                                         Key{"drafting", &ModelShape::drafting},
                                          Key{"formats", &ModelShape::native_formats},
                                          Key{"published_parameters", &ModelShape::published_parameters},
                                          Key{"published_rounding", &ModelShape::published_rounding}};

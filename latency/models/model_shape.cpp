@@ -57,6 +57,7 @@ void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
   check.dimension("learned_positions", shape.learned_positions, 0);
   check.count("max_context", shape.max_context, 0);
   check.count("further_parameters", shape.further_parameters, 0);
+  check.dimension("drafting.layers", shape.drafting.layers, 0);
 }
 
 /// Checks the members of an optional part: in range if it is present, all 0 if not.
@@ -164,6 +165,13 @@ void check_head(const ModelShape& shape, ShapeCheck& check) {
   check.within("head.hidden_states", shape.head.hidden_states, 1, max_states, "what a head reads");
   check.dimension("head.hidden_width", shape.head.hidden_width, 0);
   check.dimension("head.block_size", shape.head.block_size, 0);
+  check.require(shape.head.block_size != 1 || shape.head.anchor_drafts, "head.block_size", "is 1",
+                "the known token alone drafts nothing, unless anchor_drafts says so");
+  check.count("head.correction_parameters", shape.head.correction_parameters, 0);
+  check.dimension("head.stages", shape.head.stages, 0);
+  check.require(shape.head.stages == 0 || (attention_layers(shape) == 0 && feed_forward_layers(shape) == 0),
+                "head.stages", fmt::format("is {}", shape.head.stages),
+                "stages stand in place of layers: attention_layers and feed_forward_layers must be 0");
   check.within("head.draft_vocabulary", shape.head.draft_vocabulary, 0, shape.vocabulary, "vocabulary");
 }
 
@@ -234,6 +242,11 @@ AttentionHeads window_heads(const ModelShape& shape) {
           .kv_heads = stated(window.kv_heads, shape.kv_heads),
           .key_dim = key_dim,
           .value_dim = stated(window.value_dim, stated(shape.value_dim, key_dim))};
+}
+
+std::int64_t max_drafts(const ModelShape& shape) {
+  if (shape.head.block_size == 0) return shape.head.stages;
+  return shape.head.anchor_drafts ? shape.head.block_size : shape.head.block_size - 1;
 }
 
 std::optional<std::string> why_not_runnable(const ModelShape& shape) {

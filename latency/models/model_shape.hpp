@@ -103,8 +103,23 @@ struct HeadInputs {
   bool wide_attention = false;        ///< EAGLE-3: query, key and value read [embedding; hidden], 2 d_model wide
   std::int64_t draft_vocabulary = 0;  ///< tokens that the head can draft; 0: the vocabulary
   bool own_vocabulary = false;        ///< the head has a vocabulary projection of its own, else the target's
-  std::int64_t block_size = 0;        ///< tokens that one pass drafts at most (DFlash); 0: one pass a token
+  std::int64_t block_size = 0;        ///< positions that one pass fills at most, that of the last known token included
+                                      ///< (DFlash); 0: one pass a token
+  bool anchor_drafts = false;         ///< the position of the known token yields a draft as well (DSpark)
+  std::int64_t correction_parameters = 0;  ///< of what corrects the logits of a block, draft after draft, by the token
+                                           ///< before (DSpark's Markov head, Domino's GRU)
+  std::int64_t stages = 0;  ///< stages in place of layers with attention, one a draft: d_model wide states that follow
+                            ///< from those before, and a vocabulary projection (MLP speculators, Medusa); 0: layers
   bool operator==(const HeadInputs&) const = default;
+};
+
+/// Layers of multi-token prediction (MTP) that a checkpoint has besides its own, for drafting: mtp_head() is the head
+/// that they are. They have the attention of the layers without a window and a mixture where the model has one.
+struct DraftingLayers {
+  std::int64_t layers = 0;  ///< 0: none
+  bool windowed = false;    ///< they have a window (MiMo-V2)
+  bool dense = false;       ///< they have a block of d_ff in place of a mixture (MiMo-V2)
+  bool operator==(const DraftingLayers&) const = default;
 };
 
 /// Shape of one model. Names follow papers and checkpoints: d_model, d_ff, kv_heads.
@@ -148,6 +163,7 @@ struct ModelShape {
   std::vector<SparseAttention> sparse = {};  ///< the other layers without a window read the whole cache
   LinearAttention linear = {};
   HeadInputs head = {};
+  DraftingLayers drafting = {};  ///< not part of the layers, parameters and passes of this shape
   /// Numbers of layers with attention and with a feed-forward block, if not every layer has both (Nemotron-H). Softmax
   /// attention only; linear.layers are counted in addition.
   std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
@@ -168,6 +184,9 @@ struct AttentionHeads {
 };
 [[nodiscard]] AttentionHeads attention_heads(const ModelShape& shape);
 [[nodiscard]] AttentionHeads window_heads(const ModelShape& shape);
+
+/// Drafts of an iteration at most: of one pass of a head that fills a block, or the stages of a head; 0: any number.
+[[nodiscard]] std::int64_t max_drafts(const ModelShape& shape);
 
 /// Why the programs of operations/forward_passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt
 /// if they can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it

@@ -30,7 +30,18 @@ struct StepPoint {
   std::int64_t context = 0;
   bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
                                    ///< without the projection of several of them (EAGLE-3)
+  std::int64_t drafts = 0;         ///< of each sequence: the tokens with logits; 0: all
+  std::int64_t verified = 0;       ///< tokens of each sequence whose hidden states a block of a head reads
 };
+
+/// The pass of a head that drafts a block of `drafts` tokens, after a verification of as many and one more. P-EAGLE
+/// (wide_attention) takes the verified tokens through its layers, with a mask for each draft but the first; DFlash
+/// stores keys and values of their hidden states and fills a block behind the last of them.
+StepPoint block_point(const HeadInputs& head, std::int64_t batch, std::int64_t drafts, std::int64_t context) {
+  const std::int64_t verified = drafts + 1;
+  const std::int64_t filled = head.wide_attention ? verified + drafts - 1 : drafts + (head.anchor_drafts ? 0 : 1);
+  return {.batch = batch, .tokens = filled, .context = context, .drafts = drafts, .verified = verified};
+}
 
 /// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
 double seen_positions(const StepPoint& point, std::int64_t window) {
@@ -111,11 +122,19 @@ class StepWriter {
 
   /// A decoder pass whose logits each choose a token; `block`: its tokens see each other.
   [[nodiscard]] std::vector<WeightedOperator> drafting(bool block) && {
-    causal_ = !block;
+    causal_ = !block || shape_.head.wide_attention;
     write_inputs();
     write_layers();
     write_logits();
-    choose_token();
+    write_choice();
+    return std::move(operators_);
+  }
+
+  /// A head that fills a block takes in the hidden states of all tokens of the point, without logits.
+  [[nodiscard]] std::vector<WeightedOperator> context_pass() && {
+    point_.verified = point_.tokens;
+    write_hidden_states();
+    write_context_attention();
     return std::move(operators_);
   }
 
@@ -126,7 +145,7 @@ class StepWriter {
     other("head activation", 1.0, 2.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
     norm("residual sum", 1.0, d_model_, true);
     write_logits();
-    choose_token();
+    write_choice();
     return std::move(operators_);
   }
 
@@ -161,6 +180,7 @@ class StepWriter {
   };
 
   void write_inputs() {
+    part_ = StepPart::inputs;
     const bool head = shape_.architecture == Architecture::head;
     const bool learned = shape_.positions == Positions::learned;
     const bool added = learned || shape_.positions == Positions::sinusoidal;
@@ -174,11 +194,39 @@ class StepWriter {
           added ? rows_ * d_model_ : 0.0},
          {},
          tables});
-    if (!head) return;
+    if (head && shape_.head.stages == 0) write_hidden_states();
+  }
 
+  /// Runs `write` for the operators over `tokens` tokens of each sequence instead of the point's; 0: those.
+  template <typename Write>
+  void over(std::int64_t tokens, const Write& write) {
+    const double all = rows_;
+    if (tokens > 0) rows_ = real(point_.batch) * real(tokens);
+    write();
+    rows_ = all;
+  }
+
+  [[nodiscard]] bool fills_block() const { return shape_.head.block_size > 0 && !shape_.head.wide_attention; }
+
+  /// A stage reads the state of the stage before, the first one that of the target; the embedding is added to it.
+  void write_stage() {
+    const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+    product({ModelPart::inputs, "state", real(shape_.layers), point_.own_hidden_states ? d_model_ : width, d_model_,
+             shape_.bias});
+    other("activation of state", real(shape_.layers), 3.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
+    if (shape_.norm == Norm::layer) norm("norm", 1.0, d_model_, false);
+  }
+
+  void write_hidden_states() {
     const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
     const double hidden = real(shape_.head.hidden_states) * width;
-    if (!shape_.head.wide_attention) {
+    if (fills_block()) {
+      // The queries are embeddings; the layers read the hidden states as keys and values.
+      over(point_.verified, [&] {
+        product({ModelPart::inputs, "input from hidden states", 1.0, hidden, d_model_, shape_.bias});
+        norm("norm of hidden states", 1.0, d_model_, false);
+      });
+    } else if (!shape_.head.wide_attention) {
       product({ModelPart::inputs, "input from embedding", 1.0, d_model_, d_model_, shape_.bias});
       product({ModelPart::inputs, "input from hidden states", 1.0, hidden, d_model_, false, true});
     } else if (hidden != d_model_ && !point_.own_hidden_states) {
@@ -194,8 +242,11 @@ class StepWriter {
   }
 
   void write_layers() {
+    part_ = StepPart::layers;
+    if (shape_.head.stages > 0) return write_stage();
     // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
     norm("first norm", 1.0, d_model_, false);
+    if (fills_block()) write_context_attention();
     if (shape_.latent.kv_rank > 0) {
       write_latent_attention();
     } else {
@@ -224,6 +275,24 @@ class StepWriter {
     norm("final norm", 1.0, d_model_, true);
   }
 
+  /// A block's layers project keys and values of the hidden states by the weights of its own, in passes of their own.
+  void write_context_attention() {
+    const auto write = [this](double layers, const AttentionHeads& heads) {
+      const double cached = shape_.latent.kv_rank > 0
+                                ? real(shape_.latent.kv_rank + shape_.latent.rope_dim)
+                                : kv_heads(heads.kv_heads) * real(heads.key_dim + heads.value_dim);
+      product(
+          {ModelPart::attention, "keys and values of hidden states", layers, d_model_, cached, shape_.attention_bias});
+      if (layers > 0.0) operators_.back().shared = true;
+      other("store keys and values of hidden states", layers, rows_ * cached * (value_bytes_ + cache_bytes_),
+            3.0 * rows_ * cached);
+    };
+    over(point_.verified, [&] {
+      write(attention_layers_ - real(shape_.window.layers), attention_heads(shape_));
+      write(real(shape_.window.layers), window_heads(shape_));
+    });
+  }
+
   /// Projections, cache and attention of the layers with a window, or of the others.
   void write_attention(bool windowed) {
     const AttentionHeads shapes = windowed ? window_heads(shape_) : attention_heads(shape_);
@@ -236,15 +305,19 @@ class StepWriter {
     const bool projects_values = (windowed || !shape_.values_are_keys) && !shape_.single_cache;
     const double projected = keys + (projects_values ? values : 0.0);
     const double cached = keys + (shape_.single_cache ? 0.0 : values);
-    const double inputs = (shape_.head.wide_attention ? 2.0 : 1.0) * d_model_;
+    // Of a head the first layer alone is wide.
+    const double wide =
+        shape_.head.wide_attention && layers > 0.0 && (!windowed || windowed_layers == attention_layers_) ? 1.0 : 0.0;
     const double gate = shape_.attention_gate ? attended : 0.0;
     if (shape_.query_rank > 0) {
       const double rank = real(shape_.query_rank);
-      product({ModelPart::attention, "query and key down", layers, inputs, rank + projected, shape_.attention_bias});
+      product({ModelPart::attention, "query and key down", layers, d_model_, rank + projected, shape_.attention_bias});
       norm("query norm", layers, rank, false);
       product({ModelPart::attention, "query up", layers, rank, queries + gate});
     } else {
-      product({ModelPart::attention, "qkv", layers, inputs, queries + gate + projected, shape_.attention_bias});
+      const double outputs = queries + gate + projected;
+      product({ModelPart::attention, "qkv", wide, 2.0 * d_model_, outputs, shape_.attention_bias});
+      product({ModelPart::attention, "qkv", layers - wide, d_model_, outputs, shape_.attention_bias});
     }
     if (shape_.query_key_norm) {
       const Weights weights = plain_weights(2.0 * key_dim);
@@ -465,6 +538,11 @@ class StepWriter {
   }
 
   void write_logits() {
+    part_ = StepPart::vocabulary;
+    over(point_.drafts, [this] { write_projection_of_logits(); });
+  }
+
+  void write_projection_of_logits() {
     const bool head = shape_.architecture == Architecture::head;
     const double vocabulary = real(drafted_vocabulary(shape_));
     // Tied: the table of the embedding. A head without its own: the target's.
@@ -478,8 +556,24 @@ class StepWriter {
     }
   }
 
-  void choose_token() {
-    other("choose token", 1.0, rows_ * (real(drafted_vocabulary(shape_)) * value_bytes_ + id_bytes), 0.0);
+  /// Of the tokens of all rows at once; of a block with corrected logits one draft after the other.
+  void write_choice() {
+    const std::int64_t drafts = std::max<std::int64_t>(point_.drafts, 1);
+    const bool one_by_one = shape_.head.correction_parameters > 0;
+    const double logits = real(drafted_vocabulary(shape_)) * value_bytes_;
+    over(one_by_one ? 1 : point_.drafts, [&] {
+      if (one_by_one) write_correction(real(drafts));
+      other("choose token", one_by_one ? real(drafts) : 1.0, rows_ * (logits + id_bytes), 0.0);
+    });
+  }
+
+  void write_correction(double drafts) {
+    const Weights weights = weights_of(ModelPart::inputs, real(shape_.head.correction_parameters));
+    add({{"correction of logits", OperatorKind::product, compute_of(ModelPart::inputs), drafts,
+          weights.bytes + 2.0 * rows_ * real(drafted_vocabulary(shape_)) * value_bytes_,
+          2.0 * rows_ * weights.parameters, d_model_},
+         weights,
+         weights});
   }
 
   [[nodiscard]] static Weights weights_of(const WeightFormat& format, double parameters) {
@@ -536,7 +630,9 @@ class StepWriter {
   }
 
   void add(const WeightedOperator& one) {
-    if (one.step.count > 0.0) operators_.push_back(one);
+    if (one.step.count <= 0.0) return;
+    operators_.push_back(one);
+    operators_.back().step.part = part_;
   }
 
   const ModelShape& shape_;
@@ -548,6 +644,7 @@ class StepWriter {
   NumberFormat unquantized_;
   double value_bytes_, cache_bytes_;  ///< of one activation, one cached value
   bool causal_ = true;
+  StepPart part_ = StepPart::layers;  ///< of the operators that are written
   std::vector<WeightedOperator> operators_;
 };
 
@@ -573,6 +670,9 @@ void check_counted(const ModelShape& shape, const Deployment& deployment) {
 
 /// Those of a decode step of one sequence.
 std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
+  if (shape.head.block_size > 0) {
+    return StepWriter(shape, deployment, block_point(shape.head, 1, 1, 0)).drafting(true);
+  }
   const StepPoint one_token;
   return StepWriter(shape, deployment, one_token).decoder_pass();
 }
@@ -658,10 +758,17 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
   const auto writer = [this](const StepPoint& step) { return StepWriter(shape_, deployment_, step); };
   switch (role_) {
     case Role::decoder_pass:
+      if (shape_.head.block_size > 0 && !shape_.head.wide_attention) {
+        return without_weights(writer({point.batch, point.tokens, point.context}).context_pass());
+      }
       return without_weights(writer({point.batch, point.tokens, point.context}).decoder_pass());
     case Role::autoregressive_drafting:
       return without_weights(writer({point.batch, 1, point.context + pass, pass > 0}).drafting(false));
     case Role::block_drafting:
+      if (shape_.head.block_size > 0) {
+        return without_weights(
+            writer(block_point(shape_.head, point.batch, point.tokens, point.context)).drafting(true));
+      }
       return without_weights(writer({point.batch, point.tokens, point.context}).drafting(true));
     case Role::head_drafting:
       return without_weights(writer({point.batch, 1, 0}).head_drafting(), point.tokens);
@@ -709,6 +816,13 @@ void ForwardPassOperations::check(const ForwardPassPoint& point) const {
     check_positions(shape_, point, shape_.learned_positions);
   }
   check_positions(shape_, point, shape_.max_context);
+  const std::int64_t most = max_drafts(shape_);
+  const bool drafting = role_ == Role::block_drafting || role_ == Role::autoregressive_drafting;
+  if (drafting && most > 0 && point.tokens > most) {
+    throw DomainError(
+        fmt::format("{}: drafts at most {} tokens, not {} ({}) - ask for less", shape_.name, most, point.tokens,
+                    shape_.head.stages > 0 ? "a stage each" : fmt::format("block_size is {}", shape_.head.block_size)));
+  }
 }
 
 double experts_read(const Experts& experts, double rows, double skew) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,14 @@ struct WordsOf<OperatorKind> {
                                                         "all_reduce", "all_gather", "transfer"};
 };
 
+/// Parts of a drafting pass.
+enum class StepPart {
+  layers,
+  inputs,      ///< embedding, hidden states of the target and their projection
+  vocabulary,  ///< logits, and the choice of tokens from them
+};
+inline constexpr std::size_t step_parts = 3;
+
 /// Equal operators of a forward pass.
 struct StepOperator {
   std::string_view name;  ///< "qkv", "attention", "experts", "vocabulary", "all-reduce", ...
@@ -48,6 +57,7 @@ struct StepOperator {
   double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
   bool on_vector_units = false;  ///< a product over few tokens whose kernel leaves the matrix units idle
   double reread_bytes = 0.0;     ///< of attention: read besides, if each query reads the KV cache by itself
+  StepPart part = StepPart::layers;
 };
 
 /// Sequences, new tokens of each (of drafting: gamma; of an encoder: 0), context length.
@@ -71,7 +81,9 @@ class ForwardPassOperations {
   /// from them.
   ///
   /// The draft of an autoregressive drafter reads the cache of those before it, and from the second on a head reads its
-  /// own hidden states. The tokens of a block see each other. [Xia2023] Heads on a hidden state (Medusa) are gamma
+  /// own hidden states. The tokens of a block see each other. [Xia2023] A head that fills a block (DFlash) also stores
+  /// keys and values of the hidden states of gamma + 1 verified tokens, and has logits of the drafts alone; its
+  /// decoder_pass is that storing for given tokens. Heads on a hidden state (Medusa) are gamma
   /// blocks with a vocabulary projection each. [Cai2024, Sec. 2.1.1] A window of w positions reads at most w + tokens -
   /// 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
   /// verification can be rolled back.

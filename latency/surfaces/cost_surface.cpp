@@ -239,6 +239,11 @@ Latency CostSurface::at(const ForwardPassPoint& point) const {
                   table_ ? "outside of what the profile measured" : "the profile has no times for it", covered_));
 }
 
+std::optional<PassParts> CostSurface::parts_at(const ForwardPassPoint& point) const {
+  if (!peaks_) return std::nullopt;
+  return pass_parts(*operations_, point, *peaks_, *sheet_pass_.attained);
+}
+
 }  // namespace foredraft::latency
 
 namespace foredraft {

@@ -60,6 +60,9 @@ class CostSurface {
   /// Time from the table only; nullopt outside of it.
   [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;
 
+  /// What the time of a data sheet is spent on; nullopt for other profiles.
+  [[nodiscard]] std::optional<PassParts> parts_at(const ForwardPassPoint& point) const;
+
   [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
 
   /// Of a data sheet: the formats of its operators that are computed in another one (computed_in), with that.

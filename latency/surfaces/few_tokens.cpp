@@ -20,7 +20,7 @@ constexpr double min_context_share = 0.05;
 /// By context, then by tokens.
 using TimesByContext = std::map<std::int64_t, std::map<std::int64_t, double>>;
 
-TimesByContext few(std::span<const PassTime> times) {
+TimesByContext by_context_of(std::span<const PassTime> times) {
   TimesByContext found;
   for (const PassTime& time : times) {
     if (time.tokens <= max_few_tokens) found[time.context][time.tokens] = time.us;
@@ -59,7 +59,7 @@ double slope(const std::vector<PowerPoint>& points, std::size_t left_out) {
 }  // namespace
 
 std::optional<FewTokensFit> computing_us_per_token(std::span<const PassTime> times) {
-  const TimesByContext by_context = few(times);
+  const TimesByContext by_context = by_context_of(times);
   const auto place =
       std::ranges::find_if(by_context, [](const auto& context) { return context.second.size() >= min_counts; });
   if (place == by_context.end()) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<FewTokensFit> computing_us_per_token(std::span<const PassTime> tim
 }
 
 std::optional<FewTokensFit> kv_reread(std::span<const PassTime> times) {
-  const TimesByContext by_context = few(times);
+  const TimesByContext by_context = by_context_of(times);
   std::vector<double> found;
   for (auto shorter = by_context.begin(); shorter != by_context.end(); ++shorter) {
     const auto first = shorter->second.find(1);

@@ -50,8 +50,14 @@ std::optional<Role> role_of_drafter(std::string_view word) {
 
 Role drafting_role(const Drafter& drafter) {
   if (const std::optional<Role> role = role_of_drafter(scenario::name_of(drafter))) return *role;
+  if (std::holds_alternative<MlpSpeculator>(drafter)) return Role::autoregressive_drafting;  // stage after stage
   throw DomainError(
       fmt::format("no times for drafter {} (known: {})", scenario::name_of(drafter), fmt::join(drafter_words(), ", ")));
+}
+
+Role drafting_role(Role asked, const ModelShape* draft, bool host) {
+  const bool at_once = host || (draft != nullptr && draft->head.block_size > 0);
+  return at_once && asked == Role::autoregressive_drafting ? Role::block_drafting : asked;
 }
 
 std::string_view drafter_word(Role drafting) {
@@ -91,6 +97,21 @@ SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attain
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
 }
 
+/// Of the shapes; null for a model of which only steps are known.
+const ModelShape* shape_named(const std::vector<ModelShape>& shapes, const std::string& name) {
+  const auto found = std::ranges::find(shapes, name, &ModelShape::name);
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+/// Throws DomainError for a head that fills a block in another role.
+bool fills_block(const std::vector<ModelShape>& shapes, const std::string& drafter, Role drafting) {
+  const ModelShape* shape = shape_named(shapes, drafter);
+  if (shape == nullptr || shape->head.block_size == 0 || drafting == Role::head_drafting) return false;
+  if (drafting == Role::block_drafting) return true;
+  throw DomainError(fmt::format("{}: one pass drafts a block of up to {} tokens - set the drafter to block", drafter,
+                                max_drafts(*shape)));
+}
+
 /// Whether a range of the attainable values is of this model's verifications only.
 bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
   return (shape.experts.count > 0 && !deployment.expert_skew) || has_gguf(deployment.weights);
@@ -113,27 +134,35 @@ std::optional<Attainable> attainable_of(const Profile& profile) {
 }
 
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-                         const std::string& drafter, Role drafting, const SheetPair& sheet)
+                         const std::string& drafter, Role drafting, const SheetPair& sheet,
+                         const std::optional<HostDrafter>& host)
     : one_by_one_(drafting == Role::autoregressive_drafting),
       overhead_us_(sheet.attainable ? sheet.attainable->iteration_us.value : 0.0),
       target_(surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))),
-      loop_(profile.engine_loop) {
+      loop_(profile.engine_loop),
+      host_(host) {
+  if (const ModelShape* shape = shape_named(shapes, target)) {
+    sampling_.emplace(profile, setting(), shape->vocabulary);
+    if (profile.source == Source::datasheet && sheet.attainable && uncertain_growth(*shape, sheet.target)) {
+      const auto bound = [&](const Attainable& attainable) {
+        return surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, attainable));
+      };
+      bounds_.emplace(bound(with_fast_verification(*sheet.attainable)),
+                      bound(with_slow_verification(*sheet.attainable)));
+    }
+  }
+  if (host_) return;
   const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
   if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
     drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
   }
+  if (fills_block(shapes, drafter, drafting)) {
+    drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
+  }
   if (!one_by_one_ || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
-  const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
-  if (shape == shapes.end()) return;
-  sampling_.emplace(profile, setting(), shape->vocabulary);
-  if (profile.source != Source::datasheet || !sheet.attainable || !uncertain_growth(*shape, sheet.target)) return;
-  const auto bound = [&](const Attainable& attainable) {
-    return surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, attainable));
-  };
-  bounds_.emplace(bound(with_fast_verification(*sheet.attainable)), bound(with_slow_verification(*sheet.attainable)));
 }
 
 double charged_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
@@ -172,6 +201,10 @@ Interval PairSurface::verification_range(std::int64_t tokens, std::int64_t batch
 
 Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
   check_at_least("gamma", gamma, 1);
+  if (host_) {
+    const double request_us = host_->request_us + host_->context_token_us * static_cast<double>(context);
+    return {.time_us = static_cast<double>(batch) * request_us, .spread = std::nullopt, .origin = Origin::roofline};
+  }
   if (drafting_) {
     if (const std::optional<Latency> all = drafting_->measured_at({batch, gamma, context})) return *all;
   }
@@ -179,10 +212,17 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
     one.time_us *= static_cast<double>(gamma);
     return one;
   };
-  if (drafter_pass_) {
+  if (one_by_one_ && drafter_pass_) {
     if (const std::optional<Latency> one = drafter_pass_->measured_at({batch, 1, context})) return one_by_one(*one);
   }
   return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
+}
+
+std::optional<PassParts> PairSurface::drafting_parts(std::int64_t gamma, std::int64_t batch,
+                                                     std::int64_t context) const {
+  check_at_least("gamma", gamma, 1);
+  if (host_) return PassParts{.passes = 0, .host_us = drafting(gamma, batch, context).time_us};
+  return drafting_ ? drafting_->parts_at({batch, gamma, context}) : std::nullopt;
 }
 
 std::optional<Latency> PairSurface::catch_up(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
@@ -231,7 +271,7 @@ Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
 }
 
 Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
-  if (!drafter_pass_) throw DomainError("only an autoregressive drafter has passes over given tokens");
+  if (!drafter_pass_) throw DomainError("this drafter has no passes over given tokens");
   return drafter_pass_->at({batch, tokens, context});
 }
 
@@ -239,9 +279,8 @@ namespace {
 
 /// Nullptr for a shape that is not known, and for one whose memory is not counted.
 const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
-  const auto found = std::ranges::find(pair.models, name, &ModelShape::name);
-  const bool counted = found != pair.models.end() && found->architecture != Architecture::encoder_decoder;
-  return counted ? &*found : nullptr;
+  const ModelShape* shape = shape_named(pair.models, name);
+  return shape != nullptr && shape->architecture != Architecture::encoder_decoder ? shape : nullptr;
 }
 
 /// How a model ran that a profile has steps of.
@@ -266,10 +305,11 @@ class SurfaceTimes final : public ForwardPassTimes {
  public:
   SurfaceTimes(const Profile& profile, std::string name, const TimedPair& pair, const Drafter& drafter)
       : name_(std::move(name)),
-        role_(drafting_role(drafter)),
+        role_(drafting_role(drafting_role(drafter), shape_named(pair.models, pair.draft), pair.host.has_value())),
         charge_(scenario::drafting(drafter)),
         pair_(profile, pair, role_),
         prompts_(prompt_surface(pair, role_)),
+        prompts_free_(reads_no_prompts(pair, role_)),
         verification_(pair.verification),
         memory_(pair.memory_utilization ? memory_limit(profile, pair, role_, *pair.memory_utilization) : std::nullopt) {
   }
@@ -300,20 +340,29 @@ class SurfaceTimes final : public ForwardPassTimes {
     if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
   }
 
-  /// Heads read what the target has read: prompts cost them nothing.
+  /// Heads and stages read what the target has read, drafters on the host its text: prompts cost them nothing.
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
     const std::int64_t context = std::llround(shape.context);
-    if (role_ == Role::head_drafting && shape.prompt) return 0.0;
-    if (role_ == Role::autoregressive_drafting && shape.prompt) {
-      return inside_us(surface_of(shape).drafter_pass(shape.tokens, shape.batch, context));
+    if (shape.prompt && prompts_free_) return 0.0;
+    if (!shape.prompt && role_ == Role::block_drafting && charge_ != Drafting::block) {
+      throw DomainError(name_ + ": the drafter drafts all tokens at once - set the drafter to block");
     }
-    return inside_us(surface_of(shape).drafting(shape.tokens, shape.batch, context));
+    const PairSurface& pair = surface_of(shape);
+    if (shape.prompt && (role_ == Role::autoregressive_drafting || pair.has_drafter_pass())) {
+      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context));
+    }
+    return inside_us(pair.drafting(shape.tokens, shape.batch, context));
   }
 
  private:
+  static bool reads_no_prompts(const TimedPair& pair, Role role) {
+    const ModelShape* draft = shape_named(pair.models, pair.draft);
+    return role == Role::head_drafting || pair.host || (draft != nullptr && draft->head.stages > 0);
+  }
   static std::optional<PairSurface> prompt_surface(const TimedPair& pair, Role role) {
     if (!pair.prompts) return std::nullopt;
-    return PairSurface(pair.prompts->profile, pair.models, pair.target, pair.draft, role, pair.prompts->sheet);
+    return PairSurface(pair.prompts->profile, pair.models, pair.target, pair.draft, role, pair.prompts->sheet,
+                       pair.host);
   }
   [[nodiscard]] const PairSurface& surface_of(const StepShape& shape) const {
     return shape.prompt && prompts_ ? *prompts_ : pair_;
@@ -358,6 +407,7 @@ class SurfaceTimes final : public ForwardPassTimes {
   Drafting charge_;
   PairSurface pair_;
   std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
+  bool prompts_free_;                   ///< for the drafter
   double verification_;
   std::optional<MemoryLimit> memory_;  ///< empty: not checked
 };
@@ -370,7 +420,7 @@ std::optional<DeployedModels> deployed_models(const Profile& profile, const Time
   if (target == nullptr || !target_deployment) return std::nullopt;
   DeployedModels models{
       .target = *target, .draft = {}, .target_deployment = *target_deployment, .draft_deployment = {}};
-  if (drafting == Role::head_drafting) return models;
+  if (drafting == Role::head_drafting || pair.host) return models;
   const ModelShape* draft = counted_shape(pair, pair.draft);
   const auto draft_deployment = deployment_of(profile, pair, pair.draft, pair.sheet.draft);
   if (draft == nullptr || !draft_deployment) return std::nullopt;

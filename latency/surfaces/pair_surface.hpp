@@ -33,6 +33,10 @@ namespace foredraft::latency {
 /// Throws DomainError for a drafter whose forward passes cannot be timed.
 [[nodiscard]] Role drafting_role(const Drafter& drafter);
 
+/// The role in which a draft that is asked to be autoregressive drafts: a head that fills a block and a drafter on the
+/// host do so at once.
+[[nodiscard]] Role drafting_role(Role asked, const ModelShape* draft, bool host);
+
 /// The name of the drafter of one of the three drafting roles.
 [[nodiscard]] std::string_view drafter_word(Role drafting);
 
@@ -54,6 +58,16 @@ struct PromptSheet {
   SheetPair sheet;
 };
 
+/// A drafter without a model, which looks up its drafts on the host: n-grams of the text, suffixes of earlier texts.
+struct HostDrafter {
+  double request_us = 0.0;        ///< of an iteration of one request
+  double context_token_us = 0.0;  ///< and of each token of its context that is searched
+};
+
+/// One thread of vLLM's n-gram drafter searches 66.3 M tokens in 70.3 ms (vllm-project/vllm#56732). A suffix tree does
+/// not search the context: an upper bound.
+[[nodiscard]] inline HostDrafter default_host_drafter() { return {.context_token_us = 1.06e-3}; }
+
 /// Models, data-sheet settings and limits.
 struct TimedPair {
   std::string target, draft;
@@ -64,6 +78,7 @@ struct TimedPair {
   std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
   /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
   double verification = 1.0;
+  std::optional<HostDrafter> host = {};  ///< in place of a draft model
 };
 
 /// Times of one iteration of speculation, and of the decode step that it replaces, at one batch size and context.
@@ -82,11 +97,13 @@ struct IterationTimes {
 /// Times of a target and its drafter.
 class PairSurface {
  public:
-  /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface.
+  /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface, and
+  /// for a head that fills a block (HeadInputs::block_size) in another role.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-              const std::string& drafter, Role drafting, const SheetPair& sheet = {});
+              const std::string& drafter, Role drafting, const SheetPair& sheet = {},
+              const std::optional<HostDrafter>& host = {});
   PairSurface(const Profile& profile, const TimedPair& pair, Role drafting)
-      : PairSurface(profile, pair.models, pair.target, pair.draft, drafting, pair.sheet) {}
+      : PairSurface(profile, pair.models, pair.target, pair.draft, drafting, pair.sheet, pair.host) {}
 
   /// Every time of an iteration, gamma >= 1, by the functions below.
   [[nodiscard]] IterationTimes iteration(std::int64_t gamma, std::int64_t batch, std::int64_t context,
@@ -104,6 +121,10 @@ class PairSurface {
   /// All drafts of an iteration, gamma >= 1. For an autoregressive drafter, if that was not measured, gamma passes.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
+  /// What the time of all drafts is spent on; nullopt unless it is from a data sheet.
+  [[nodiscard]] std::optional<PassParts> drafting_parts(std::int64_t gamma, std::int64_t batch,
+                                                        std::int64_t context) const;
+
   /// Tokens that the drafter reads besides its drafts, as in the profile's engine; nullopt if it does not state them,
   /// or for a drafter that is not autoregressive. This pass follows the target's, so its weights are in no cache. If
   /// one draft in the loop takes longer than a pass by itself, so does this one, less what computing hides.
@@ -116,9 +137,10 @@ class PairSurface {
   /// Sampling of one token of each sequence without speculation; nullopt likewise.
   [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
 
-  /// One pass of an autoregressive drafter over `tokens` tokens of each sequence: prefill. Throws DomainError for
-  /// another drafter.
+  /// One pass of an autoregressive drafter over `tokens` tokens of each sequence, or of a head that fills a block over
+  /// their hidden states: prefill. Throws DomainError for another drafter.
   [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+  [[nodiscard]] bool has_drafter_pass() const { return drafter_pass_.has_value(); }
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
@@ -138,10 +160,11 @@ class PairSurface {
   /// of the target with the fastest and the slowest verification, where these differ
   std::optional<std::pair<CostSurface, CostSurface>> bounds_;
   std::optional<CostSurface> drafting_;
-  /// for an autoregressive drafter, unless only its drafting is known
+  /// for an autoregressive drafter, unless only its drafting is known, and for a head that fills a block
   std::optional<CostSurface> drafter_pass_;
   std::optional<VerificationSurface> sampling_;
   std::optional<EngineLoop> loop_;
+  std::optional<HostDrafter> host_;
 };
 
 /// The models of a pair as their forward passes run: of a data sheet as the pair asks for, of a profile that holds only

@@ -138,6 +138,23 @@ double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& 
   return static_cast<double>(operations.passes(point)) * attained.step_us + sum;
 }
 
+PassParts pass_parts(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,
+                     const Attained& attained) {
+  std::array<double, step_parts> us{};
+  PassParts parts{.passes = operations.passes(point)};
+  for (std::int64_t pass = 0; pass < parts.passes; ++pass) {
+    for (const StepOperator& one : operations.operators(point, pass)) {
+      us.at(static_cast<std::size_t>(one.part)) += one.count * operator_us(one, operations.devices(), peaks, attained);
+    }
+  }
+  const auto of = [&us](StepPart part) { return us.at(static_cast<std::size_t>(part)); };
+  parts.inputs_us = of(StepPart::inputs);
+  parts.layers_us = of(StepPart::layers);
+  parts.vocabulary_us = of(StepPart::vocabulary);
+  parts.overhead_us = static_cast<double>(parts.passes) * attained.step_us;
+  return parts;
+}
+
 namespace {
 
 constexpr double min_nvlink_bytes_per_s = 100e9;

@@ -261,6 +261,7 @@ TEST_CASE("a document of the answer at a load is as its schema says, whatever th
             .at("gamma")
             .is_null());
   CHECK(load_document(folder, two_gpus + load).at("gpus") == 2);
+  CHECK(load_document(folder, llama + load + "--target-format nvfp4").at("notes").size() == 1);
   CHECK(load_document(folder, llama + load + "--memory-utilization 0.1").at("gammas").at(0).at("fits") == false);
 }
 

@@ -101,6 +101,21 @@ TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and t
   CHECK(json_problem(object(257)) == "f:1: more than 256 keys in one object");
 }
 
+TEST_CASE(
+    "a large document may have any number of keys, and is read in a time that grows little faster than its size") {
+  std::string text = "{\"z\": 1";
+  constexpr int keys = 100'000;
+  for (int key = 0; key < keys; ++key) text += ", \"model.layers." + std::to_string(key) + ".weight\": {}";
+  text += ", \"z\": 2}";
+  ProblemList problems("f");
+  const Json json = parse_large_json(text, problems);
+  CHECK(problems.empty());
+  CHECK(json.size() == keys + 1);
+  CHECK(json.at("z") == 2);  // of equal keys the last one
+  CHECK(parse_large_json("{\"a\": " + std::string(100, '['), problems).is_discarded());
+  CHECK_THAT(problems.text(), Catch::Contains("nested deeper than 64 levels"));
+}
+
 TEST_CASE("a text that is no JSON is refused with line, column and what stands there") {
   CHECK(json_problem("") == "f:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
   CHECK(json_problem(" \n ") == "f:2: syntax: invalid JSON at column 2 (unexpected end of the text)");

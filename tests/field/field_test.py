@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of posted_cases.py and more_cases.py and checks what is answered: numbers, first line, exit code, length.
+"""Runs the cases of posted_cases.py, more_cases.py and drafter_cases.py and checks what is answered: numbers, first line,
+exit code, length.
 
 Usage: field_test.py PROGRAM [CASE]...
 
@@ -22,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-import posted_cases  # noqa: F401 (fills the table, as does the next)
+import posted_cases  # noqa: F401 (fills the table, as do the next)
+import drafter_cases  # noqa: F401
 import more_cases  # noqa: F401
 from paths import values
 from schemas import differences

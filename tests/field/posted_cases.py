@@ -66,6 +66,29 @@ case("07 without its plain run", "advise run.csv", files={"run.csv": "\n".join(
      json={"causes": has("drafter_fault"), "warnings[code=W14].message": has("position 1")},
      first=[r"\boff\b"], forbidden=[r"smaller K", r"it pays where", r"minutes at K = 1\b"])
 
+# Steps 220, 1.818 tokens each; 400/(200/30 + 200/25) = 27.27 over 20 tokens/s; an iteration 14.667 s / 220.
+case("08 mtp-bench.py", "advise on.txt --plain off.txt", "08-mtp-bench-py",
+     json={"verification_steps": 220, "tokens_per_iteration.observed": near(1.818, 0.0005), "loads#": 1,
+           "loads[0].speedup.measured": near(1.364), "loads[0].iteration_ms": near(66.67), "loads[0].plain_ms": near(50)},
+     text=[r"1\.36x?"])
+
+# Tokens of an iteration 2.50, TPOT 10 ms.
+MTP3 = {"tokens_per_iteration.observed": near(2.5, 1e-6), "loads#": 1, "loads[0].iteration_ms": near(25)}
+case("09 TensorRT-LLM's benchmark_serving", "advise mtp3.txt", "09-trtllm-benchmark-serving",
+     json=MTP3 | {"loads[0].runs[0].tpot_ms": near(10), "loads[batch=4].gamma": None})
+TRTLLM_PLAIN = (INPUTS / "09-trtllm-benchmark-serving/mtp3.txt").read_text().replace(
+    "2.50\n", "1.00\n").replace("2.48\n", "1.00\n").replace("10.00\n", "20.00\n").replace("25.00\n", "20.00\n")
+case("09 with its plain run", "advise mtp3.txt --plain plain.txt", "09-trtllm-benchmark-serving",
+     files={"plain.txt": TRTLLM_PLAIN}, json=MTP3 | {"loads[0].speedup.measured": near(2.0), "loads[0].plain_ms": near(20)},
+     text=[r"2\.00x"])
+
+ONE_RUN = {"logs#": 1, "logs[0].observations#": 1}
+RUN = "logs[0].observations[0]."
+# 385 tokens/s at 10 ms each: 3.85 at once.
+case("10 console of AIPerf", "import run.txt", "10-aiperf-console", lines=0, any_order=False, json=ONE_RUN | {
+    RUN + "times.tpot_ms": near(10), RUN + "times.ttft_ms": near(50), RUN + "times.output_tokens_per_s": near(385),
+    RUN + "requests": near(3.85), RUN + "decoding": "unknown"})
+
 # 2000 steps, 3200 accepted of 4000; 1800 and 1400 of 2000.
 SCRAPES = {"verification_steps": 2000, "gamma_observed": 2, "tokens_per_iteration.observed": near(2.60, 1e-6),
            "marginal[0].value": near(0.90, 1e-6), "marginal[1].value": near(0.70, 1e-6), "warnings[code=W02]#": 0}
@@ -135,6 +158,80 @@ case("26 every K loses", "advise run.csv", "26-off-verdict",
            "loads[0].speedup_by_gamma[gamma=4].value": near(0.604), "loads[0].speedup_by_gamma[*].value":
            named("at most 1.05", lambda found: found is None or found <= 1.05)},
      first=[r"\boff\b"], text=[r"0\.70", r"0\.60"], forbidden=[r"smaller K", r"no K gains more than [1-9]"])
+
+# ---------------------------------------------------------------- other formats
+
+
+def reads(name, file, **fields):
+    """A file of 25-other-formats is one run with these fields of its observation."""
+    case(f"25 {name}", f"import {file}", "25-other-formats", lines=0, any_order=False,
+         json=ONE_RUN | {RUN + path.replace("__", "."): right for path, right in fields.items()})
+
+
+# TPOT 10 ms, 2.50 tokens an iteration: 25 ms; 1.5 / 0.5 drafts.
+reads("EvalScope", "evalscope.json", times__tpot_ms=near(10), times__output_tokens_per_s=near(780), concurrency=near(8),
+      acceptance_length=near(2.5, 1e-9), gamma=3, times__iteration_ms=near(25))
+reads("InferenceX", "inferencex.json", times__tpot_ms=near(10.2, 1e-9), concurrency=near(8), decoding="speculative",
+      drafter="mtp", acceptance=None)
+case("25 InferenceX without speculation", "import none.json", lines=0, any_order=False, files={"none.json": (
+    INPUTS / "25-other-formats/inferencex.json").read_text().replace("mtp", "none")}, json={RUN + "decoding": "plain"})
+# 400 - 240 steps, 480/160 drafts each, 1000/20 ms.
+reads("LM Studio", "lmstudio.json", acceptance__steps=160, acceptance__accepted_tokens=240, acceptance__drafted_tokens=480,
+      gamma=3, times__tpot_ms=near(50), decoding="speculative")
+# 100 steps, 85 + 65 of 200.
+reads("spec-bench of ik_llama.cpp", "ik-spec-bench.md", acceptance__steps=100, acceptance__accepted_tokens=150,
+      acceptance__drafted_tokens=200, acceptance__accepted_at=[85, 65], gamma=2, times__tpot_ms=near(10), drafter="mtp",
+      stratum__category="code")
+# 1000/50, measured through the API.
+reads("llama-benchy", "llama-benchy.md", decoding="unknown", times__tpot_ms=near(20), requests=near(1))
+# 2.560/128 and 2.660/128 s a step, at 64 and 576 tokens of context.
+case("25 llama-sweep-bench", "import sweep-bench.md", "25-other-formats", lines=0, any_order=False, json={
+    "logs[0].observations#": 2, "logs[0].observations[*].decoding": "plain", RUN + "times.iteration_ms": near(20.0, 1e-6),
+    "logs[0].observations[1].times.iteration_ms": near(20.78), RUN + "stratum.context_tokens": near(64)})
+# 1800/1.8 steps of 3000/1000 drafts.
+reads("metrics of TensorRT-LLM", "trtllm.prom", acceptance__steps=1000, acceptance__accepted_tokens=1800, gamma=3)
+case("25 what they say", "advise trtllm.prom", "25-other-formats", json={
+    "verification_steps": 1000, "gamma_observed": 3, "tokens_per_iteration.observed": near(2.8, 1e-6)})
+# 60/40.
+case("25 records in an array", "advise own-records-array.json", "25-other-formats",
+     json={"tokens_per_iteration.observed": near(2.5, 1e-6), "loads[0].speedup.measured": near(1.5),
+           "recommendation.gamma": 3}, first=[r"K = 3\b", r"1\.50x"])
+
+# ---------------------------------------------------------------- tables in any headings
+
+# 78/50 and 96/50; tau 2.3 and 3.1.
+MARKDOWN = """| Config | tok/s | AL | acc |
+|---|---:|---:|---:|
+| **baseline** | 50.0 | - | - |
+| MTP K=2 | 78.0 | 2.30 | 65.0% |
+| MTP K=4 | 96.0 | 3.10 | 52.5% |
+"""
+TABLE = {"recommendation.gamma": 4, "loads#": 1, "loads[0].runs[gamma=2].speedup.measured": near(1.56),
+         "loads[0].runs[gamma=4].speedup.measured": near(1.92), "warnings[code=W22].message": has("tok/s", "read as")}
+case("table in Markdown", "advise posted.md", files={"posted.md": MARKDOWN},
+     json=TABLE | {"loads[0].runs[gamma=4].tokens_per_iteration": near(3.1, 1e-6)}, first=[r"K = 4\b", r"1\.92x"])
+case("table in columns", "advise posted.txt", files={"posted.txt": "K     t/s     tau\n0     50.0    1.00\n2     78.0    2.30\n"
+                                                                 "4     96.0    3.10\n"},
+     json=TABLE | {"warnings[code=W22].message": has("t/s")}, first=[r"K = 4\b"])
+case("table in CSV", "advise posted.csv", files={"posted.csv": "num_spec_tokens,ms/token,acceptance rate\nnone,20.0,\n"
+                                                              "2,12.82,0.65\n4,10.417,0.525\n"},
+     json=TABLE | {"warnings[code=W22].message": has("ms/token"),
+                   "loads[0].runs[gamma=4].tokens_per_iteration": near(3.1, 1e-6)}, first=[r"K = 4\b"])
+# 700/400 at 8 users, 90/50 at 1: the speeds of all rise with the load.
+case("table of several loads", "advise posted.md", files={"posted.md": """| users | spec tokens | throughput |
+|---|---|---|
+| 1 | off | 50 |
+| 8 | off | 400 |
+| 1 | 3 | 90 |
+| 8 | 3 | 700 |
+"""}, json={"loads#": 2, "loads[batch=1].speedup.measured": near(1.8), "loads[batch=8].speedup.measured": near(1.75)},
+     first=[r"K = 3\b"])
+# At one load above 1 nobody knows.
+case("table that says too little", "advise posted.md", files={"posted.md": """| c | K | tok/s |
+|---|---|---|
+| 8 | 0 | 400 |
+| 8 | 3 | 700 |
+"""}, exit=(2,), lines=0, text=[r"tok/s", r"total tok/s", r"tok/s per request"])
 
 # ---------------------------------------------------------------- hostile
 

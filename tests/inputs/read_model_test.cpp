@@ -40,6 +40,12 @@ activation = "silu"
 positions = "rotary"
 )";
 
+latency::Profile data_sheet() {
+  latency::Profile profile;
+  profile.source = latency::Source::datasheet;
+  return profile;
+}
+
 latency::ModelShape shipped(const char* name) { return latency::find_model(latency::model_registry(), name); }
 
 }  // namespace
@@ -104,6 +110,22 @@ TEST_CASE("what is no model is an InputError that says what to do") {
   CHECK_THROWS_MATCHES(read_model(file), InputError, Says(file + ": model_type: unknown architecture \"lama\""));
   write_text(folder / "broken.toml", "mine = 3\n");
   CHECK_THROWS_AS(read_model(folder / "broken.toml"), InputError);
+}
+
+TEST_CASE("a config.json of an unknown architecture is read as the one that is assumed, and nothing else is") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "config.json", models = folder / "mine.toml";
+  std::string unknown = llama_config;
+  unknown.replace(unknown.find("llama"), 5, "alpaca");
+  write_text(file, unknown);
+  write_text(models, "[\"mine\"]\n" + own_model);
+  CHECK_THROWS_WITH(read_model(file), Catch::Contains("--assume llama"));
+  const ReadModel read = read_model(file, "llama");
+  CHECK(read.shape.d_model == 2048);
+  CHECK(read.notes == std::vector<std::string>{"model_type: \"alpaca\" is read as llama, which is assumed"});
+  for (const std::string& other : {std::string("qwen3-8b"), std::string("Qwen/Qwen3-8B"), models}) {
+    CHECK_THROWS_WITH(read_model(other, "llama"), Catch::Contains("is no config.json"));
+  }
 }
 
 TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note that says which") {
@@ -176,6 +198,58 @@ TEST_CASE("a head stands on a target of its width alone") {
   CHECK(head_problem(shipped("llama-3.3-70b"), shipped("eagle3-llama-3.1-8b")) ==
         "eagle3-llama-3.1-8b reads hidden states of width 4096, those of llama-3.3-70b have 8192 - take the head of "
         "this target");
+}
+
+TEST_CASE("the draft mtp is the head of the target's own layers, stored and split as the target") {
+  tests::TemporaryFolder folder;
+  const std::string text = R"({"model_type": "qwen3", "hidden_act": "silu", "hidden_size": 64, "intermediate_size": 96,
+      "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500,
+      "quantization_config": {"quant_method": "fp8"}})";
+  write_text(folder / "plain.json", text);
+  const latency::Profile sheet = data_sheet();
+  const DeployedPair without = read_pair({.target = folder / "plain.json", .draft = "mtp"}, sheet);
+  REQUIRE(without.head_problem);
+  CHECK(brief(*without.head_problem).starts_with("plain has no layers for drafting"));
+
+  write_text(folder / "moe.json", R"({"model_type": "glm4_moe", "hidden_act": "silu", "hidden_size": 64,
+      "intermediate_size": 96, "moe_intermediate_size": 32, "n_routed_experts": 8, "num_experts_per_tok": 2,
+      "n_shared_experts": 1, "first_k_dense_replace": 1, "num_hidden_layers": 4, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 500, "num_nextn_predict_layers": 1,
+      "quantization_config": {"quant_method": "fp8"}})");
+  const DeployedPair pair =
+      read_pair({.target = folder / "moe.json", .draft = "mtp", .deployment = {.target_tp = 2}}, sheet);
+  CHECK_FALSE(pair.head_problem);
+  CHECK(pair.draft == "mtp-moe");
+  CHECK(pair.draft_deployment == pair.target_deployment);
+  CHECK(pair.draft_deployment.weights == latency::NumberFormat::fp8);
+  CHECK(pair.draft_deployment.tensor_parallel == 2);
+  CHECK(read_pair(
+            {.target = folder / "moe.json",
+             .draft = "mtp",
+             .deployment = {.target_format = latency::NumberFormat::fp8, .draft_format = latency::NumberFormat::int4}},
+            sheet)
+            .draft_deployment.weights.layers() == latency::NumberFormat::int4);
+  CHECK(pair.max_drafts == 0);
+}
+
+TEST_CASE(
+    "a draft that fills a block says how much one pass drafts, and reads the target's tables as they are stored") {
+  tests::TemporaryFolder folder;
+  write_text(folder / "block.json", R"({"architectures": ["DFlashDraftModel"], "block_size": 8,
+      "dflash_config": {"target_layer_ids": [1, 17, 33]}, "model_type": "qwen3", "hidden_act": "silu",
+      "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 3, "num_attention_heads": 32,
+      "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151936, "dtype": "bfloat16"})");
+  const DeployedPair pair = read_pair({.target = "qwen3-8b",
+                                       .draft = folder / "block.json",
+                                       .deployment = {.target_format = latency::NumberFormat::int8}},
+                                      data_sheet());
+  CHECK(pair.max_drafts == 7);
+  CHECK(pair.at_once);
+  REQUIRE_FALSE(pair.notes.empty());
+  CHECK(brief(pair.notes.back()) == "block: one pass drafts a block of up to 7 tokens");
+  CHECK(pair.draft_deployment.weights.layers() == latency::NumberFormat::bf16);
+  CHECK(pair.draft_deployment.weights.of(latency::ModelPart::vocabulary) ==
+        pair.target_deployment.weights.of(latency::ModelPart::vocabulary));
 }
 
 TEST_CASE("a shipped name means the formats of its checkpoint, which a note says, unless others are stated") {

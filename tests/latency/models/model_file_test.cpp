@@ -187,7 +187,7 @@ TEST_CASE("the shipped models are sound, have unique names and stand in order") 
     CHECK(shape_problems(shape).empty());
     last = shape.name;
   }
-  CHECK(model_registry().size() == 58);
+  CHECK(model_registry().size() == 79);
 }
 
 TEST_CASE("an unknown model is answered with the nearest one") {

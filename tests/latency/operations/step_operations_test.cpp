@@ -194,6 +194,49 @@ TEST_CASE("block and head drafting have operators in every format, with windows,
   CHECK(named(split, "gather logits").bytes == 2.0 * 2 * 10);
 }
 
+TEST_CASE("a head fills a block in one pass: verified tokens as keys and values, logits of its drafts") {
+  ModelShape shape = tests::tiny_head();
+  shape.head = {.hidden_states = 3, .block_size = 8};
+  const auto block = [&shape](const ForwardPassPoint& point, const Deployment& deployment = {}) {
+    return ForwardPassOperations(shape, Role::block_drafting, deployment).operators(point);
+  };
+  // Four drafts of two sequences: five verified tokens of 3 x 8 values each, five queries behind ten positions.
+  const auto four = block({2, 4, 10});
+  CHECK(named(four, "input from hidden states").flop == 2.0 * 2 * 5 * 24 * 8);
+  CHECK(named(four, "keys and values of hidden states").flop == 2.0 * 2 * 5 * 8 * 8);
+  CHECK(named(four, "qkv").flop == 2.0 * 2 * 5 * 8 * 16);
+  CHECK(named(four, "attention").flop == 4.0 * 2 * 5 * 15 * 4 * 2);
+  CHECK(named(four, "vocabulary").flop == 2.0 * 2 * 4 * 8 * 10);
+  CHECK(named(four, "choose token").bytes == 2 * 4 * (2.0 * 10 + 4));
+  CHECK(named(four, "vocabulary").part == StepPart::vocabulary);
+  CHECK(named(four, "input from hidden states").part == StepPart::inputs);
+  CHECK(named(four, "qkv").part == StepPart::layers);
+  CHECK(named(block({2, 4, 10}, {.weights = NumberFormat::int4, .tensor_parallel = 2}), "qkv").flop ==
+        named(four, "qkv").flop / 2);
+  CHECK_NOTHROW(block({1, 7, 0}));
+  CHECK_THROWS_MATCHES(block({1, 8, 0}), DomainError, Says("drafts at most 7 tokens, not 8"));
+
+  // Where the position of the known token drafts too, there is one query fewer; corrections are read draft by draft.
+  shape.head.anchor_drafts = true;
+  shape.head.correction_parameters = 30;
+  CHECK(named(block({2, 4, 10}), "qkv").flop == 2.0 * 2 * 4 * 8 * 16);
+  CHECK(named(block({2, 4, 10}), "correction of logits").count == 4.0);
+  CHECK(named(block({2, 4, 10}), "correction of logits").bytes == 2.0 * 30 + 2.0 * 2 * 10 * 2);
+  CHECK(named(block({2, 4, 10}), "choose token").count == 4.0);
+  CHECK_NOTHROW(block({1, 8, 0}));
+
+  // Prompts: keys and values alone.
+  const auto prompt = ForwardPassOperations(shape, Role::decoder_pass, {}).operators({1, 100, 0});
+  CHECK(named(prompt, "keys and values of hidden states").flop == 2.0 * 100 * 8 * 8);
+  CHECK(named(prompt, "vocabulary").count == 0.0);
+
+  // P-EAGLE: five verified tokens and three masks through all layers, of which the first is wide.
+  shape.head = {.wide_attention = true, .block_size = 8, .anchor_drafts = true};
+  shape.layers = 2;
+  CHECK(named(block({2, 4, 10}), "qkv").flop == 2.0 * 2 * 8 * 16 * 16);
+  CHECK(named(block({2, 4, 10}), "down").flop == 2.0 * 2 * 8 * 12 * 8);
+}
+
 TEST_CASE("learned positions, layer norms and biases count as in the program") {
   ModelShape shape = tests::tiny_encoder_decoder();
   shape.architecture = Architecture::decoder;
@@ -212,8 +255,13 @@ TEST_CASE("weights as stored are the parameters, and those of a step what a prog
   for (const ModelShape& shape : model_registry()) {
     if (shape.architecture == Architecture::encoder_decoder) continue;
     INFO(shape.name);
-    CHECK(weight_bytes(shape, fp16) == 2.0 * parameters(shape));
-    CHECK(step_bytes(shape, fp16) == 2 * step_parameters(shape));
+    // Weights that mix residual streams stay in fp32: of 2 blocks a layer.
+    const auto streams = static_cast<double>(shape.residual_streams);
+    const double mixing =
+        streams == 1.0 ? 0.0
+                       : 2.0 * static_cast<double>(shape.layers * shape.d_model) * streams * streams * (streams + 2.0);
+    CHECK(weight_bytes(shape, fp16) == 2.0 * (parameters(shape) + mixing));
+    CHECK(step_bytes(shape, fp16) == 2 * (step_parameters(shape) + mixing));
   }
   // 32 layers of 218,103,808 matrix elements in 4.125 bits; 65 norms of 4096 and both tables in 16.
   const ModelShape& llama = find_model(model_registry(), "llama-3.1-8b");

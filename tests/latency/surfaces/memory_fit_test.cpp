@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <optional>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
@@ -25,6 +26,44 @@ TEST_CASE("weights of 141 GB do not fit into 80 GB, and fit on two devices") {
   CHECK(max_batch({&shape, {}}, no_drafter(), 1, 1000, 80e9) == 0);
   CHECK(max_batch({&shape, {.tensor_parallel = 2}}, no_drafter(), 1, 1000, 80e9) > 0);
   CHECK(max_batch({&shape, {.weights = NumberFormat::int4}}, no_drafter(), 1, 1000, 80e9) > 0);
+}
+
+TEST_CASE("what is deployed fits, and what is not does not: weights over devices against nine tenths of their memory") {
+  struct Deployed {
+    const char* model;
+    std::optional<WeightFormats> weights;  ///< empty: as published
+    std::int64_t devices;
+    double memory_gb;  ///< of one device, as its maker prints it
+    bool fits;
+  };
+  constexpr double rtx_4090 = 24, h100 = 80, h200 = 141, b200 = 180, b300 = 288;
+  for (const Deployed& one : {
+           Deployed{"gpt-oss-120b", {}, 1, h100, true},                    // 65.2 of 72 GB
+           Deployed{"gpt-oss-20b", {}, 1, rtx_4090, true},                 // 13.8 of 21.6
+           Deployed{"deepseek-v3", {}, 8, h100, false},                    // 84.1 of 72
+           Deployed{"deepseek-v3", {}, 8, h200, true},                     // 84.1 of 126.9
+           Deployed{"qwen3-235b-a22b", NumberFormat::fp8, 4, h100, true},  // 59.1 of 72
+           Deployed{"qwen3-235b-a22b", {}, 4, h100, false},                // 117.5 of 72
+           Deployed{"llama-3.3-70b", {}, 1, h200, false},                  // 141.1 of 126.9
+           Deployed{"llama-3.3-70b", {}, 4, h100, true},                   // 35.3 of 72
+           Deployed{"deepseek-v4-flash", {}, 4, h100, true},               // 38.9 of 72
+           Deployed{"deepseek-v4-pro", {}, 8, h100, false},                // 106.2 of 72
+           Deployed{"deepseek-v4-pro", {}, 8, h200, true},                 // 106.2 of 126.9
+           Deployed{"kimi-k2.5", {}, 8, h200, true},                       // 74.3 of 126.9
+           Deployed{"kimi-k3", {}, 8, b200, false},                        // 195 of 162
+           Deployed{"kimi-k3", {}, 8, b300, true},                         // 195 of 259.2
+           Deployed{"glm-5", {}, 8, h200, false},                          // 186 of 126.9
+           Deployed{"glm-5", NumberFormat::fp8, 8, h200, true},            // 93.2 of 126.9
+           Deployed{"llama-4-scout", NumberFormat::int4, 1, h100, true},   // 57.7 of 72
+           Deployed{"qwen3-8b", {}, 1, 16, false},                         // 16.4 of 14.4
+       }) {
+    const ModelShape shape = shipped(one.model);
+    const WeightFormats published = shape.native_formats.value_or(NumberFormat::bf16);
+    const Deployment split{.weights = one.weights.value_or(published), .tensor_parallel = one.devices};
+    INFO(one.model << ": " << weight_bytes_per_device(shape, split) / 1e9 << " GB on each of " << one.devices);
+    const std::int64_t batch = max_batch({&shape, split}, no_drafter(), 1, 4096, 0.9e9 * one.memory_gb);
+    CHECK((batch > 0) == one.fits);
+  }
 }
 
 TEST_CASE("the largest batch fits and one more does not") {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/decoding_cost.hpp"
+#include "foredraft/cost.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
@@ -28,6 +30,14 @@ void add_step(Profile& profile, const std::string& model, Role role, std::int64_
        timing_of(
            {.name = "given", .summary = {.samples = 1, .median_us = us, .median_ci95_us = {us, us}}, .samples_us = {}},
            0.0, 0.0, 0.0)});
+}
+
+Profile made_up_sheet() {
+  Profile sheet{.source = Source::datasheet, .identity = {}, .device = {}, .limits = {}};
+  sheet.device.name = "sheet";
+  sheet.limits.memory_bandwidth_bytes_per_s = {.value = 1e12, .ci95 = {}, .origin = "made up"};
+  sheet.limits.matrix_peak_fp16_flop_per_s = {.value = 100e12, .ci95 = {}, .origin = "made up"};
+  return sheet;
 }
 
 }  // namespace
@@ -169,10 +179,7 @@ TEST_CASE("sampling comes from where the worse known of its draws and its verifi
 }
 
 TEST_CASE("blocks and heads draft by their own passes") {
-  Profile sheet{.source = Source::datasheet, .identity = {}, .device = {}, .limits = {}};
-  sheet.device.name = "sheet";
-  sheet.limits.memory_bandwidth_bytes_per_s = {.value = 1e12, .ci95 = {}, .origin = "made up"};
-  sheet.limits.matrix_peak_fp16_flop_per_s = {.value = 100e12, .ci95 = {}, .origin = "made up"};
+  const Profile sheet = made_up_sheet();
   const PairSurface block(sheet, model_registry(), "transformer-base", "specdec-drafter-12-2", Role::block_drafting);
   const PairSurface one_by_one(sheet, model_registry(), "transformer-base", "transformer-base-12-2",
                                Role::autoregressive_drafting);
@@ -185,6 +192,50 @@ TEST_CASE("blocks and heads draft by their own passes") {
   CHECK(growth(one_by_one) > 3.9);
   CHECK(growth(heads) == Approx(4.0).epsilon(foredraft::tests::second_route));
   CHECK(block.drafting(4, 1, 60).origin == Origin::roofline);
+}
+
+TEST_CASE("a head that fills a block takes one pass a draft, and prompts as keys and values alone") {
+  const Profile sheet = made_up_sheet();
+  ModelShape block = find_model(model_registry(), "eagle-llama-3.1-8b");
+  block.name = "block";
+  block.layers = 3;
+  block.head = {.hidden_states = 3, .block_size = 8};
+  const TimedPair models{
+      .target = "llama-3.1-8b", .draft = "block", .models = {find_model(model_registry(), "llama-3.1-8b"), block}};
+  const PairSurface pair(sheet, models, Role::block_drafting);
+  CHECK(pair.drafting(7, 1, 500).time_us < 1.05 * pair.drafting(1, 1, 500).time_us);
+  CHECK(pair.drafter_pass(7, 1, 500).time_us < 0.3 * pair.drafting(7, 1, 500).time_us);
+  const PassParts parts = pair.drafting_parts(7, 1, 500).value();
+  CHECK(parts.passes == 1);
+  CHECK(parts.inputs_us + parts.layers_us + parts.vocabulary_us + parts.overhead_us ==
+        Approx(pair.drafting(7, 1, 500).time_us).epsilon(foredraft::tests::second_route));
+  CHECK_THROWS_AS(pair.drafting(8, 1, 500), DomainError);
+  CHECK_THROWS_WITH(PairSurface(sheet, models, Role::autoregressive_drafting),
+                    Catch::Contains("set the drafter to block"));
+
+  // A scenario that names no drafter is charged the same pass, but a server must say that drafts take one.
+  LookedUpTimes asked;
+  const auto times = [&](const Drafter& drafter) { return surface_times(sheet, "sheet", models, drafter); };
+  const DecodingCost charged = times(AutoregressiveDrafter{})->cost(asked, 4, Convention::bonus).value();
+  CHECK(4.0 * charged.draft_pass == Approx(times(BlockDrafter{})->cost(asked, 4, Convention::bonus)->draft_pass)
+                                        .epsilon(foredraft::tests::second_route));
+  CHECK_THROWS_AS(times(AutoregressiveDrafter{})->drafter_us({.batch = 1, .tokens = 1, .context = 500}), DomainError);
+  CHECK_NOTHROW(times(AutoregressiveDrafter{})->drafter_us({.batch = 1, .tokens = 500, .context = 0, .prompt = true}));
+}
+
+TEST_CASE("drafts that the host looks up take its time, whatever their length, and no memory") {
+  const TimedPair models{.target = "llama-3.1-8b",
+                         .draft = "ngram",
+                         .models = model_registry(),
+                         .host = HostDrafter{.request_us = 3.0, .context_token_us = 0.01}};
+  Profile sheet = made_up_sheet();
+  sheet.device.memory_bytes.value = 80e9;
+  const PairSurface pair(sheet, models, Role::block_drafting);
+  CHECK(pair.drafting(1, 2, 100).time_us == 8.0);
+  CHECK(pair.drafting(9, 2, 100).time_us == 8.0);
+  CHECK(pair.drafting_parts(9, 2, 100)->passes == 0);
+  CHECK(pair.drafting_parts(9, 2, 100)->host_us == 8.0);
+  CHECK_FALSE(memory_limit(sheet, models, Role::block_drafting, 0.9)->models.draft);
 }
 
 TEST_CASE("an engine's loop draws a token at every verified position, and catches up while weights still come") {

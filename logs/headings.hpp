@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Headings of tables as people write them.
+namespace foredraft::logs {
+
+/// What a column means. Those that may mean several things are told by their values (tables.cpp), else refused.
+enum class Meaning {
+  ignored,  ///< no heading of the table: not read
+  // the arm
+  gamma,
+  name,  ///< of the arm: "plain", "MTP K=3"
+  // the load and the prompts
+  concurrency,
+  category,
+  prompt_tokens,
+  output_tokens,
+  context_tokens,
+  temperature,
+  benchy_test,  ///< "tg128 (c5) @ d1024"
+  // speeds and times
+  speed,  ///< output tokens/s: of all requests or of each
+  total_speed,
+  request_speed,
+  tpot,
+  inter_token,  ///< of an iteration or of a token
+  iteration,
+  ttft,
+  duration,
+  // acceptance
+  length,
+  accepted_per_step,
+  mean_accepted,  ///< one of the two above
+  rate,
+  steps,
+  drafted,
+  accepted,   ///< a number, or "150/200"
+  positions,  ///< a list
+  position,   ///< one of them, Column::position
+};
+
+/// A column as its heading says.
+struct Column {
+  std::string heading = {};  ///< as written
+  Meaning meaning = Meaning::ignored;
+  std::optional<int> position = {};  ///< as written, from 0 or from 1
+  double unit = 0.0;                 ///< milliseconds of a time; 0: the heading does not say
+  bool percent = false;
+  bool may_be_count = false;  ///< `gamma` of a heading that may also count: "draft tokens", "n"
+};
+
+[[nodiscard]] Column column_of(std::string_view heading);
+
+/// What a meaning is called when it is printed back, with its unit.
+[[nodiscard]] std::string_view words_of(Meaning meaning);
+
+/// An arm as its name says: "baseline", "MTP K=3".
+struct Arm {
+  bool plain = false;
+  std::optional<double> gamma = {};
+  std::optional<std::string> drafter = {};
+};
+
+[[nodiscard]] Arm arm_named(std::string_view name);
+
+}  // namespace foredraft::logs

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/stated_run.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/numbers.hpp"
+#include "logs/acceptance.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// Maximum distance of a computed draft length from a whole number: of two numbers with two digits.
+constexpr double nearly_whole = 0.03;
+/// Lengths below, printed with two digits, are 1.
+constexpr double no_draft = 1.005;
+/// From this many steps on a whole number of drafts a step is no chance.
+constexpr std::int64_t enough_steps = 100;
+
+[[noreturn]] void contradicts(const StatedRun& run, std::string_view key, double value, std::string_view why) {
+  reject({.line = run.line, .key = std::string(key), .text = fmt::format("{}", value), .why = std::string(why)});
+}
+
+std::optional<std::int64_t> stated_count(const StatedRun& run, std::string_view key, std::optional<double> value) {
+  if (!value) return std::nullopt;
+  const auto count = whole(value);
+  if (!count) contradicts(run, key, *value, "must be a whole number from 0 to 2^53");
+  return count;
+}
+
+std::optional<double> whole_near(double value) {
+  const double nearest = std::round(value);
+  const bool good = nearest >= 1.0 && nearest <= static_cast<double>(max_positions);
+  return good && std::abs(value - nearest) <= nearly_whole * nearest ? std::optional(nearest) : std::nullopt;
+}
+
+/// As printed, or from accepted drafts a step.
+std::optional<double> length_of(const StatedRun& run) {
+  if (run.length) return run.length;
+  if (run.accepted_per_step) return 1.0 + *run.accepted_per_step;
+  const double steps = run.steps.value_or(0.0);
+  if (run.accepted && steps > 0.0) return 1.0 + *run.accepted / steps;
+  if (run.rate && run.gamma) return 1.0 + *run.rate * *run.gamma;
+  return std::nullopt;
+}
+
+std::optional<double> gamma_of(const StatedRun& run, std::optional<double> length) {
+  if (run.gamma) return run.gamma;
+  if (!run.positions.empty()) return static_cast<double>(run.positions.size());
+  if (length && run.rate.value_or(0.0) > 0.0) return whole_near((*length - 1.0) / *run.rate);
+  return std::nullopt;
+}
+
+Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) {
+  const bool counts = run.steps.value_or(0.0) > 0.0 || run.drafted.value_or(0.0) > 0.0;
+  if (run.gamma.value_or(0.0) > 0.0 || counts || length.value_or(0.0) >= no_draft) return Decoding::speculative;
+  if (run.gamma == 0.0 || length || run.drafted == 0.0) return Decoding::plain;
+  return Decoding::unknown;
+}
+
+/// Steps: stated, else from two others that were counted.
+std::optional<AcceptanceCounts> counts_of_stated(const StatedRun& run, std::optional<double> gamma) {
+  AcceptanceCounts counts{.drafted_tokens = stated_count(run, "drafted", run.drafted),
+                          .accepted_tokens = stated_count(run, "accepted", run.accepted)};
+  if (run.steps) {
+    counts.steps = *stated_count(run, "steps", run.steps);
+  } else if (counts.accepted_tokens && run.length.value_or(1.0) > 1.0) {
+    counts.steps = whole(std::round(*run.accepted / (*run.length - 1.0))).value_or(0);
+    counts.steps_estimated = true;
+  } else if (counts.drafted_tokens && gamma.value_or(0.0) > 0.0) {
+    counts.steps = whole(std::round(*run.drafted / *gamma)).value_or(0);
+    counts.steps_estimated = static_cast<double>(counts.steps) * *gamma != *run.drafted;
+  }
+  if (counts.steps <= 0) return std::nullopt;
+  return counts;
+}
+
+void set_stated_acceptance(const StatedRun& run, Observation& observation, LogContents& contents) {
+  const auto length = length_of(run);
+  auto gamma = gamma_of(run, length);
+  if (length && *length < 1.0) contradicts(run, "acceptance length", *length, "must be at least 1");
+  if (run.rate && *run.rate > 1.0) contradicts(run, "acceptance rate", *run.rate, "must be at most 1");
+  auto counts = counts_of_stated(run, gamma);
+  if (counts) {
+    if (!gamma && counts->drafted_tokens && counts->steps >= enough_steps &&
+        *counts->drafted_tokens % counts->steps == 0)
+      gamma = static_cast<double>(*counts->drafted_tokens / counts->steps);
+    if (!run.positions.empty()) set_positions(*counts, run.positions, whole(gamma), std::nullopt, run.line);
+    if (counts->accepted_tokens) fit_to_total(*counts);
+  }
+  observation.gamma = stated_count(run, "draft length", gamma);
+  if (observation.gamma && *observation.gamma > max_positions) {
+    contradicts(run, "draft length", *gamma, fmt::format("must be at most {}", max_positions));
+  }
+  if (counts && (counts->accepted_tokens || !counts->accepted_at.empty())) {
+    check_counts(*counts, observation.gamma, run.line, contents);
+    check_printed_length(*counts, run.length, two_digits + (counts->steps_estimated ? *length : 0.0), run.line,
+                         contents);
+    observation.acceptance = std::move(counts);
+  } else {
+    if (length && observation.gamma && *length > static_cast<double>(*observation.gamma) + no_draft) {
+      contradicts(run, "acceptance length", *length, fmt::format("at most {} are drafted", *observation.gamma));
+    }
+    observation.acceptance_length = length;
+  }
+}
+
+void set_stated_times(const StatedRun& run, Observation& observation) {
+  ObservedTimes& times = observation.times;
+  times.duration_s = run.duration_s;
+  times.output_tokens_per_s = run.output_tokens_per_s;
+  times.ttft_ms = run.ttft_ms;
+  times.request_rate_per_s = run.request_rate_per_s;
+  times.served_requests_per_s = run.served_requests_per_s;
+  times.tpot_ms = run.tpot_ms;
+  if (!times.tpot_ms && run.request_tokens_per_s.value_or(0.0) > 0.0)
+    times.tpot_ms = 1000.0 / *run.request_tokens_per_s;
+  times.iteration_ms = run.iteration_ms;
+  if (times.iteration_ms || !times.tpot_ms) return;
+  if (observation.decoding == Decoding::plain) times.iteration_ms = times.tpot_ms;
+  const auto length = observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+  if (observation.decoding == Decoding::speculative && length) times.iteration_ms = *times.tpot_ms * *length;
+}
+
+}  // namespace
+
+Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents) {
+  Observation observation{
+      .line = run.line,
+      .span = Span::run,
+      .decoding = decoding == Decoding::unknown ? decoding_of_stated(run, length_of(run)) : decoding,
+      .requests = run.requests ? run.requests : run.concurrency,
+      .concurrency = run.concurrency,
+      .completed_requests = stated_count(run, "completed", run.completed),
+      .failed_requests = stated_count(run, "failed", run.failed)};
+  if (observation.decoding == Decoding::speculative) set_stated_acceptance(run, observation, contents);
+  set_stated_times(run, observation);
+  observation.stratum.temperature = run.temperature;
+  set_lengths(run.prompt_tokens, run.output_tokens, observation.stratum);
+  check_failures(observation, contents);
+  return observation;
+}
+
+void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run) {
+  for (const StatedKey& key : keys) {
+    std::optional<double>& field = run.*key.field;
+    const auto found = record.json().find(key.key);
+    const bool ignored = found == record.json().end() || (found->is_number() && found->get<double>() < 0.0) ||
+                         (found->is_string() && !parse_real(found->get_ref<const std::string&>()));
+    if (field || ignored) continue;
+    const auto value = record.real(key.key);
+    if (value) field = *value * key.unit;
+  }
+}
+
+std::ptrdiff_t stated_keys_of(const nlohmann::ordered_json& value, std::span<const StatedKey> keys) {
+  if (!value.is_object()) return 0;
+  return std::ranges::count_if(keys, [&](const StatedKey& key) { return value.contains(key.key); });
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/numbers.hpp"
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// Summaries of runs and answers whose keys say all: a table of keys each.
+namespace foredraft::logs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double ms_of_s = 1000.0;
+
+// ---- `evalscope perf`: benchmark_summary.json. An iteration is a chunk. Its approximate acceptance rate is computed
+// from the tokens of an iteration alone and is not read.
+
+constexpr std::array<StatedKey, 26> evalscope_keys{{
+    {"Number of concurrency", &StatedRun::concurrency},
+    {"Concurrency", &StatedRun::concurrency},
+    {"Average time per output token (s)", &StatedRun::tpot_ms, ms_of_s},
+    {"Avg TPOT (ms)", &StatedRun::tpot_ms},
+    {"TPOT (ms)", &StatedRun::tpot_ms},
+    {"Average time to first token (s)", &StatedRun::ttft_ms, ms_of_s},
+    {"Avg TTFT (ms)", &StatedRun::ttft_ms},
+    {"Output token throughput (tok/s)", &StatedRun::output_tokens_per_s},
+    {"Output Throughput (tok/s)", &StatedRun::output_tokens_per_s},
+    {"Output Tok Throughput (tok/s)", &StatedRun::output_tokens_per_s},
+    {"Average decoded tokens per iter", &StatedRun::length},
+    {"Average decoded tokens per iter (tok/iter)", &StatedRun::length},
+    {"Avg Decoded Tok/Iter", &StatedRun::length},
+    {"Avg Decoded Tokens/Iter", &StatedRun::length},
+    {"Decoded Tok/Iter", &StatedRun::length},
+    {"Average spec decode acceptance rate", &StatedRun::rate},
+    {"Request rate (req/s)", &StatedRun::request_rate_per_s},
+    {"Request Rate (req/s)", &StatedRun::request_rate_per_s},
+    {"Request throughput (req/s)", &StatedRun::served_requests_per_s},
+    {"Request Throughput (req/s)", &StatedRun::served_requests_per_s},
+    {"Average input tokens per request", &StatedRun::prompt_tokens},
+    {"Avg Input Tokens", &StatedRun::prompt_tokens},
+    {"Average output tokens per request", &StatedRun::output_tokens},
+    {"Avg Output Tokens", &StatedRun::output_tokens},
+    {"Succeed requests", &StatedRun::completed},
+    {"Failed requests", &StatedRun::failed},
+}};
+constexpr std::string_view evalscope_anchor =
+    R"((?:Average|Avg) (?:time per output token|decoded tokens per iter|TPOT|Decoded Tok)|Decoded Tok/Iter|)"
+    R"(Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
+
+/// Any two keys identify a summary, if one is of its times or lengths.
+bool claims_evalscope(const Json& value) {
+  const auto measured = std::ranges::count_if(evalscope_keys, [&](const StatedKey& key) {
+    const bool of_result = key.field == &StatedRun::tpot_ms || key.field == &StatedRun::length ||
+                           key.field == &StatedRun::output_tokens_per_s;
+    return of_result && value.is_object() && value.contains(key.key);
+  });
+  return measured > 0 && stated_keys_of(value, evalscope_keys) >= 2;
+}
+
+void read_evalscope(const JsonFields& summary, LogContents& contents) {
+  StatedRun run{.line = summary.line()};
+  read_stated(summary, evalscope_keys, run);
+  // Chunks hold at least one token: fewer a chunk are chunks without one.
+  if (run.length) run.length = std::max(1.0, *run.length);
+  contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+}
+
+// ---- InferenceX: rows of results, aggregated over requests; times in seconds. An acceptance is not in them.
+
+constexpr std::array<StatedKey, 7> inferencex_keys{{
+    {"conc", &StatedRun::concurrency},
+    {"mean_tpot", &StatedRun::tpot_ms, ms_of_s},
+    {"mean_ttft", &StatedRun::ttft_ms, ms_of_s},
+    {"isl", &StatedRun::prompt_tokens},
+    {"osl", &StatedRun::output_tokens},
+    {"median_tpot", &StatedRun::tpot_ms, ms_of_s},
+    {"median_ttft", &StatedRun::ttft_ms, ms_of_s},
+}};
+
+bool is_inferencex_row(const Json& value) {
+  constexpr std::array<const char*, 5> results{"mean_tpot", "median_tpot", "tput_per_gpu", "output_tput_per_gpu",
+                                               "mean_intvty"};
+  constexpr std::array<const char*, 6> others{"conc", "spec_decoding", "spec_method", "infmax_model_prefix", "isl",
+                                              "osl"};
+  if (!value.is_object()) return false;
+  const bool nested = has_keys(value, {"metrics"}) && value.at("metrics").is_object();
+  const auto result = keys_of(nested ? value.at("metrics") : value, results);
+  return result > 0 && result + keys_of(value, others) >= 2;
+}
+
+bool claims_inferencex(const Json& value) {
+  return value.is_array() ? !value.empty() && is_inferencex_row(value.front()) : is_inferencex_row(value);
+}
+
+/// All GPUs of a server on one node; its throughput is stated for each.
+std::optional<double> gpus_of(const JsonFields& row) {
+  const auto set = [&](const char* key) { return row.has(key) && row.json().at(key) == true; };
+  return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");
+}
+
+void read_inferencex(const JsonFields& row, LogContents& contents) {
+  const JsonFields results = row.has("metrics") ? row.required_object("metrics") : row;
+  StatedRun run{.line = row.line()};
+  read_stated(row, inferencex_keys, run);
+  read_stated(results, inferencex_keys, run);
+  if (run.tpot_ms && !results.has("mean_tpot"))
+    warn_once(contents, "W20", row.line(), "the mean tpot is not there: its median was taken");
+  const auto gpus = gpus_of(row);
+  const auto throughput = results.real("output_tput_per_gpu");
+  if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
+  const auto method = row.has("spec_decoding") ? row.text("spec_decoding") : row.text("spec_method");
+  Decoding decoding = Decoding::unknown;
+  if (method) decoding = *method == "none" ? Decoding::plain : Decoding::speculative;
+  note(contents.settings.target, row.text("model"));
+  Observation observation = observation_of(run, decoding, contents);
+  if (decoding == Decoding::speculative) observation.drafter = method;
+  contents.observations.push_back(std::move(observation));
+}
+
+// ---- LM Studio's REST API: answers with their `stats`, of llama.cpp or MLX; the drafts are counted there or in
+// `usage`. An answer without them is one without speculation.
+
+constexpr std::array<StatedKey, 13> lmstudio_keys{{
+    {"tokens_per_second", &StatedRun::request_tokens_per_s},
+    {"time_to_first_token", &StatedRun::ttft_ms, ms_of_s},
+    {"time_to_first_token_seconds", &StatedRun::ttft_ms, ms_of_s},
+    {"prompt_tokens", &StatedRun::prompt_tokens},
+    {"input_tokens", &StatedRun::prompt_tokens},
+    {"prompt_tokens_count", &StatedRun::prompt_tokens},
+    {"completion_tokens", &StatedRun::output_tokens},
+    {"total_output_tokens", &StatedRun::output_tokens},
+    {"predicted_tokens_count", &StatedRun::output_tokens},
+    {"total_draft_tokens_count", &StatedRun::drafted},
+    {"accepted_draft_tokens_count", &StatedRun::accepted},
+    {"generation_time", &StatedRun::duration_s},
+    {"total_time_seconds", &StatedRun::duration_s},
+}};
+
+bool claims_lmstudio(const Json& value) {
+  constexpr std::array<const char*, 3> own{"tokens_per_second", "total_draft_tokens_count",
+                                           "accepted_draft_tokens_count"};
+  const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
+  return holds("stats") + holds("usage") > 0 && has_keys(value, {"stats"});
+}
+
+void read_lmstudio(const JsonFields& answer, LogContents& contents) {
+  StatedRun run{.line = answer.line()};
+  for (const char* part : {"stats", "usage"}) {
+    if (const auto fields = answer.object(part)) read_stated(*fields, lmstudio_keys, run);
+  }
+  const auto stats = answer.object("stats");
+  note(contents.settings.target, answer.text("model"));
+  if (stats) note(contents.settings.draft, stats->text("draft_model"));
+  const bool drafts = run.drafted.value_or(0.0) > 0.0;
+  if (run.output_tokens && run.accepted && drafts) {
+    if (*run.accepted > *run.output_tokens) {
+      answer.reject("accepted_draft_tokens_count", number_text(*run.accepted), "more than the generated tokens");
+    }
+    run.steps = *run.output_tokens - *run.accepted;  // each emits a token that was not drafted
+  }
+  Observation request = observation_of(run, drafts ? Decoding::speculative : Decoding::plain, contents);
+  request.span = Span::request;
+  if (request.acceptance) request.acceptance->steps_estimated = true;
+  request.stratum.request = answer.text("id");
+  contents.observations.push_back(std::move(request));
+}
+
+}  // namespace
+
+LogFormat evalscope_format() {
+  return {.name = "evalscope",
+          .summary = "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration",
+          .engine = "",
+          .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
+          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>}};
+}
+
+LogFormat inferencex_format() {
+  return {.name = "inferencex",
+          .summary = "rows of results of InferenceX (JSON): load and times, without acceptance",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "yes"},
+          .reads =
+              JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex, of_each<read_inferencex>}};
+}
+
+LogFormat lmstudio_format() {
+  return {.name = "lmstudio",
+          .summary = "answers of LM Studio's REST API with their stats (JSON)",
+          .engine = "",
+          .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
+          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>}};
+}
+
+}  // namespace foredraft::logs

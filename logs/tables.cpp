@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/formats.hpp"
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// Tables with headings as people write them (headings.cpp): a row a run. What a heading leaves open is told by the
+/// values where only one reading fits them, else the table is refused with the heading that would say it.
+namespace foredraft::logs {
+namespace {
+
+/// Something measured: one of these is in every header.
+constexpr std::string_view headings_anchor =
+    R"((?i)\btok(?:en)?s?/s|\bt/s|\btps\b|\btok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b|inter[- _]token)"
+    R"(|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)";
+
+/// A cell as a number: "90.7 ± 2.1" is 90.7, "75 %" 75 with its percent sign; nullopt for "n/a" and "-".
+struct Number {
+  std::optional<double> value = {};
+  bool percent = false;
+};
+
+std::string bare(std::string_view cell) {
+  std::string text;
+  for (const char c : cell) {
+    if (c != '*' && c != '`' && c != '~') text += c;
+  }
+  constexpr std::string_view about = "\xE2\x89\x88";  // almost equal
+  if (text.starts_with(about)) text.erase(0, about.size());
+  return std::string(trimmed(text));
+}
+
+Number number_of(std::string_view cell) {
+  const std::string text = bare(cell);
+  std::string_view rest = text;
+  Number number{.value = take_number(rest)};
+  if (!number.value || !(*number.value >= 0.0) || !std::isfinite(*number.value)) return {};
+  number.percent = trimmed(rest).starts_with('%');
+  return number;
+}
+
+/// A table whose columns mean something.
+class HeadedTable {
+ public:
+  HeadedTable(std::span<const std::string> headings, std::span<const TableRow> rows) : rows_(rows) {
+    for (const std::string& heading : headings) columns_.push_back(column_of(bare(heading)));
+    keep_first_of_each();
+    tell_apart();
+  }
+
+  void read(LogContents& contents) const;
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> at(Meaning meaning) const {
+    const auto found = std::ranges::find(columns_, meaning, &Column::meaning);
+    return found == columns_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - columns_.begin()));
+  }
+  [[nodiscard]] bool has(Meaning meaning) const { return at(meaning).has_value(); }
+  [[nodiscard]] std::string_view text(const TableRow& row, Meaning meaning) const {
+    const auto column = at(meaning);
+    return column ? std::string_view(row.cells[*column]) : std::string_view{};
+  }
+  [[nodiscard]] std::optional<double> value(const TableRow& row, Meaning meaning) const {
+    return number_of(text(row, meaning)).value;
+  }
+  [[nodiscard]] std::vector<double> values_in(std::size_t column) const;
+
+  void keep_first_of_each();
+  void tell_apart();
+  void tell_gamma();
+  void tell_speed();
+  void tell_time(Meaning meaning, std::string_view heading);
+  void tell_inter_token();
+  void tell_mean_accepted();
+  void tell_rate();
+  [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
+
+  [[nodiscard]] Arm arm_of(const TableRow& row) const;
+  void set_acceptance_of(const TableRow& row, StatedRun& run) const;
+  void set_speed_of(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
+  [[nodiscard]] bool set_benchy_test(const TableRow& row, StatedRun& run) const;
+  [[nodiscard]] std::optional<Observation> run_of(const TableRow& row, bool has_plain, LogContents& contents) const;
+  [[nodiscard]] std::string read_as() const;
+
+  std::span<const TableRow> rows_;
+  std::vector<Column> columns_;
+};
+
+std::vector<double> HeadedTable::values_in(std::size_t column) const {
+  std::vector<double> values;
+  for (const TableRow& row : rows_) {
+    if (const auto value = number_of(row.cells[column]).value) values.push_back(*value);
+  }
+  return values;
+}
+
+void HeadedTable::refuse(Meaning meaning, std::string_view why, std::string_view call_it) const {
+  reject({.line = rows_.front().line,
+          .key = columns_[*at(meaning)].heading,
+          .text = "may mean several things",
+          .why = std::string(why),
+          .suggestion = std::string(call_it)});
+}
+
+/// A heading that may count is no draft length beside one that may not, and a number no name beside another name.
+void HeadedTable::keep_first_of_each() {
+  const auto is_name = [](const Column& column) { return column.meaning == Meaning::name; };
+  for (std::size_t i = 0; i < columns_.size() && std::ranges::count_if(columns_, is_name) > 1; ++i) {
+    if (is_name(columns_[i]) && values_in(i).size() == rows_.size()) columns_[i].meaning = Meaning::ignored;
+  }
+  const bool sure = std::ranges::any_of(
+      columns_, [](const Column& column) { return column.meaning == Meaning::gamma && !column.may_be_count; });
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    Column& column = columns_[i];
+    if (column.meaning == Meaning::position) continue;
+    if (sure && column.may_be_count) column.meaning = column.heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+    const auto before = columns_.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool repeated =
+        std::any_of(columns_.begin(), before, [&](const Column& one) { return one.meaning == column.meaning; });
+    if (repeated) column.meaning = Meaning::ignored;
+  }
+}
+
+void HeadedTable::tell_apart() {
+  tell_gamma();
+  tell_time(Meaning::tpot, "tpot_ms");
+  tell_time(Meaning::ttft, "ttft_ms");
+  tell_time(Meaning::iteration, "iteration_ms");
+  tell_rate();
+  tell_mean_accepted();
+  tell_inter_token();
+  tell_speed();
+}
+
+/// Draft lengths are small whole numbers.
+void HeadedTable::tell_gamma() {
+  constexpr double longest = 64.0;
+  const auto column = at(Meaning::gamma);
+  if (!column) return;
+  const std::vector<double> values = values_in(*column);
+  const bool lengths =
+      std::ranges::all_of(values, [&](double value) { return value <= longest && value == std::floor(value); });
+  if (lengths) return;
+  if (columns_[*column].may_be_count) {
+    columns_[*column].meaning = columns_[*column].heading.size() > 1 ? Meaning::drafted : Meaning::ignored;
+  } else if (std::ranges::any_of(values, [](double value) { return value != std::floor(value); })) {
+    columns_[*column].meaning = Meaning::ignored;
+  }
+}
+
+/// A time without a unit is in milliseconds if all are long, in seconds if all are short.
+void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
+  constexpr double surely_ms = 2.0;
+  constexpr double surely_s = 0.3;
+  const auto column = at(meaning);
+  if (!column || columns_[*column].unit > 0.0) return;
+  const std::vector<double> values = values_in(*column);
+  if (std::ranges::all_of(values, [](double value) { return value >= surely_ms; })) {
+    columns_[*column].unit = 1.0;
+  } else if (std::ranges::all_of(values, [](double value) { return value < surely_s; })) {
+    columns_[*column].unit = 1000.0;
+  } else {
+    refuse(meaning, "seconds or milliseconds?",
+           fmt::format("call it {} or {}_s", heading, heading.substr(0, heading.size() - 3)));
+  }
+}
+
+/// Rates above 1 are percent. A "rate" of plain runs too is no acceptance: an accuracy.
+void HeadedTable::tell_rate() {
+  const auto column = at(Meaning::rate);
+  if (!column) return;
+  Column& rate = columns_[*column];
+  for (const TableRow& row : rows_) {
+    const Number number = number_of(row.cells[*column]);
+    rate.percent = rate.percent || number.percent || number.value.value_or(0.0) > 1.0;
+    const Arm arm = arm_of(row);
+    if (arm.plain && number.value.value_or(0.0) > 0.0 && *number.value != 1.0) {
+      rate.meaning = Meaning::ignored;
+      return;
+    }
+  }
+  const std::vector<double> values = values_in(*column);
+  if (std::ranges::any_of(values, [](double value) { return value > 100.0; })) rate.meaning = Meaning::ignored;
+}
+
+/// Below 1 without the bonus token; beside rates and draft lengths it is what these say.
+void HeadedTable::tell_mean_accepted() {
+  const auto column = at(Meaning::mean_accepted);
+  if (!column) return;
+  Column& mean = columns_[*column];
+  std::size_t with = 0, without = 0;
+  for (const TableRow& row : rows_) {
+    const auto tokens = number_of(row.cells[*column]).value;
+    const Arm arm = arm_of(row);
+    if (!tokens || arm.plain) continue;
+    auto rate = value(row, Meaning::rate);
+    if (rate && columns_[*at(Meaning::rate)].percent) *rate /= 100.0;
+    const double drafts = rate.value_or(0.0) * arm.gamma.value_or(0.0);
+    constexpr double rounded = 0.05;
+    if (*tokens < 1.0 || (drafts > 0.0 && std::abs(*tokens - drafts) <= rounded * drafts)) ++without;
+    if (drafts > 0.0 && std::abs(*tokens - 1.0 - drafts) <= rounded * drafts) ++with;
+    if (arm.gamma && *tokens > *arm.gamma + rounded) ++with;
+  }
+  if (with > 0 && without == 0) {
+    mean.meaning = Meaning::length;
+  } else if (without > 0 && with == 0) {
+    mean.meaning = Meaning::accepted_per_step;
+  } else {
+    refuse(Meaning::mean_accepted, "with the bonus token or without?",
+           "call it acceptance_length (with it) or accepted_per_step (without)");
+  }
+}
+
+/// Beside TPOT it is that of an iteration where it exceeds it in every run that drafts, else it says nothing new.
+void HeadedTable::tell_inter_token() {
+  const auto column = at(Meaning::inter_token);
+  if (!column) return;
+  if (!has(Meaning::tpot) && !has(Meaning::speed) && !has(Meaning::request_speed) && !has(Meaning::total_speed)) {
+    refuse(Meaning::inter_token, "of a token or of an iteration?", "call it tpot_ms (token) or iteration_ms");
+  }
+  columns_[*column].meaning = Meaning::ignored;
+}
+
+/// Speeds of all requests rise with the load, those of each fall.
+void HeadedTable::tell_speed() {
+  const auto column = at(Meaning::speed);
+  if (!column) return;
+  Column& speed = columns_[*column];
+  const auto load = at(Meaning::concurrency);
+  const std::vector<double> loads = load ? values_in(*load) : std::vector<double>{};
+  const bool alone = std::ranges::all_of(loads, [](double requests) { return requests <= 1.0; });
+  if (alone || has(Meaning::request_speed) || has(Meaning::tpot)) {
+    speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
+    return;
+  }
+  std::size_t rises = 0, falls = 0;
+  for (const TableRow& one : rows_) {
+    for (const TableRow& other : rows_) {
+      const Arm a = arm_of(one);
+      const Arm b = arm_of(other);
+      const auto few = number_of(one.cells[*load]).value;
+      const auto many = number_of(other.cells[*load]).value;
+      const auto before = number_of(one.cells[*column]).value;
+      const auto after = number_of(other.cells[*column]).value;
+      const bool pair =
+          a.plain == b.plain && a.gamma == b.gamma && a.drafter == b.drafter && few && many && before && after;
+      if (!pair || !(*many >= 2.0 * *few)) continue;
+      constexpr double clearly = 1.2;
+      if (*after > clearly * *before) ++rises;
+      if (*after < *before) ++falls;
+    }
+  }
+  if (rises > 0 && falls == 0) {
+    speed.meaning = Meaning::total_speed;
+  } else if (falls > 0 && rises == 0) {
+    speed.meaning = Meaning::request_speed;
+  } else {
+    refuse(Meaning::speed, "of all requests together or of each?",
+           "call it \"total tok/s\" (all) or \"tok/s per request\" (each)");
+  }
+}
+
+/// From the draft length, else from the name.
+Arm HeadedTable::arm_of(const TableRow& row) const {
+  const std::string length = bare(text(row, Meaning::gamma));
+  const std::string name = bare(text(row, Meaning::name));
+  Arm arm = arm_named(name);
+  if (length.empty()) return arm;
+  const auto tokens = number_of(length).value;
+  if (tokens) {
+    arm.gamma = tokens;
+    arm.plain = *tokens == 0.0;
+  } else if (arm_named(length).plain || length == "-" || length == "n/a") {
+    arm.plain = true;
+  }
+  return arm;
+}
+
+std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
+  const auto column = at(meaning);
+  const auto time = column ? number_of(row.cells[*column]).value : std::nullopt;
+  return time ? std::optional(*time * columns_[*column].unit) : std::nullopt;
+}
+
+void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
+  run.length = value(row, Meaning::length);
+  run.accepted_per_step = value(row, Meaning::accepted_per_step);
+  run.rate = value(row, Meaning::rate);
+  if (run.rate && columns_[*at(Meaning::rate)].percent) *run.rate /= 100.0;
+  run.steps = value(row, Meaning::steps);
+  run.drafted = value(row, Meaning::drafted);
+  std::string_view accepted = text(row, Meaning::accepted);
+  run.accepted = take_number(accepted);
+  if (run.accepted && accepted.starts_with('/')) {
+    accepted.remove_prefix(1);
+    if (const auto drafted = take_number(accepted)) run.drafted = drafted;
+  }
+  std::string list = bare(text(row, Meaning::positions));
+  std::ranges::replace(list, '/', ' ');
+  std::ranges::replace(list, ',', ' ');
+  std::string_view rest = list;
+  while (const auto share = take_number(rest)) {
+    run.positions.push_back(*share);
+    if (rest.starts_with('%')) rest.remove_prefix(1);
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].meaning != Meaning::position) continue;
+    if (const auto share = number_of(row.cells[i]).value) run.positions.push_back(*share);
+  }
+  const bool percent = std::ranges::any_of(run.positions, [](double share) { return share > 1.0; });
+  for (double& share : run.positions) share /= percent ? 100.0 : 1.0;
+}
+
+void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
+  run.output_tokens_per_s = value(row, Meaning::total_speed);
+  run.request_tokens_per_s = value(row, Meaning::request_speed);
+  run.tpot_ms = time_ms(row, Meaning::tpot);
+  run.iteration_ms = time_ms(row, Meaning::iteration);
+  run.ttft_ms = time_ms(row, Meaning::ttft);
+  if (const auto ms = time_ms(row, Meaning::duration)) run.duration_s = *ms / 1000.0;
+  // At an unknown load, that of all runs: the ratios of times are those of the speeds.
+  const bool timed = run.tpot_ms || run.request_tokens_per_s || run.concurrency;
+  if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
+}
+
+/// "tg128 (c5) @ d1024": output, requests at once, context before it. False for a test of prompts.
+bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
+  const std::string_view test = text(row, Meaning::benchy_test);
+  if (!test.starts_with("tg")) return false;
+  std::string_view rest = test.substr(2);
+  run.output_tokens = take_number(rest);
+  run.concurrency = number_after(rest, "(c").value_or(1.0);
+  run.prompt_tokens = number_after(rest, "@ d");
+  // A server behind an API: it may speculate.
+  return true;
+}
+
+std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_plain, LogContents& contents) const {
+  StatedRun run{.line = row.line};
+  if (has(Meaning::benchy_test) && has(Meaning::ttft)) {
+    if (!set_benchy_test(row, run)) return std::nullopt;
+  } else {
+    run.concurrency = value(row, Meaning::concurrency);
+    run.prompt_tokens = value(row, Meaning::prompt_tokens);
+    run.output_tokens = value(row, Meaning::output_tokens);
+  }
+  const Arm arm = arm_of(row);
+  run.gamma = arm.plain ? std::nullopt : arm.gamma;
+  set_acceptance_of(row, run);
+  set_speed_of(row, run);
+  if (!run.tpot_ms && !run.output_tokens_per_s && !run.request_tokens_per_s && !run.iteration_ms && !run.length &&
+      !run.accepted_per_step && !run.rate && !run.accepted)
+    return std::nullopt;
+  run.temperature = value(row, Meaning::temperature);
+  const bool drafts = arm.gamma.value_or(0.0) > 0.0 || (arm.drafter && has_plain);
+  Decoding decoding = arm.plain ? Decoding::plain : drafts ? Decoding::speculative : Decoding::unknown;
+  Observation observation = observation_of(run, decoding, contents);
+  if (observation.decoding == Decoding::speculative) observation.drafter = arm.drafter;
+  if (has(Meaning::context_tokens)) observation.stratum.context_tokens = value(row, Meaning::context_tokens);
+  if (const std::string kind = bare(text(row, Meaning::category)); !kind.empty()) observation.stratum.category = kind;
+  return observation;
+}
+
+/// "K: draft length; tok/s: output tokens/s of one request; not read: notes".
+std::string HeadedTable::read_as() const {
+  std::string read;
+  std::string ignored;
+  for (const Column& column : columns_) {
+    if (column.meaning == Meaning::ignored) {
+      if (!column.heading.empty()) ignored += (ignored.empty() ? "" : ", ") + column.heading;
+      continue;
+    }
+    const std::string_view unit = column.unit == 1.0  ? " in ms"
+                                  : column.unit > 1.0 ? " in s"
+                                  : column.percent    ? " in %"
+                                                      : "";
+    read += fmt::format("{}{} = {}{}", read.empty() ? "" : "; ", column.heading, words_of(column.meaning), unit);
+  }
+  return fmt::format("read as: {}{}{}", read, ignored.empty() ? "" : "; not read: ", ignored);
+}
+
+void HeadedTable::read(LogContents& contents) const {
+  const bool has_plain = std::ranges::any_of(rows_, [&](const TableRow& row) { return arm_of(row).plain; });
+  std::vector<Observation> runs;
+  for (const TableRow& row : rows_) {
+    if (auto run = run_of(row, has_plain, contents)) runs.push_back(*std::move(run));
+  }
+  if (runs.empty()) return;
+  std::ranges::move(runs, std::back_inserter(contents.observations));
+  contents.warnings.push_back({.code = "W22", .line = rows_.front().line, .message = read_as()});
+}
+
+/// Something measured beside something that tells its rows apart, and most headings known where nothing draws the
+/// table.
+bool claims_headings(std::span<const std::string> headings) {
+  constexpr std::size_t max_heading = 60;  // of other lines with commas most begin with more
+  const bool other = std::ranges::any_of(headings, [](const std::string& one) { return one.size() > max_heading; });
+  if (other) return false;
+  std::vector<Meaning> known;
+  for (const std::string& heading : headings) {
+    const Meaning meaning = column_of(bare(heading)).meaning;
+    if (meaning != Meaning::ignored) known.push_back(meaning);
+  }
+  const auto any = [&](std::initializer_list<Meaning> of) {
+    return std::ranges::any_of(of, [&](Meaning one) { return std::ranges::find(known, one) != known.end(); });
+  };
+  const bool measured =
+      any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
+           Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
+  const bool told = any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category}) ||
+                    (any({Meaning::benchy_test}) && any({Meaning::ttft}));
+  return measured && told && 5 * known.size() >= 2 * headings.size();
+}
+
+void read_headed_table(std::span<const std::string> headings, std::span<const TableRow> rows, LogContents& contents) {
+  HeadedTable(headings, rows).read(contents);
+}
+
+}  // namespace
+
+LogFormat table_format() {
+  return {.name = "table",
+          .summary = "any table with headings such as K, tok/s, TPOT, acc, AL, concurrency",
+          .engine = "",
+          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
+          .reads = TableFormat{headings_anchor, claims_headings, read_headed_table}};
+}
+
+}  // namespace foredraft::logs
