@@ -119,7 +119,8 @@ ReadModel read_config(const fs::path& file, const std::string& assume) {
     latency::add_quantization(model, read_input(beside.string(), digests), beside.string());
   }
   model.shape.name = checkpoint_name(file);
-  return {std::move(model.shape), model.weights, model.kv_cache, std::move(model.notes), std::move(digests)};
+  return {std::move(model.shape), model.weights,          model.drafting_weights,
+          model.kv_cache,         std::move(model.notes), std::move(digests)};
 }
 
 /// One model of a file: the one that is named, or its only one.
@@ -217,7 +218,9 @@ std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target,
                     readable(pair.target), known);
     return std::nullopt;
   }
-  ReadModel read{.shape = latency::mtp_head(target->shape), .weights = target->weights, .kv_cache = target->kv_cache};
+  ReadModel read{.shape = latency::mtp_head(target->shape),
+                 .weights = target->drafting_weights ? target->drafting_weights : target->weights,
+                 .kv_cache = target->kv_cache};
   pair.draft = read.shape.name;
   std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == pair.draft; });
   pair.models.push_back(read.shape);
@@ -273,7 +276,7 @@ void note_formats(const ReadModel& model, const std::optional<latency::WeightFor
                     "that size",
                     stated->name()));
   }
-  if (!stated && model.shape.native_formats && model.weights == model.shape.native_formats) {
+  if (!stated && model.weights && model.weights == model.shape.native_formats) {
     pair.notes.push_back(
         fmt::format("{}: in the formats of its checkpoint, {}", model.shape.name, to_text(*model.weights)));
   }
@@ -395,7 +398,15 @@ DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) 
   return pair;
 }
 
-std::string format_suggestion(std::string_view word) { return suggestion_for(word, latency::weight_format_words()); }
+std::string format_suggestion(std::string_view word) {
+  const std::vector<std::string>& known = latency::weight_format_words();
+  if (!nearest(word, known).empty()) return suggestion_for(word, known);
+  std::string plain;
+  for (const NumberFormat one : latency::number_formats()) {
+    if (one < NumberFormat::q8_0) plain += fmt::format("{}, ", to_string(one));
+  }
+  return fmt::format("known: {}files of llama.cpp such as q4_k_m and q8_0, and others (docs/models.md)", plain);
+}
 
 Table model_table() {
   Table table;

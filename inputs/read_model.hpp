@@ -22,6 +22,7 @@ namespace foredraft::inputs {
 struct ReadModel {
   latency::ModelShape shape;
   std::optional<latency::WeightFormats> weights = {};
+  std::optional<latency::WeightFormats> drafting_weights = {};  ///< of its layers for drafting (MTP)
   std::optional<latency::NumberFormat> kv_cache = {};
   std::vector<std::string> notes = {};   ///< what was omitted or assumed, one sentence each
   std::vector<FileDigest> digests = {};  ///< of the files that it was read from; none for a shipped shape

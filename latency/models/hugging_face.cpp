@@ -102,6 +102,7 @@ void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingF
       if (!quantization) continue;
       const ConfigFormats formats = read_quantization(*quantization, model.shape, experts_format(config), model.notes);
       model.weights = formats.weights;
+      model.drafting_weights = formats.drafting;
       model.kv_cache = formats.kv_cache;
       model.quantized = true;
       return;
@@ -200,7 +201,10 @@ void add_quantization(HuggingFaceModel& model, std::string_view json, const std:
   const ConfigObject root(document, "", config_problems);
   if (const auto quantization = root.object("quantization")) {
     const ConfigFormats formats = read_quantization(*quantization, model.shape, std::nullopt, model.notes);
-    if (formats.weights && !model.quantized) model.weights = formats.weights;
+    if (formats.weights && !model.quantized) {
+      model.weights = formats.weights;
+      model.drafting_weights = formats.drafting;
+    }
     if (formats.kv_cache) model.kv_cache = formats.kv_cache;
   } else {
     root.reject("quantization", "missing", "it states the formats");

@@ -15,9 +15,10 @@ namespace foredraft::latency {
 struct HuggingFaceModel {
   ModelShape shape;                      ///< named `name`; a drafter's config (heads.hpp) is an Architecture::head
   std::optional<WeightFormats> weights;  ///< of quantization_config, else of dtype; empty if it has neither
-  std::optional<NumberFormat> kv_cache;  ///< of quantization_config, if it states one
-  bool quantized = false;                ///< `weights` are those of a quantization_config
-  std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
+  std::optional<WeightFormats> drafting_weights;  ///< of its layers for drafting (MTP), where a quantization says them
+  std::optional<NumberFormat> kv_cache;           ///< of quantization_config, if it states one
+  bool quantized = false;                         ///< `weights` are those of a quantization_config
+  std::vector<std::string> notes;                 ///< what was omitted or assumed, one sentence each
 };
 
 /// The model of a config.json. `name` is its name, also in messages; `assume` the architecture (model_type) to read it

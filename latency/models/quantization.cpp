@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -25,7 +26,7 @@ std::string lower_case(std::string word) {
   return word;
 }
 
-double real(std::int64_t value) { return static_cast<double>(value); }
+double as_double(std::int64_t value) { return static_cast<double>(value); }
 
 /// No entry: in 16 bits.
 using Stored = std::optional<WeightFormat>;
@@ -115,8 +116,12 @@ class ModuleRules {
     if (expressions_.empty()) return std::nullopt;
     for (const std::string_view prefix : layer_prefixes) {
       std::vector<int> matching;
-      if (set_.Match(std::string(prefix) + name, &matching)) {
+      RE2::Set::ErrorInfo error{RE2::Set::kNoError};
+      if (set_.Match(std::string(prefix) + name, &matching, &error)) {
         return expressions_.at(static_cast<std::size_t>(*std::ranges::min_element(matching)));
+      }
+      if (error.kind == RE2::Set::kOutOfMemory) {
+        throw DomainError(fmt::format("the expressions of a quantization are too large - {}", say_format));
       }
     }
     return std::nullopt;
@@ -175,7 +180,7 @@ struct Module {
   std::vector<std::string> names;  ///< in checkpoints, after "layers.0."
 };
 
-std::vector<std::string> joined(const std::vector<std::string>& roots, const std::vector<std::string>& leaves) {
+std::vector<std::string> module_names(const std::vector<std::string>& roots, const std::vector<std::string>& leaves) {
   std::vector<std::string> names;
   for (const std::string& root : roots) {
     for (const std::string& leaf : leaves) names.push_back(root.empty() ? leaf : root + "." + leaf);
@@ -186,14 +191,16 @@ std::vector<std::string> joined(const std::vector<std::string>& roots, const std
 class ModuleWriter {
  public:
   explicit ModuleWriter(const ModelShape& shape)
-      : shape_(shape), layers_(std::clamp<std::int64_t>(shape.layers, 1, max_layers)), width_(real(shape.d_model)) {}
+      : shape_(shape),
+        layers_(std::clamp<std::int64_t>(shape.layers, 1, max_layers)),
+        width_(as_double(shape.d_model)) {}
 
   [[nodiscard]] std::vector<Module> modules() && {
     shape_.latent.kv_rank > 0 ? write_latent_attention() : write_attention();
     write_linear_attention();
     const bool mixture = shape_.experts.count > 0;
-    const double blocks = real(feed_forward_layers(shape_));
-    const double dense = mixture ? std::min(real(shape_.experts.dense_layers), blocks) : blocks;
+    const double blocks = as_double(feed_forward_layers(shape_));
+    const double dense = mixture ? std::min(as_double(shape_.experts.dense_layers), blocks) : blocks;
     // Mixtures begin after some dense layers; where layers are one block each, only lists say which is which.
     const std::int64_t first_mixture =
         mixture && !one_block() ? std::min<std::int64_t>(shape_.experts.dense_layers, layers_) : 0;
@@ -201,17 +208,17 @@ class ModuleWriter {
         one_block() ? std::vector<std::string>{"mixer"}
                     : std::vector<std::string>{"mlp", "block_sparse_moe", "feed_forward", "ffn", "moe"};
     write_block(ModelPart::feed_forward, roots, {0, mixture && !one_block() ? first_mixture : layers_}, dense,
-                real(shape_.d_ff));
+                as_double(shape_.d_ff));
     if (!mixture) return std::move(modules_);
     const std::pair<std::int64_t, std::int64_t> range{first_mixture, layers_};
     // Gemma 4 has its experts beside a dense block.
     const bool beside = shape_.norms_per_layer > 2;
     write_block(ModelPart::shared_experts,
-                beside ? std::vector<std::string>{"mlp"} : joined(roots, {"shared_experts", "shared_expert"}), range,
-                blocks - dense, real(shape_.experts.shared_d_ff));
+                beside ? std::vector<std::string>{"mlp"} : module_names(roots, {"shared_experts", "shared_expert"}),
+                range, blocks - dense, as_double(shape_.experts.shared_d_ff));
     write_block(ModelPart::experts,
-                beside ? std::vector<std::string>{"experts.0", "moe.experts.0"} : joined(roots, {"experts.0"}), range,
-                blocks - dense, real(shape_.experts.d_ff) * real(shape_.experts.count));
+                beside ? std::vector<std::string>{"experts.0", "moe.experts.0"} : module_names(roots, {"experts.0"}),
+                range, blocks - dense, as_double(shape_.experts.d_ff) * as_double(shape_.experts.count));
     return std::move(modules_);
   }
 
@@ -227,30 +234,30 @@ class ModuleWriter {
   void write_block(ModelPart part, const std::vector<std::string>& roots, Range range, double layers, double d_ff) {
     const double weights = d_ff * width_;
     const auto [first, end] = range;
-    if (shape_.gated) add({part, weights, layers, first, end, joined(roots, {"gate_proj", "w1"})});
-    add({part, weights, layers, first, end, joined(roots, {"up_proj", "w3"})});
-    add({part, weights, layers, first, end, joined(roots, {"down_proj", "w2"})});
+    if (shape_.gated) add({part, weights, layers, first, end, module_names(roots, {"gate_proj", "w1"})});
+    add({part, weights, layers, first, end, module_names(roots, {"up_proj", "w3"})});
+    add({part, weights, layers, first, end, module_names(roots, {"down_proj", "w2"})});
   }
 
   void attention(double weights, const std::vector<std::string>& leaves) {
     const std::vector<std::string> roots =
         one_block() ? std::vector<std::string>{"mixer"} : std::vector<std::string>{"self_attn", "attn"};
-    add({ModelPart::attention, weights, real(attention_layers(shape_)), 0, layers_, joined(roots, leaves)});
+    add({ModelPart::attention, weights, as_double(attention_layers(shape_)), 0, layers_, module_names(roots, leaves)});
   }
 
   void write_attention() {
     const AttentionHeads heads = attention_heads(shape_);
-    const double queries = real(heads.heads) * real(heads.key_dim) * (shape_.attention_gate ? 2.0 : 1.0);
-    const double keys = real(heads.kv_heads) * real(heads.key_dim);
-    const double values = real(heads.kv_heads) * real(heads.value_dim);
-    const double attended = real(heads.heads) * real(heads.value_dim), rank = real(shape_.query_rank);
+    const double queries = as_double(heads.heads) * as_double(heads.key_dim) * (shape_.attention_gate ? 2.0 : 1.0);
+    const double keys = as_double(heads.kv_heads) * as_double(heads.key_dim);
+    const double values = as_double(heads.kv_heads) * as_double(heads.value_dim);
+    const double attended = as_double(heads.heads) * as_double(heads.value_dim), rank = as_double(shape_.query_rank);
     attention(width_ * rank, {"q_a_proj", "wq_a"});
     attention((rank > 0.0 ? rank : width_) * queries, {"q_proj", "wq_b"});
     attention(width_ * keys, {"k_proj", "wkv"});
     attention(shape_.single_cache || shape_.values_are_keys ? 0.0 : width_ * values, {"v_proj"});
     if (shape_.output_groups > 0) {
-      const double projected = real(shape_.output_groups) * real(shape_.output_rank);
-      attention(attended * real(shape_.output_rank), {"wo_a"});
+      const double projected = as_double(shape_.output_groups) * as_double(shape_.output_rank);
+      attention(attended * as_double(shape_.output_rank), {"wo_a"});
       attention(projected * width_, {"wo_b"});
     } else {
       attention(attended * width_, {"o_proj"});
@@ -259,22 +266,22 @@ class ModuleWriter {
 
   void write_latent_attention() {
     const LatentAttention& latent = shape_.latent;
-    const double heads = real(shape_.heads), rank = real(latent.query_rank);
-    const double queries = heads * real(latent.nope_dim + latent.rope_dim);
+    const double heads = as_double(shape_.heads), rank = as_double(latent.query_rank);
+    const double queries = heads * as_double(latent.nope_dim + latent.rope_dim);
     attention(width_ * rank, {"q_a_proj"});
     attention((rank > 0.0 ? rank : width_) * queries, {"q_b_proj", "q_proj"});
-    attention(width_ * real(latent.kv_rank + latent.rope_dim), {"kv_a_proj_with_mqa"});
-    attention(real(latent.kv_rank) * heads * real(latent.nope_dim + latent.value_dim), {"kv_b_proj"});
-    attention(heads * real(latent.value_dim) * width_, {"o_proj"});
+    attention(width_ * as_double(latent.kv_rank + latent.rope_dim), {"kv_a_proj_with_mqa"});
+    attention(as_double(latent.kv_rank) * heads * as_double(latent.nope_dim + latent.value_dim), {"kv_b_proj"});
+    attention(heads * as_double(latent.value_dim) * width_, {"o_proj"});
   }
 
   /// Half of the weights project to queries, keys and values, a quarter each to the gate and from the output.
   void write_linear_attention() {
-    const double quarter = 0.25 * real(shape_.linear.layer_parameters), layers = real(shape_.linear.layers);
+    const double quarter = 0.25 * as_double(shape_.linear.layer_parameters), layers = as_double(shape_.linear.layers);
     const bool delta_rule = shape_.attention_gate && shape_.latent.kv_rank == 0;
     const std::vector<std::string> root{one_block() ? "mixer" : delta_rule ? "linear_attn" : "self_attn"};
     const auto linear = [&](double weights, const std::vector<std::string>& leaves) {
-      add({ModelPart::linear_attention, weights, layers, 0, layers_, joined(root, leaves)});
+      add({ModelPart::linear_attention, weights, layers, 0, layers_, module_names(root, leaves)});
     };
     linear(2.0 * quarter, {"in_proj_qkv", "in_proj_qkvz", "in_proj", "q_proj"});
     linear(quarter, {"in_proj_z", "in_proj_qkvz", "in_proj", "g_proj"});
@@ -322,13 +329,15 @@ class FormatShares {
 
   /// The format of most of them, with the mean bits of all.
   [[nodiscard]] std::optional<WeightFormat> mean() const {
-    if (shares_.size() < 2) return most();
+    std::optional<WeightFormat> mean = most();
+    if (!mean || shares_.size() < 2) return mean;
     double bits = 0.0, weights = 0.0;
     for (const Share& one : shares_) {
       bits += one.weights * one.format.bits;
       weights += one.weights;
     }
-    return WeightFormat{most()->format, bits / weights};
+    mean->bits = bits / weights;
+    return mean;
   }
 
  private:
@@ -345,31 +354,43 @@ std::optional<Stored> stated_format(const QuantizedModules& modules, const std::
   return modules.named.find(name);
 }
 
-std::optional<Stored> stated_format(const QuantizedModules& modules, const Module& module, std::int64_t layer) {
-  for (const std::string& name : module.names) {
-    if (const auto stored = stated_format(modules, fmt::format("layers.{}.{}", layer, name))) return stored;
+/// `layers`: the names of one layer in checkpoints.
+std::optional<Stored> stated_format(const QuantizedModules& modules, const Module& module,
+                                    const std::vector<std::string>& layers) {
+  for (const std::string& layer : layers) {
+    for (const std::string& name : module.names) {
+      if (auto stored = stated_format(modules, fmt::format("{}.{}", layer, name))) return stored;
+    }
   }
   return std::nullopt;
 }
 
+/// Of the layers of the model, or of one that drafts (MTP), which lies behind them or in a module of its own.
+enum class LayersOf { model, drafting };
+
 /// A list may name a module in more layers than have it: each counts less then.
-FormatShares shares_of(const QuantizedModules& modules, const Module& module) {
+FormatShares shares_of(const QuantizedModules& modules, const Module& module, const ModelShape& shape, LayersOf which) {
   const WeightFormat plain = weight_format(NumberFormat::bf16);
   FormatShares shares;
-  const bool lists = !modules.excluded.empty() || !modules.named.empty();
   std::vector<WeightFormat> stated;
-  for (std::int64_t layer = module.first; lists && layer < module.end; ++layer) {
-    if (const auto stored = stated_format(modules, module, layer)) stated.push_back(stored->value_or(plain));
+  const auto look_at = [&](const std::vector<std::string>& layers) {
+    if (const auto stored = stated_format(modules, module, layers)) stated.push_back(stored->value_or(plain));
+  };
+  if (which == LayersOf::drafting) {
+    look_at({fmt::format("layers.{}", shape.layers), "mtp.layers.0", "mtp.0"});
+  } else if (!modules.excluded.empty() || !modules.named.empty()) {
+    for (std::int64_t layer = module.first; layer < module.end; ++layer) look_at({fmt::format("layers.{}", layer)});
   }
-  const double named = real(static_cast<std::int64_t>(stated.size()));
-  const double each = module.weights * std::min(1.0, module.layers / std::max(named, 1.0));
+  const double layers = which == LayersOf::drafting ? 1.0 : module.layers;
+  const double named = as_double(static_cast<std::int64_t>(stated.size()));
+  const double each = module.weights * std::min(1.0, layers / std::max(named, 1.0));
   for (const WeightFormat& format : stated) shares.add(format, each);
   const Stored& usual = module.part == ModelPart::experts ? modules.experts : modules.layers;
-  shares.add(usual.value_or(plain), module.weights * std::max(module.layers - named, 0.0));
+  shares.add(usual.value_or(plain), module.weights * std::max(layers - named, 0.0));
   return shares;
 }
 
-std::optional<WeightFormat> table_format(const QuantizedModules& modules, std::initializer_list<const char*> names) {
+std::optional<WeightFormat> listed_format(const QuantizedModules& modules, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (modules.excluded.find(name)) return std::nullopt;
     if (auto stored = modules.named.find(name)) return *std::move(stored);
@@ -377,11 +398,11 @@ std::optional<WeightFormat> table_format(const QuantizedModules& modules, std::i
   return std::nullopt;
 }
 
-WeightFormats part_formats(const QuantizedModules& modules, const ModelShape& shape) {
+WeightFormats part_formats(const QuantizedModules& modules, const ModelShape& shape, LayersOf which) {
   std::array<FormatShares, model_parts> parts;
   FormatShares all;
   for (const Module& module : ModuleWriter(shape).modules()) {
-    const FormatShares shares = shares_of(modules, module);
+    const FormatShares shares = shares_of(modules, module, shape, which);
     parts.at(static_cast<std::size_t>(module.part)).add(shares);
     all.add(shares);
   }
@@ -389,12 +410,14 @@ WeightFormats part_formats(const QuantizedModules& modules, const ModelShape& sh
   for (std::size_t i = 0; i < model_parts; ++i) {
     if (const auto format = parts.at(i).mean()) formats.set(static_cast<ModelPart>(i), *format);
   }
-  if (const auto table = table_format(modules, {"embed_tokens", "embeddings"})) {
+  if (which == LayersOf::drafting) formats.set(ModelPart::inputs, weight_format(formats.unquantized()));
+  if (const auto table = listed_format(modules, {"embed_tokens", "embeddings"})) {
     formats.set(ModelPart::embedding, *table);
   }
-  const auto vocabulary = table_format(modules, {"lm_head", "head"});
-  if (vocabulary || modules.vocabulary) {
-    formats.set(ModelPart::vocabulary, vocabulary ? *vocabulary : *modules.vocabulary);
+  if (const auto vocabulary = listed_format(modules, {"lm_head", "head"})) {
+    formats.set(ModelPart::vocabulary, *vocabulary);
+  } else if (modules.vocabulary) {
+    formats.set(ModelPart::vocabulary, *modules.vocabulary);
   }
   return formats;
 }
@@ -405,7 +428,7 @@ WeightFormats part_formats(const QuantizedModules& modules, const ModelShape& sh
 /// numbers. Group 0: one scale a row.
 Stored format_of(std::int64_t bits, const std::string& type, std::int64_t group) {
   const bool floating = type == "float";
-  const double scale = group > 0 ? (floating && group == 32 ? 8.0 : 16.0) / real(group) : 0.0;
+  const double scale = group > 0 ? (floating && group == 32 ? 8.0 : 16.0) / as_double(group) : 0.0;
   if (bits == 8) return WeightFormat{floating ? NumberFormat::fp8 : NumberFormat::int8, 8.0 + scale};
   if (bits != 4) return std::nullopt;
   if (!floating) return WeightFormat{NumberFormat::int4, 4.0 + scale};
@@ -429,7 +452,7 @@ Stored read_scheme(const ConfigObject& scheme) {
   auto format = format_of(bits, scheme.text("type").value_or("int"), group);
   if (!format) reject_bits(scheme, "num_bits", bits);
   const bool symmetric = scheme.flag("symmetric", true);
-  if (format && !symmetric && group > 0) format->bits += real(bits) / real(group);
+  if (format && !symmetric && group > 0) format->bits += as_double(bits) / as_double(group);
   return format;
 }
 
@@ -503,7 +526,7 @@ Stored read_algorithm(const ConfigObject& scheme, std::optional<std::int64_t> gr
   }
   if (lower_case(word) == "mxfp8") return WeightFormat{NumberFormat::fp8, 8.0 + 8.0 / 32.0};
   const std::int64_t size = group_of(scheme).value_or(group.value_or(0));
-  if (*format == NumberFormat::int4 && size > 0) return WeightFormat{NumberFormat::int4, 4.0 + 16.0 / real(size)};
+  if (*format == NumberFormat::int4 && size > 0) return WeightFormat{NumberFormat::int4, 4.0 + 16.0 / as_double(size)};
   return weight_format(*format);
 }
 
@@ -539,7 +562,7 @@ void read_fp8(const ConfigObject& quantization, QuantizedModules& modules) {
   WeightFormat format = weight_format(NumberFormat::fp8);
   const auto block = quantization.wholes("weight_block_size");
   double weights = block && !block->empty() ? 1.0 : 0.0;
-  for (const std::int64_t extent : block.value_or(std::vector<std::int64_t>{})) weights *= real(extent);
+  for (const std::int64_t extent : block.value_or(std::vector<std::int64_t>{})) weights *= as_double(extent);
   constexpr double negligible = 1024.0;
   const bool exponents = lower_case(quantization.text("scale_fmt").value_or("")) == "ue8m0";
   if (weights >= 1.0 && weights < negligible) format.bits += (exponents ? 8.0 : 32.0) / weights;
@@ -560,7 +583,7 @@ Stored read_integers(const ConfigObject& scheme, const Stored& usual, std::int64
   std::int64_t group = scheme.is_negative(group_key) ? 0 : scheme.whole_or(group_key, usual_group);
   auto format = format_of(bits, "int", group);
   if (!format) reject_bits(scheme, key, bits);
-  if (format && zero_points && group > 0) format->bits += real(bits) / real(group);
+  if (format && zero_points && group > 0) format->bits += as_double(bits) / as_double(group);
   return format;
 }
 
@@ -717,7 +740,8 @@ ConfigFormats read_quantization(const ConfigObject& quantization, const ModelSha
     const std::string why = rules->compile();
     if (!why.empty()) quantization.reject("ignore", "expressions " + why, "", say_format);
   }
-  formats.weights = part_formats(modules, shape);
+  formats.weights = part_formats(modules, shape, LayersOf::model);
+  formats.drafting = part_formats(modules, shape, LayersOf::drafting);
   if (quantization.is_text("format") && quantization.text("format").value_or("").find("24") != std::string::npos) {
     notes.emplace_back("weights with two of four zero are counted as all others");
   }

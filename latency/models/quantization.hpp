@@ -14,6 +14,7 @@ namespace foredraft::latency {
 
 struct ConfigFormats {
   std::optional<WeightFormats> weights;
+  std::optional<WeightFormats> drafting;  ///< of the layers for multi-token prediction, which lists often leave out
   std::optional<NumberFormat> kv_cache;
 };
 

@@ -136,7 +136,7 @@ struct Recipe {
 };
 
 /// Of use_more_bits(): an eighth of the layers at each end and every third between.
-constexpr double half = 0.5;
+constexpr double half_of_them = 0.5;
 
 constexpr std::array recipes{
     Recipe{"q8_0", Nf::q8_0, Nf::q8_0, {Nf::q8_0}, Nf::q8_0, {Nf::q8_0}, Nf::q8_0, Nf::q8_0},
@@ -144,9 +144,9 @@ constexpr std::array recipes{
     Recipe{"q5_k_m",
            Nf::q5_k,
            Nf::q5_k,
-           {Nf::q5_k, Nf::q6_k, half},
+           {Nf::q5_k, Nf::q6_k, half_of_them},
            Nf::q5_k,
-           {Nf::q5_k, Nf::q6_k, half},
+           {Nf::q5_k, Nf::q6_k, half_of_them},
            Nf::q5_k,
            Nf::q6_k},
     Recipe{"q5_k_s", Nf::q5_k, Nf::q5_k, {Nf::q5_k}, Nf::q5_k, {Nf::q5_k}, Nf::q5_k, Nf::q6_k},
@@ -155,9 +155,9 @@ constexpr std::array recipes{
     Recipe{"q4_k_m",
            Nf::q4_k,
            Nf::q4_k,
-           {Nf::q4_k, Nf::q6_k, half},
+           {Nf::q4_k, Nf::q6_k, half_of_them},
            Nf::q4_k,
-           {Nf::q4_k, Nf::q6_k, half},
+           {Nf::q4_k, Nf::q6_k, half_of_them},
            Nf::q4_k,
            Nf::q6_k},
     Recipe{"q4_k_s",

@@ -166,6 +166,20 @@ TEST_CASE("formats of single layers: of GPTQ's expressions, auto-round's names a
   CHECK(formats_of(dense, R"("quant_method": "awq", "bits": 4, "lm_head": true)").of(ModelPart::vocabulary).bits < 5.0);
 }
 
+TEST_CASE("layers for drafting are in 16 bits where lists leave them out, under the names that they have") {
+  const auto drafting = [](const std::string& quantization) {
+    return to_text(model_of(mixture, quantization).drafting_weights.value());
+  };
+  CHECK(drafting(R"("quant_method": "fp8")") == "fp8; inputs bf16");
+  for (const char* word : {"model.layers.4*", "mtp*", "mtp.layers.0*", "re:.*mtp.*", "mtp"}) {
+    INFO(word);
+    CHECK(drafting(compressed(int4_g32, fmt::format("\"{}\"", word))) == "bf16");
+  }
+  CHECK(drafting(compressed(int4_g32, "\"model.layers.3*\"")) == "int4 of 4.5 bits; inputs bf16");
+  CHECK(drafting(R"("quant_method": "modelopt", "quant_algo": "MIXED_PRECISION",
+                    "quantized_layers": {"model.layers.3.mlp.experts": {"quant_algo": "NVFP4"}})") == "bf16");
+}
+
 TEST_CASE("formats of a quantization stay where a file beside it states others") {
   HuggingFaceModel model = model_of(dense, R"("quant_method": "fp8")");
   add_quantization(model, R"({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}})", "beside.json");
