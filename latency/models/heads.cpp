@@ -69,7 +69,7 @@ std::optional<HeadKind> kind_of_head(const ConfigObject& config) {
   return std::nullopt;
 }
 
-const ConfigFamily* family_of(std::string_view model_type) {
+const ConfigFamily* layer_family(std::string_view model_type) {
   const std::vector<ConfigFamily>& families = config_families();
   const auto found = std::ranges::find(families, model_type, &ConfigFamily::model_type);
   return found == families.end() ? nullptr : &*found;
@@ -84,9 +84,9 @@ void read_layers_of_head(FamilyReading& reading, const ConfigObject& outer) {
     if (name.starts_with("Llama")) type = "llama";
   }
   if (config.has("kv_lora_rank")) type = "deepseek_v2";
-  const ConfigFamily* family = family_of(type);
-  if (family == nullptr) family = family_of(type + "_text");
-  if (family == nullptr) family = family_of("llama");
+  const ConfigFamily* family = layer_family(type);
+  if (family == nullptr) family = layer_family(type + "_text");
+  if (family == nullptr) family = layer_family("llama");
   family->read(reading);
   ModelShape& shape = reading.shape;
   shape.architecture = Architecture::head;

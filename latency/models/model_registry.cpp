@@ -151,17 +151,17 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
-constexpr std::string_view stored = "formats = \"fp8\" is that of the published checkpoint";
+constexpr std::string_view published_format = "formats = \"fp8\" is that of the published checkpoint";
 constexpr std::string_view split_meaning = "a model can be split over any number of devices";
 constexpr std::string_view write_format = "write formats, or use --target-format and --draft-format";
 constexpr std::string_view write_degree = "use --target-tp, --target-pp and --draft-tp";
 constexpr std::string_view write_experts = "write experts = {count = 8, per_token = 2, d_ff = 14336}";
 constexpr std::array elsewhere_keys{
-    Elsewhere{"quantization", stored, write_format},
-    Elsewhere{"quantisation", stored, write_format},
-    Elsewhere{"weight_bits", stored, write_format},
-    Elsewhere{"dtype", stored, write_format},
-    Elsewhere{"fp8", stored, write_format},
+    Elsewhere{"quantization", published_format, write_format},
+    Elsewhere{"quantisation", published_format, write_format},
+    Elsewhere{"weight_bits", published_format, write_format},
+    Elsewhere{"dtype", published_format, write_format},
+    Elsewhere{"fp8", published_format, write_format},
     Elsewhere{"tensor_parallel", split_meaning, write_degree},
     Elsewhere{"tensor_parallel_size", split_meaning, write_degree},
     Elsewhere{"num_experts", "experts are a table", write_experts},
