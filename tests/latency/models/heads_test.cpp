@@ -22,13 +22,13 @@ const std::string layers = R"("model_type": "qwen3", "hidden_act": "silu", "atte
   "vocab_size": 50, "max_position_embeddings": 4096, "tie_word_embeddings": true)";
 constexpr double layer = 1960;
 
-HuggingFaceModel parsed(const std::string& own, const std::string& more = layers) {
+HuggingFaceModel head_of(const std::string& own, const std::string& more = layers) {
   return parse_hugging_face("{" + own + ", " + more + "}", "config.json");
 }
 
 TEST_CASE("a block drafter is recognized by its architecture, its type or its keys") {
   const std::string keys = R"("block_size": 8, "dflash_config": {"target_layer_ids": [1, 5, 9]})";
-  const ModelShape dflash = parsed(R"("architectures": ["DFlashDraftModel"], )" + keys).shape;
+  const ModelShape dflash = head_of(R"("architectures": ["DFlashDraftModel"], )" + keys).shape;
   CHECK(dflash.architecture == Architecture::head);
   CHECK(dflash.head == HeadInputs{.hidden_states = 3, .block_size = 8});
   CHECK(dflash.query_key_norm);
@@ -39,15 +39,15 @@ TEST_CASE("a block drafter is recognized by its architecture, its type or its ke
   // A pass reads keys' and values' weights twice: of the block and of the hidden states; and the target's projection.
   CHECK(step_bytes(dflash, {}) == 2 * (parameters(dflash) + 2 * 16 * 16 + 50 * 16));
 
-  CHECK(parsed(keys).shape.head == dflash.head);
-  CHECK(parsed(R"("speculators_model_type": "dflash", "block_size": 8, "aux_hidden_state_layer_ids": [1, 5, 9])")
+  CHECK(head_of(keys).shape.head == dflash.head);
+  CHECK(head_of(R"("speculators_model_type": "dflash", "block_size": 8, "aux_hidden_state_layer_ids": [1, 5, 9])")
             .shape.head == dflash.head);
-  const ModelShape windows = parsed(keys + R"(, "use_sliding_window": true, "sliding_window": 2048,
+  const ModelShape windows = head_of(keys + R"(, "use_sliding_window": true, "sliding_window": 2048,
       "layer_types": ["sliding_attention", "full_attention"])")
                                  .shape;
   CHECK(windows.window.layers == 1);
   CHECK(windows.window.tokens == 2048);
-  CHECK_THROWS_MATCHES(parsed(R"("architectures": ["DFlashDraftModel"])"), DomainError,
+  CHECK_THROWS_MATCHES(head_of(R"("architectures": ["DFlashDraftModel"])"), DomainError,
                        Says("config.json: block_size: missing"));
 }
 
@@ -55,8 +55,9 @@ TEST_CASE("what corrects a block draft by draft is read besides its pass") {
   const std::string states = R"("block_size": 7, "dflash_config": {"target_layer_ids": [1, 5], )";
   const double plain = 2 * 16 * 16 + 16 + 2 * layer + 16;
   const auto dspark = [&](const std::string& type) {
-    return parsed(R"("architectures": ["DSparkDraftModel"], )" + states + R"("markov_rank": 4, "markov_head_type": ")" +
-                  type + R"(", "enable_confidence_head": true, "confidence_head_with_markov": true})")
+    return head_of(R"("architectures": ["DSparkDraftModel"], )" + states +
+                   R"("markov_rank": 4, "markov_head_type": ")" + type +
+                   R"(", "enable_confidence_head": true, "confidence_head_with_markov": true})")
         .shape;
   };
   // Of rank 4: 4 x 50, and as much in the table of the tokens before. Confidence: 16 + 4 weights and a bias.
@@ -67,8 +68,8 @@ TEST_CASE("what corrects a block draft by draft is read besides its pass") {
   CHECK(dspark("rnn").head.correction_parameters == 200 + 24 * 12 + 12);
 
   const auto domino = [&](const std::string& shift) {
-    return parsed(R"("architectures": ["DominoDraftModel"], )" + states +
-                  R"("emb_dim": 3, "gru_hidden_dim": 5, "shift_label": )" + shift + "}")
+    return head_of(R"("architectures": ["DominoDraftModel"], )" + states +
+                   R"("emb_dim": 3, "gru_hidden_dim": 5, "shift_label": )" + shift + "}")
         .shape;
   };
   CHECK(domino("true").head.correction_parameters == 3 * 5 * (16 + 5) + (16 + 5) * 3 + 3 * 50);
@@ -78,7 +79,7 @@ TEST_CASE("what corrects a block draft by draft is read besides its pass") {
 }
 
 TEST_CASE("P-EAGLE has one wide layer and its own vocabulary, and says if its block is assumed") {
-  const HuggingFaceModel peagle = parsed(R"("architectures": ["PEagleDraftModel"], "draft_vocab_size": 20)");
+  const HuggingFaceModel peagle = head_of(R"("architectures": ["PEagleDraftModel"], "draft_vocab_size": 20)");
   CHECK(peagle.shape.head == HeadInputs{.hidden_states = 3,
                                         .wide_attention = true,
                                         .draft_vocabulary = 20,
@@ -88,7 +89,7 @@ TEST_CASE("P-EAGLE has one wide layer and its own vocabulary, and says if its bl
   CHECK(peagle.notes == std::vector<std::string>{"P-EAGLE without block_size: at most 8 drafts a pass are assumed"});
   // Also the norm of the hidden state and the three states of a token that is not verified.
   CHECK(parameters(peagle.shape) == 3 * 16 * 16 + 2 * layer + 16 * 32 + 16 + 16 + 20 * 16 + 3 * 16);
-  CHECK(max_drafts(parsed(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
+  CHECK(max_drafts(head_of(R"("architectures": ["PEagleDraftModel"], "block_size": 5)").shape) == 5);
 }
 
 TEST_CASE("layers of an EAGLE-3 head are those of its architecture, else of its type") {
@@ -137,10 +138,10 @@ TEST_CASE("Medusa and MLP speculators have a stage a draft, each with a vocabula
 }
 
 TEST_CASE("the head of a target's layers for drafting has its attention, its experts and its vocabulary") {
-  const HuggingFaceModel target = parsed(R"("mtp_num_hidden_layers": 1, "attn_output_gate": true,
+  const HuggingFaceModel target = head_of(R"("mtp_num_hidden_layers": 1, "attn_output_gate": true,
       "linear_num_value_heads": 2, "linear_num_key_heads": 2, "linear_key_head_dim": 4, "linear_value_head_dim": 4,
       "linear_conv_kernel_dim": 4)",
-                                         layers + R"(, "model_type": "qwen3_5_text", "num_hidden_layers": 8)");
+                                          layers + R"(, "model_type": "qwen3_5_text", "num_hidden_layers": 8)");
   CHECK(target.shape.drafting == DraftingLayers{.layers = 1});
   const ModelShape head = mtp_head(target.shape);
   CHECK(head.name == "mtp-config.json");
