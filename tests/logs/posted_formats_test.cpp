@@ -82,7 +82,7 @@ TEST_CASE("the console of AIPerf: names over several rows, with other units than
   CHECK(runs[0].stratum.output_tokens == 101.0);
 }
 
-TEST_CASE("EvalScope: tokens of an iteration, from seconds; its approximate acceptance rate says nothing new") {
+TEST_CASE("EvalScope: tokens of an iteration, from seconds, and nothing new from its approximate acceptance rate") {
   const auto runs = posted_runs(sample("evalscope.json"), "evalscope");
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].decoding == Decoding::speculative);
