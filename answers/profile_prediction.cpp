@@ -12,7 +12,7 @@
 #include "foredraft/scenario.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 
 namespace foredraft::answers {
 namespace {

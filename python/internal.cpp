@@ -34,7 +34,7 @@
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "logs/observations_file.hpp"
 #include "logs/scrapes.hpp"
 #include "scenario/check.hpp"

@@ -20,7 +20,7 @@
 #include "inputs/read_model.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "logs/log_format.hpp"
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"

@@ -126,38 +126,4 @@ template <typename Us>
 /// linear between.
 [[nodiscard]] double experts_read(const Experts& experts, double rows, double skew);
 
-/// Parameters of the whole model, with the embedding once and further_parameters. For a head: only its own.
-[[nodiscard]] double parameters(const ModelShape& shape);
-
-/// The same with only the experts of one token in each mixture, as papers count "activated" parameters.
-[[nodiscard]] double active_parameters(const ModelShape& shape);
-
-/// Parameters that one decode step of one token reads: layers (of a mixture the experts of one token) and vocabulary
-/// projection, without the embedding's table, the positions, the encoder and the cross-attention's key and value
-/// projections.
-[[nodiscard]] double step_parameters(const ModelShape& shape);
-
-/// Weights of the whole model as stored, all devices together (copies counted once), in bytes. For a head: its own,
-/// without the target's embedding and vocabulary projection.
-[[nodiscard]] double weight_bytes(const ModelShape& shape, const Deployment& deployment);
-
-/// Weights on the device that stores the most, including copies, in bytes.
-[[nodiscard]] double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment);
-
-/// Weights that one decode step of one sequence reads, all devices together (copies counted once), in bytes: all except
-/// the embedding's table and experts that the token does not use.
-[[nodiscard]] double step_bytes(const ModelShape& shape, const Deployment& deployment);
-
-/// KV cache of one token of one sequence, all layers without a window, all devices together (copies counted once).
-[[nodiscard]] double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment);
-
-/// KV cache and states of one sequence of `context` tokens on one device, in bytes, including windows and copies.
-[[nodiscard]] double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment,
-                                               std::int64_t context);
-
-/// States of linear attention that a verification of `tokens` tokens keeps so that any number of drafts can be rolled
-/// back, per sequence, all devices together, in bytes: one for each token after the first, in addition to that of a
-/// decode step; 0 without linear attention.
-[[nodiscard]] double rollback_bytes(const ModelShape& shape, std::int64_t tokens);
-
 }  // namespace foredraft::latency

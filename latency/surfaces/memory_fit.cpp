@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 
 namespace foredraft::latency {
 namespace {

@@ -25,7 +25,7 @@
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "logs/log_reader.hpp"

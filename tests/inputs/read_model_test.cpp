@@ -10,7 +10,7 @@
 #include "inputs/read_model.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "latency/profile/profile.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -15,7 +15,7 @@
 #include "inputs/devices.hpp"
 #include "inputs/tree_files.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/counts.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/tree_simulator.hpp"

@@ -6,6 +6,7 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "tests/support/errors.hpp"
 

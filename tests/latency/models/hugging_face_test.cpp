@@ -8,7 +8,7 @@
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft::latency {

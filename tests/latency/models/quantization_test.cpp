@@ -6,7 +6,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/hugging_face.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "tests/support/errors.hpp"
 
 namespace foredraft::latency {

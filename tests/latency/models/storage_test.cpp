@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "latency/models/model_registry.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 
 namespace foredraft::latency {
 

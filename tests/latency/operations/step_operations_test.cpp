@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>

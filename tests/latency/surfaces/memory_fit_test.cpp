@@ -8,7 +8,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
-#include "latency/operations/step_operations.hpp"
+#include "latency/operations/model_bytes.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {

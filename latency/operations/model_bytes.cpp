@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/operations/model_bytes.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/check.hpp"
+#include "foredraft/errors.hpp"
+#include "latency/operations/step_operations.hpp"
+#include "latency/operations/step_writer.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+/// Throws DomainError for an encoder-decoder, whose weights and caches are not counted.
+void check_counted(const ModelShape& shape, const Deployment& deployment) {
+  check_deployment(shape, deployment);
+  if (shape.architecture == Architecture::encoder_decoder) {
+    throw DomainError(fmt::format(
+        "invalid architecture=encoder_decoder (must be decoder or head: the memory of {} is not counted)", shape.name));
+  }
+}
+
+/// Those of a decode step of one sequence.
+std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
+  if (shape.head.block_size > 0) {
+    return write_drafting(shape, deployment, block_point(shape.head, 1, 1, 0), true);
+  }
+  const StepPoint one_token;
+  return write_decoder_pass(shape, deployment, one_token);
+}
+
+Deployment on_one_device(Deployment deployment) {
+  deployment.tensor_parallel = deployment.pipeline_parallel = 1;
+  return deployment;
+}
+
+/// Bytes that one sequence keeps on one of `devices`: for each token, and for each of the last tokens of a window.
+struct CacheOfSequence {
+  double token = 0.0;
+  double window_token = 0.0, local_tokens = 0.0;  ///< of the windows; of sparse attention, all of them together
+};
+
+CacheOfSequence cache_of(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
+  const double bytes = bits_of(deployment.kv_cache) / 8.0;
+  const auto entry = [&](const AttentionHeads& heads) {
+    const double kv_heads = std::ceil(number(heads.kv_heads) / number(devices));
+    return bytes * kv_heads * number(heads.key_dim + (shape.single_cache ? 0 : heads.value_dim));
+  };
+  const double one = shape.latent.kv_rank > 0 ? bytes * number(shape.latent.kv_rank + shape.latent.rope_dim)
+                                              : entry(attention_heads(shape));
+  CacheOfSequence cache{.window_token = number(shape.window.layers) * entry(window_heads(shape))};
+  double whole = number(attention_layers(shape) - shape.window.layers);
+  for (const SparseAttention& sparse : shape.sparse) {
+    const double index = sparse.index_heads > 0 ? index_key_bytes(sparse.index_dim) : 0.0;
+    cache.token += number(sparse.layers) * (one + index) / number(sparse.tokens_per_entry);
+    cache.local_tokens += number(sparse.layers) * number(sparse.local_tokens) * one;
+    whole -= number(sparse.layers);
+  }
+  cache.token += whole * one;
+  return cache;
+}
+
+double state_bytes_of(const ModelShape& shape) {
+  return state_bytes * static_cast<double>(shape.linear.layers) * static_cast<double>(shape.linear.state_elements);
+}
+
+/// Of one copy of the model that is not split. `per_token`: only so many of its experts.
+double parameters_of(ModelShape shape, bool active) {
+  if (active) shape.experts.count = shape.experts.per_token;
+  const Deployment whole;
+  std::vector<WeightedOperator> all = weighted_operators(shape, whole);
+  if (shape.architecture == Architecture::encoder_decoder) {
+    const StepPoint one_token;
+    for (const WeightedOperator& one : write_encoder_pass(shape, whole, one_token)) all.push_back(one);
+  }
+  double sum = number(shape.further_parameters);
+  for (const WeightedOperator& one : all) {
+    if (!one.shared) sum += one.step.count * one.stored.parameters;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double parameters(const ModelShape& shape) { return parameters_of(shape, false); }
+
+double active_parameters(const ModelShape& shape) {
+  // The router keeps a row for each expert.
+  const Experts& experts = shape.experts;
+  const double mixtures =
+      number(feed_forward_layers(shape) - std::min(experts.dense_layers, feed_forward_layers(shape)));
+  const double rows = experts.count > 0 ? mixtures * number(experts.count - experts.per_token) : 0.0;
+  return parameters_of(shape, true) + rows * (number(shape.d_model) + (shape.bias ? 1.0 : 0.0));
+}
+
+double step_parameters(const ModelShape& shape) {
+  double sum = 0.0;
+  for (const WeightedOperator& one : weighted_operators(shape, {})) sum += one.step.count * one.read.parameters;
+  return sum;
+}
+
+double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment) {
+  check_counted(shape, deployment);
+  double layers = number(shape.further_parameters) * bits_of(deployment.weights.unquantized()) / 8.0 /
+                  number(deployment.tensor_parallel);
+  double embedding = 0.0, vocabulary = 0.0;
+  for (const WeightedOperator& one : weighted_operators(shape, deployment)) {
+    if (one.shared) continue;
+    const double bytes = one.step.count * one.stored.bytes;
+    (one.step.name == "embedding" ? embedding : one.step.name == "vocabulary" ? vocabulary : layers) += bytes;
+  }
+  if (deployment.pipeline_parallel == 1) return layers + embedding + vocabulary;
+  // The first devices hold the embedding, the last ones the vocabulary projection.
+  const double share = std::ceil(number(shape.layers) / number(deployment.pipeline_parallel)) / number(shape.layers);
+  return layers * share + std::max(embedding, shape.tied ? embedding : vocabulary);
+}
+
+double weight_bytes(const ModelShape& shape, const Deployment& deployment) {
+  return weight_bytes_per_device(shape, on_one_device(deployment));
+}
+
+double step_bytes(const ModelShape& shape, const Deployment& deployment) {
+  check_counted(shape, deployment);
+  double bytes = 0.0;
+  for (const WeightedOperator& one : weighted_operators(shape, on_one_device(deployment))) {
+    bytes += one.step.count * one.read.bytes;
+  }
+  return bytes;
+}
+
+double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment) {
+  return cache_of(shape, deployment, 1).token;
+}
+
+double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment, std::int64_t context) {
+  check_counted(shape, deployment);
+  check_range("context", context, 0, largest_extent);
+  const CacheOfSequence cache = cache_of(shape, deployment, deployment.tensor_parallel);
+  const double states = state_bytes_of(shape) / number(deployment.tensor_parallel);
+  const double bytes = number(context) * cache.token +
+                       number(std::min(context, shape.window.tokens)) * cache.window_token + cache.local_tokens +
+                       states;
+  return bytes / number(deployment.pipeline_parallel);
+}
+
+double rollback_bytes(const ModelShape& shape, std::int64_t tokens) {
+  check_at_least("tokens", tokens, 1);
+  return static_cast<double>(tokens - 1) * state_bytes_of(shape);
+}
+
+}  // namespace foredraft::latency
