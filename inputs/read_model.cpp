@@ -69,11 +69,26 @@ const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
   const std::string of_owner = is_hub_id(name) ? name.substr(name.find('/') + 1) : name;
   for (const Variants variants : {Variants::kept, Variants::dropped}) {
     const std::string wanted = shape_name(of_owner, variants);
+    const auto is_wanted = [&](const std::string& known) { return shape_name(known, Variants::kept) == wanted; };
     for (const latency::ModelShape& shape : latency::model_registry()) {
-      if (shape_name(shape.name, Variants::kept) == wanted) return &shape;
+      if (is_wanted(shape.name) || std::ranges::any_of(shape.aliases, is_wanted)) return &shape;
     }
   }
   return nullptr;
+}
+
+/// A checkpoint whose name ends in a format: Qwen3-8B-FP8, Llama-3.1-8B-Instruct-AWQ.
+struct QuantizedCheckpoint {
+  const latency::ModelShape* shape;
+  latency::WeightFormats weights;
+};
+std::optional<QuantizedCheckpoint> quantized_checkpoint(const std::string& name) {
+  const std::size_t end = name.rfind('-');
+  if (end == std::string::npos) return std::nullopt;
+  const auto weights = latency::weight_formats(name.substr(end + 1));
+  const latency::ModelShape* shape = weights ? shape_of_checkpoint(name.substr(0, end)) : nullptr;
+  if (shape == nullptr) return std::nullopt;
+  return QuantizedCheckpoint{shape, *weights};
 }
 
 std::string taken_for(const std::string& checkpoint) { return fmt::format("taken for {}", readable(checkpoint)); }
@@ -158,6 +173,12 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
       if (!assume.empty()) throw_not_assumed(what);
       return {.shape = *shape, .notes = {taken_for(what)}};
     }
+    if (const auto quantized = quantized_checkpoint(what); quantized && assume.empty()) {
+      return {.shape = *quantized->shape,
+              .weights = quantized->weights,
+              .notes = {fmt::format("{}, all matrices of its layers in {}; its config.json says which are",
+                                    taken_for(what), to_text(quantized->weights))}};
+    }
     throw_unknown(what, "neither a shipped model nor a file");
   }
   if (fs::is_directory(status)) {
@@ -209,13 +230,10 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
 /// Nullopt, with the problem told, for a target without such layers.
 std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
   if (!target || target->shape.drafting.layers == 0) {
-    std::string known;
-    for (const latency::ModelShape& shape : latency::model_registry()) {
-      if (shape.drafting.layers > 0) known += (known.empty() ? "" : ", ") + shape.name;
-    }
-    pair.head_problem =
-        fmt::format("{} has no layers for drafting (MTP) - of the shipped models {} have; else name its config.json",
-                    readable(pair.target), known);
+    pair.head_problem = fmt::format(
+        "{} has no layers for drafting (MTP) - name a head or a draft model, or a config.json that states "
+        "such layers as the target",
+        readable(pair.target));
     return std::nullopt;
   }
   ReadModel read{.shape = latency::mtp_head(target->shape),

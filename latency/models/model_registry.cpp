@@ -104,6 +104,7 @@ constexpr std::tuple keys_of<DraftingLayers>{Key{"layers", &DraftingLayers::laye
 template <>
 constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Presence::required},
                                          Key{"source", &ModelShape::source, Presence::required},
+                                         Key{"aliases", &ModelShape::aliases},
                                          Key{"architecture", &ModelShape::architecture},
                                          Key{"encoder_layers", &ModelShape::encoder_layers},
                                          Key{"layers", &ModelShape::layers, Presence::required},
@@ -239,6 +240,16 @@ class ShapeReader {
     } else if constexpr (has_keys<Value>) {
       kind = "a table";
       if (const toml::table* table = node.as_table()) return part_of<Value>(key, *table, line_of(node.source()));
+    } else if constexpr (std::same_as<Value, std::vector<std::string>>) {
+      kind = "a list of strings";
+      Value texts;
+      const toml::array* array = node.as_array();
+      if (array != nullptr) {
+        for (const toml::node& entry : *array) {
+          if (auto text = entry.value_exact<std::string>()) texts.push_back(*std::move(text));
+        }
+        if (texts.size() == array->size()) return texts;
+      }
     } else if constexpr (is_list<Value>) {
       kind = "a list of tables";
       if (const toml::array* array = node.as_array(); array != nullptr && array->is_array_of_tables()) {

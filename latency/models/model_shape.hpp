@@ -124,9 +124,10 @@ struct DraftingLayers {
 
 /// Shape of one model. Names follow papers and checkpoints: d_model, d_ff, kv_heads.
 struct ModelShape {
-  std::string name;     ///< "qwen1.5-7b"; unique
-  std::string summary;  ///< one-line description
-  std::string source;   ///< source of the numbers
+  std::string name;                       ///< "qwen1.5-7b"; unique
+  std::string summary;                    ///< one-line description
+  std::string source;                     ///< source of the numbers
+  std::vector<std::string> aliases = {};  ///< further checkpoints of this shape: names on the hub, without the owner
   Architecture architecture = Architecture::decoder;
   std::int64_t encoder_layers = 0;
   std::int64_t layers = 0;  ///< of the decoder

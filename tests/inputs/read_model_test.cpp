@@ -140,6 +140,9 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
       {"yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "eagle3-llama-3.1-8b"},
       {"Llama-3.1-8B-Instruct", "llama-3.1-8b"},
       {"qwen3_8b", "qwen3-8b"},
+      {"deepseek-ai/DeepSeek-R1-0528", "deepseek-v3"},
+      {"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama-4-scout"},
+      {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
   };
   for (const auto& [asked, shape] : names) {
     CAPTURE(asked);
@@ -147,8 +150,11 @@ TEST_CASE("a name of the Hugging Face hub means the shipped shape, with a note t
     CHECK(read.shape.name == shape);
     CHECK(read.notes == std::vector<std::string>{"taken for " + asked});
   }
-  // Other shapes, and a checkpoint in a format of its own.
-  for (const char* other : {"Qwen/Qwen3-80B", "Qwen/Qwen2-57B", "Qwen/Qwen15-7B", "RedHatAI/Qwen3-8B-FP8"}) {
+  const ReadModel fp8 = read_model("RedHatAI/Qwen3-8B-FP8");
+  CHECK(fp8.shape.name == "qwen3-8b");
+  CHECK(fp8.weights == latency::WeightFormats(latency::NumberFormat::fp8));
+  CHECK_THAT(fp8.notes.front(), Catch::Contains("all matrices of its layers in fp8"));
+  for (const char* other : {"Qwen/Qwen3-80B", "Qwen/Qwen2-57B", "Qwen/Qwen15-7B", "Qwen/Qwen3-80B-FP8"}) {
     CHECK_THROWS_AS(read_model(other), InputError);
   }
   CHECK_THROWS_WITH(

@@ -188,6 +188,11 @@ TEST_CASE("the shipped models are sound, have unique names and stand in order") 
     last = shape.name;
   }
   CHECK(model_registry().size() == 79);
+  std::set<std::string> names;
+  for (const ModelShape& shape : model_registry()) {
+    CHECK(names.insert(shape.name).second);
+    for (const std::string& alias : shape.aliases) CHECK(names.insert(alias).second);
+  }
 }
 
 TEST_CASE("an unknown model is answered with the nearest one") {
