@@ -86,7 +86,7 @@ std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
   for (const StepOperator& one : operators) {
     const auto same = std::find_if(operators.begin(), end, [&one](const StepOperator& other) {
       return other.kind == one.kind && other.compute == one.compute && other.bytes == one.bytes &&
-             other.flop == one.flop && other.inputs == one.inputs && other.on_vector_units == one.on_vector_units &&
+             other.flop == one.flop && other.inputs == one.inputs && other.vector_flop == one.vector_flop &&
              other.reread_bytes == one.reread_bytes;
     });
     if (same == end) {

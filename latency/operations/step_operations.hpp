@@ -27,7 +27,7 @@
 namespace foredraft::latency {
 
 /// llama.cpp multiplies weights of GGUF types with up to so many tokens on vector units, with more on matrix units
-/// (MMVQ_MAX_BATCH_SIZE of ggml-cuda).
+/// (MMVQ_MAX_BATCH_SIZE of ggml-cuda): the number where these are no slower.
 inline constexpr std::int64_t max_vector_tokens = 8;
 
 enum class OperatorKind { product, attention, other, all_reduce, all_gather, transfer };
@@ -52,11 +52,11 @@ struct StepOperator {
   OperatorKind kind = OperatorKind::other;
   NumberFormat compute = NumberFormat::bf16;  ///< decides the matrix peak
   double count = 1.0;
-  double bytes = 0.0;   ///< read and written by one operator on one device; between devices: of the whole tensor
-  double flop = 0.0;    ///< of one operator on one device
-  double inputs = 0.0;  ///< summed for one output of a product; 0 for other operators
-  bool on_vector_units = false;  ///< a product over few tokens whose kernel leaves the matrix units idle
-  double reread_bytes = 0.0;     ///< of attention: read besides, if each query reads the KV cache by itself
+  double bytes = 0.0;        ///< read and written by one operator on one device; between devices: of the whole tensor
+  double flop = 0.0;         ///< of one operator on one device
+  double inputs = 0.0;       ///< summed for one output of a product; 0 for other operators
+  double vector_flop = 0.0;  ///< of the product over at most max_vector_tokens tokens, if those leave matrix units idle
+  double reread_bytes = 0.0;  ///< of attention: read besides, if each query reads the KV cache by itself
   StepPart part = StepPart::layers;
 };
 

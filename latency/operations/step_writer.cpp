@@ -319,9 +319,10 @@ class StepWriter {
     const double chosen = sparse.selected_entries > 0 ? std::min(entries, as_number(sparse.selected_entries)) : entries;
     if (sparse.layer_parameters > 0) {
       const Weights weights = weights_of(ModelPart::attention, as_number(sparse.layer_parameters));
+      const double flop = 2.0 * rows_ * weights.parameters;
       add({{"indexer and compression", OperatorKind::product, compute_of(ModelPart::attention), layers,
-            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
-            on_vector_units(ModelPart::attention)},
+            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, flop, d_model_,
+            vector_flop(ModelPart::attention, flop)},
            weights,
            weights});
     }
@@ -410,9 +411,10 @@ class StepWriter {
     const LinearAttention& linear = shape_.linear;
     const double layers = as_number(linear.layers);
     const Weights weights = weights_of(ModelPart::linear_attention, as_number(linear.layer_parameters) / devices_);
+    const double flop = 2.0 * rows_ * weights.parameters;
     add({{"linear attention projections", OperatorKind::product, compute_of(ModelPart::linear_attention), layers,
-          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * weights.parameters, d_model_,
-          on_vector_units(ModelPart::linear_attention)},
+          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, flop, d_model_,
+          vector_flop(ModelPart::linear_attention, flop)},
          weights,
          weights});
     const double elements = as_number(linear.state_elements) / devices_;
@@ -470,9 +472,10 @@ class StepWriter {
       const double bias = shape_.bias ? 1.0 : 0.0;
       Weights one = weights_of(ModelPart::experts, inputs * outputs);
       one += plain_weights(bias * outputs);
+      const double flop = rows_ * used * outputs * (2.0 * inputs + bias);
       add({{name, OperatorKind::product, compute_of(ModelPart::experts), layers,
-            read * one.bytes + rows_ * (in_values + used * outputs) * value_bytes_,
-            rows_ * used * outputs * (2.0 * inputs + bias), inputs, on_vector_units(ModelPart::experts)},
+            read * one.bytes + rows_ * (in_values + used * outputs) * value_bytes_, flop, inputs,
+            vector_flop(ModelPart::experts, flop)},
            one.times(read),
            one.times(count)});
     };
@@ -539,18 +542,22 @@ class StepWriter {
   [[nodiscard]] NumberFormat compute_of(ModelPart part) const {
     return compute_format(deployment_.weights.of(part).format);
   }
-  [[nodiscard]] bool on_vector_units(const WeightFormat& format) const {
-    return is_gguf(format.format) && rows_ <= as_number(max_vector_tokens);
+  /// Of a product of `flop` over all rows.
+  [[nodiscard]] double vector_flop(const WeightFormat& format, double flop) const {
+    return is_gguf(format.format) ? flop * std::min(1.0, as_number(max_vector_tokens) / rows_) : 0.0;
   }
-  [[nodiscard]] bool on_vector_units(ModelPart part) const { return on_vector_units(deployment_.weights.of(part)); }
+  [[nodiscard]] double vector_flop(ModelPart part, double flop) const {
+    return vector_flop(deployment_.weights.of(part), flop);
+  }
 
   void product_in(const WeightFormat& format, const Product& product) {
     const double bias = product.bias ? 1.0 : 0.0;
     Weights weights = weights_of(format, product.inputs * product.outputs);
     weights += plain_weights(bias * product.outputs);
     const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
+    const double flop = rows_ * product.outputs * (2.0 * product.inputs + bias);
     add({{product.name, OperatorKind::product, compute_format(format.format), product.count, weights.bytes + moved,
-          rows_ * product.outputs * (2.0 * product.inputs + bias), product.inputs, on_vector_units(format)},
+          flop, product.inputs, vector_flop(format, flop)},
          weights,
          weights});
   }
@@ -560,9 +567,10 @@ class StepWriter {
   /// One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
   void product_by_head(std::string_view name, double layers, double heads, double inputs, double outputs) {
     const Weights weights = weights_of(ModelPart::attention, heads * inputs * outputs);
+    const double flop = 2.0 * rows_ * heads * inputs * outputs;
     add({{name, OperatorKind::product, compute_of(ModelPart::attention), layers,
-          weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads * inputs * outputs,
-          inputs, on_vector_units(ModelPart::attention)},
+          weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, flop, inputs,
+          vector_flop(ModelPart::attention, flop)},
          weights,
          weights});
   }

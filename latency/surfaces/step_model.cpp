@@ -102,11 +102,14 @@ Attainable with_fast_verification(Attainable attainable) {
 
 namespace {
 
-double attained_flop_per_s(const StepOperator& one, const DevicePeaks& peaks, const Attained& attained) {
-  if (one.on_vector_units && attained.vector_efficiency) {
-    return *attained.vector_efficiency * peak_of(peaks, NumberFormat::fp32);
-  }
-  return attained.compute_efficiency * peak_of(peaks, one.compute);
+constexpr double us_per_s = 1e6;
+
+/// On matrix units; a product whose kernel for few tokens uses vector units takes at least as long as over so few.
+double computing_us(const StepOperator& one, const DevicePeaks& peaks, const Attained& attained) {
+  const double matrix_us = us_per_s * one.flop / (attained.compute_efficiency * peak_of(peaks, one.compute));
+  if (one.vector_flop == 0.0 || !attained.vector_efficiency) return matrix_us;
+  const double peak = peak_of(peaks, NumberFormat::fp32);
+  return std::max(matrix_us, us_per_s * one.vector_flop / (*attained.vector_efficiency * peak));
 }
 
 }  // namespace
@@ -114,7 +117,6 @@ double attained_flop_per_s(const StepOperator& one, const DevicePeaks& peaks, co
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
 
 double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks, const Attained& attained) {
-  constexpr double us_per_s = 1e6;
   if (one.kind == OperatorKind::transfer) {
     return attained.all_reduce_us + us_per_s * one.bytes / (attained.link_efficiency * link_of(peaks));
   }
@@ -126,8 +128,7 @@ double operator_us(const StepOperator& one, std::int64_t devices, const DevicePe
   }
   const double moving_us = us_per_s * (one.bytes + attained.kv_reread * one.reread_bytes) /
                            (attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s);
-  const double computing_us = us_per_s * one.flop / attained_flop_per_s(one, peaks, attained);
-  return attained.operator_us + smooth_maximum(moving_us, computing_us, attained.sharpness);
+  return attained.operator_us + smooth_maximum(moving_us, computing_us(one, peaks, attained), attained.sharpness);
 }
 
 double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,

@@ -62,11 +62,16 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
 TEST_CASE("a product on vector units takes the fp32 peak, and queries that read the cache again move its bytes again") {
   DevicePeaks peaks = made_up_peaks();
   peaks.matrix_peak_flop_per_s[NumberFormat::fp32] = 2e13;
-  const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .on_vector_units = true};
+  const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .flop = 1e9, .vector_flop = 1e9};
   Attained attained{.compute_efficiency = 0.5, .sharpness = 2.0};
   CHECK(operator_us(product, 1, peaks, attained) == Approx(20.0).epsilon(few_ulp));  // as on matrix units
   attained.vector_efficiency = 0.25;
   CHECK(operator_us(product, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
+  StepOperator many = product;  // tokens: at least as long as over those that vector units take
+  many.flop = 5e9;
+  CHECK(operator_us(many, 1, peaks, attained) == Approx(200.0).epsilon(few_ulp));
+  many.flop = 50e9;
+  CHECK(operator_us(many, 1, peaks, attained) == Approx(1000.0).epsilon(few_ulp));
   CHECK_THROWS_WITH(operator_us(product, 1, made_up_peaks(), attained),
                     Catch::StartsWith("made up: no matrix peak of fp32"));
   const StepOperator attention{
