@@ -62,7 +62,7 @@ std::string deployment_key(const Roofline& asked) {
 template <typename Format>
 std::optional<Format> read_format(std::string_view key, const std::optional<std::string>& word) {
   if (!word) return std::nullopt;
-  if (const auto format = latency::format_named<Format>(*word)) return format;
+  if (auto format = latency::format_named<Format>(*word)) return format;
   throw DomainError(fmt::format("{}: unknown format \"{}\" - {}", key, *word, format_suggestion(*word)));
 }
 

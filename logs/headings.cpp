@@ -193,7 +193,7 @@ Column column_of(std::string_view heading) {
       if (!take_suffix(words, unit)) continue;
       if (both.unit.empty()) both.unit = trimmed(unit);
       column.meaning = meaning_of(words);
-      if (unit.find("t") != std::string_view::npos && unit != " pct" && column.meaning != Meaning::speed)
+      if (unit.find('t') != std::string_view::npos && unit != " pct" && column.meaning != Meaning::speed)
         column.meaning = column.meaning == Meaning::total_speed ? Meaning::total_speed : Meaning::ignored;
       column.percent = column.percent || unit == " %" || unit == " pct";
       break;

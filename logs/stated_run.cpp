@@ -88,9 +88,10 @@ void set_stated_acceptance(const StatedRun& run, Observation& observation, LogCo
   if (run.rate && *run.rate > 1.0) contradicts(run, "acceptance rate", *run.rate, "must be at most 1");
   auto counts = counts_of_stated(run, gamma);
   if (counts) {
-    if (!gamma && counts->drafted_tokens && counts->steps >= enough_steps &&
-        *counts->drafted_tokens % counts->steps == 0)
-      gamma = static_cast<double>(*counts->drafted_tokens / counts->steps);
+    const bool enough = counts->drafted_tokens && counts->steps >= enough_steps;
+    if (!gamma && enough && *counts->drafted_tokens % counts->steps == 0) {
+      gamma = static_cast<double>(*counts->drafted_tokens) / static_cast<double>(counts->steps);
+    }
     if (!run.positions.empty()) set_positions(*counts, run.positions, whole(gamma), std::nullopt, run.line);
     if (counts->accepted_tokens) fit_to_total(*counts);
   }

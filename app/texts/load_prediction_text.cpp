@@ -11,10 +11,6 @@
 namespace foredraft::app {
 namespace {
 
-using answers::AtRate;
-using answers::BatchLimit;
-using answers::LoadPrediction;
-
 std::string gamma_text(std::int64_t gamma) { return gamma == 0 ? "no speculation" : fmt::format("gamma {}", gamma); }
 
 std::string short_ms(double ms) { return decimal_text(ms, ms < 100.0 ? 1 : 0); }

@@ -320,7 +320,7 @@ void read_step3p5(FamilyReading& reading) {
 
 /// A part of a layer that a search found; nullopt if the layer has none.
 std::optional<ConfigObject> searched_part(const ConfigObject& block, std::string_view key) {
-  const auto part = block.object(key);
+  auto part = block.object(key);
   if (!part || part->flag("no_op", false)) return std::nullopt;
   if (part->flag("replace_with_linear", false)) {
     part->reject("replace_with_linear", "is true", "a block of one matrix is not supported");

@@ -183,7 +183,7 @@ struct Module {
 std::vector<std::string> module_names(const std::vector<std::string>& roots, const std::vector<std::string>& leaves) {
   std::vector<std::string> names;
   for (const std::string& root : roots) {
-    for (const std::string& leaf : leaves) names.push_back(root.empty() ? leaf : root + "." + leaf);
+    for (const std::string& leaf : leaves) names.push_back(root.empty() ? leaf : fmt::format("{}.{}", root, leaf));
   }
   return names;
 }
@@ -393,7 +393,7 @@ FormatShares shares_of(const QuantizedModules& modules, const Module& module, co
 std::optional<WeightFormat> listed_format(const QuantizedModules& modules, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     if (modules.excluded.find(name)) return std::nullopt;
-    if (auto stored = modules.named.find(name)) return *std::move(stored);
+    if (const auto stored = modules.named.find(name)) return *stored;
   }
   return std::nullopt;
 }
@@ -543,13 +543,12 @@ void read_quantized_layers(const ConfigObject& quantization, QuantizedModules& m
 
 void read_modelopt(const ConfigObject& quantization, QuantizedModules& modules) {
   const std::string word = lower_case(quantization.text("quant_algo").value_or(""));
-  if (word.empty()) {
-    read_groups(quantization, modules);
-  } else if (word != "mixed_precision") {
+  const bool mixed = word == "mixed_precision";
+  if (!word.empty() && !mixed) {
     modules.layers = modules.experts = read_algorithm(quantization, std::nullopt);
-  } else if (quantization.has("quantized_layers")) {
+  } else if (mixed && quantization.has("quantized_layers")) {
     read_quantized_layers(quantization, modules);
-  } else if (quantization.has("config_groups")) {
+  } else if (!mixed || quantization.has("config_groups")) {
     read_groups(quantization, modules);
   } else {
     quantization.reject("quant_algo", fmt::format("\"{}\" is not known", quantization.text("quant_algo").value_or("")),

@@ -203,8 +203,8 @@ void read_lfm2(FamilyReading& reading) {
   // The stated width is that of a block without gate.
   if (!mixture && config.flag("block_auto_adjust_ff_dim", true)) {
     const std::int64_t multiple = std::max<std::int64_t>(config.whole_or("block_multiple_of", 256), 1);
-    const double width =
-        config.real("block_ffn_dim_multiplier").value_or(1.0) * static_cast<double>(2 * shape.d_ff / 3);
+    const std::int64_t without_gate = 2 * shape.d_ff / 3;
+    const double width = config.real("block_ffn_dim_multiplier").value_or(1.0) * static_cast<double>(without_gate);
     shape.d_ff = (whole_of(width) + multiple - 1) / multiple * multiple;
   }
   shape.linear.layers = layers_of_kind(reading, "conv").value_or(0);
