@@ -13,7 +13,8 @@ case("21 groups of 32 and attention left out", f"{PREDICT} h100 --target config.
      text=[r"32\.8 G parameters", r"int4 of 4\.5 bits", r"attention bf16", r"a step of 29\.3 GB"])
 
 # Attention 75.1 M, dense blocks 75.5 M, experts 1245.7 M, vocabulary 131.1 M, and norms: 1.53 G.
-FAMILIES = {"glm_moe_dsa": r"8 layers x 2048, 4 of 32 experts, 1\.5[0-4]* G", "deepseek_v32": r"8 layers x 2048, 4 of 32 experts",
+FAMILIES = {"glm_moe_dsa": r"8 layers x 2048, 4 of 32 experts, 1\.5[0-4]* G",
+            "deepseek_v32": r"8 layers x 2048, 4 of 32 experts",
             "llama4_text": r"1 of 16 experts", "mimo_v2_flash": r"experts"}
 for family, shape in FAMILIES.items():
     case(f"22 {family}", f"{PREDICT} b200 --target {family}.json", "22-model-families", text=[shape], forbidden=[r"unknown"])
