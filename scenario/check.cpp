@@ -162,9 +162,9 @@ class ScenarioCheck {
         {std::string(field), std::move(text), std::move(why), std::move(suggestion), std::string(with)});
   }
 
-  void invalid(std::string_view field, const auto& value, std::string why, std::string_view suggestion = {},
+  void invalid(std::string_view field, const auto& value, std::string_view why, std::string_view suggestion = {},
                std::string_view with = {}) {
-    reject(field, fmt::format("invalid {}={}", field, value), std::move(why), std::string(suggestion), with);
+    reject(field, fmt::format("invalid {}={}", field, value), std::string(why), std::string(suggestion), with);
   }
 
   /// Reports what `check` throws.
@@ -295,8 +295,8 @@ class ScenarioCheck {
   }
 
   void check_recording(const Recording& recording) {
-    const auto wrong = [&](std::string what, std::string why) {
-      reject("process.file", "invalid trace" + what, std::move(why));
+    const auto wrong = [&](std::string_view what, std::string_view why) {
+      reject("process.file", fmt::format("invalid trace{}", what), std::string(why));
     };
     if (recording.sequences.empty() && recording.accepted_from.empty()) {
       return wrong("", "must have at least one sequence");

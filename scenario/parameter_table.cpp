@@ -305,7 +305,7 @@ constexpr Row step_time(std::string_view name, std::string_view summary, const O
   return real(name, {.maximum = longest_step_ms}, summary, with_given_steps, store_us<step, part>, otherwise);
 }
 
-constexpr std::array server{
+constexpr std::array server_rows{
     Row{"gamma_schedule",
         ValueType::schedule,
         {},
@@ -538,7 +538,7 @@ Table all_parameters() {
   for (const RuleMember& rule : rules()) add_member(table, "rule", rule, in_token);
   add(table, temperature);
   add(table, models);
-  add(table, server);
+  add(table, server_rows);
   return table;
 }
 
