@@ -32,7 +32,7 @@ def median_interval(values, level=0.95):
     count = len(ordered)
     outside, low = 0.0, 0
     while low < count // 2:
-        outside += math.comb(count, low) / 2.0**count
+        outside += math.comb(count, low) / 2**count
         if 2.0 * outside > 1.0 - level:
             break
         low += 1
