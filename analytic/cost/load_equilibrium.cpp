@@ -142,7 +142,13 @@ LoadEquilibrium load_equilibrium(const ServedLoad& load) {
                               .batch = unknown<double>,
                               .decoding = unknown<double>,
                               .waiting = unknown<double>,
-                              .decode_us = unknown<double>};
+                              .decode_us = unknown<double>,
+                              .requests_per_s = unknown<double>,
+                              .in_flight = unknown<double>,
+                              .iteration_us = unknown<double>,
+                              .tpot_us = unknown<double>,
+                              .ttft_us = unknown<double>,
+                              .request_us = unknown<double>};
   equilibrium.overloaded = load.requests_per_s >= equilibrium.capacity_per_s;
   if (equilibrium.overloaded) return equilibrium;
   const LoadSums sums = sums_of(load, prompts);

@@ -32,15 +32,30 @@ struct ServedLoad {
   BatchTime prompt_us = {};     ///< of one prefill pass over this many prompts; empty: no prefill
 };
 
-/// Long-run means; all but capacity_per_s are NaN if the server is overloaded.
+/// Shares of the time of the iterations, which add up to 1.
+struct LoadShares {
+  double verification = 0.0;  ///< decode steps without speculation
+  double drafting = 0.0;
+  double prompts = 0.0;  ///< by how much prompts make passes longer, or passes of their own
+  double engine = 0.0;   ///< what the engine adds (EngineTerms), launches of passes that are not captured included
+};
+
+/// Long-run means; NaN if the server is overloaded, but for capacity_per_s. A closed loop never is.
 struct LoadEquilibrium {
-  double capacity_per_s;  ///< requests per second that keep the largest batch full; from this rate on the queue grows
-                          ///< without bound
+  double capacity_per_s;  ///< requests per second that keep the largest batch full; from this rate on the queue of
+                          ///< Poisson arrivals grows without bound
   bool overloaded;
-  double batch;      ///< sequences that an iteration computes
-  double decoding;   ///< mean number of decoding requests in the batch
-  double waiting;    ///< mean number of requests that wait for a place in a full batch
-  double decode_us;  ///< time of one request from the end of prefill to its last token: decoding / rate [Little1961]
+  double batch;           ///< sequences that an iteration decodes
+  double decoding;        ///< mean number of decoding requests
+  double waiting;         ///< mean number of requests that wait for a place in a full batch
+  double decode_us;       ///< time of one request from the end of prefill to its last token
+  double requests_per_s;  ///< that are answered
+  double in_flight;       ///< requests sent and not answered: decoding, prefilled and waiting
+  double iteration_us;    ///< mean over iterations, prompts between or within them included
+  double tpot_us;         ///< decode_us over the tokens after the first
+  double ttft_us;         ///< from sending a request to its first token
+  double request_us;      ///< from sending a request to its last token: in_flight / rate [Little1961]
+  LoadShares shares = {};
 };
 
 /// Mean batch size and latencies in equilibrium. While k requests share an iteration, each advances by one iteration in
