@@ -283,12 +283,12 @@ LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& pr
   return prediction;
 }
 
-void answer(LoadPrediction& prediction, const LoadServers& servers, const latency::Profile& profile, StopToken stop,
+void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken stop,
             const std::function<void(double)>& progress) {
   std::vector<LoadServers> others;
   if (!prediction.question.engine) {
     for (const latency::Engine& engine : latency::common_engines()) {
-      if (engine.name != prediction.engine.name) others.emplace_back(prediction.question, profile, engine);
+      if (engine.name != prediction.engine.name) others.push_back(servers.with(engine));
     }
   }
   const AskedLoad asked(prediction, servers, std::move(others), stop);
@@ -353,7 +353,7 @@ LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile
   LoadPrediction prediction = prepared(question, profile);
   const LoadServers servers(prediction.question, profile, prediction.engine);
   servers.check_prompts();
-  answer(prediction, servers, profile, stop, progress);
+  answer(prediction, servers, stop, progress);
   return prediction;
 }
 

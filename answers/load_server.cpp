@@ -101,6 +101,12 @@ LoadServers::LoadServers(const LoadQuestion& question, const latency::Profile& p
   cost_.times = latency::grid_times(latency::surface_times(profile, question.source, models, drafter()));
 }
 
+LoadServers LoadServers::with(latency::Engine engine) const {
+  LoadServers servers = *this;
+  servers.engine_ = std::move(engine);
+  return servers;
+}
+
 Drafter LoadServers::drafter() const {
   return scenario::find_entry(scenario::drafters(), latency::drafter_word(question_.pair.drafting))->value;
 }

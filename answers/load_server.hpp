@@ -36,6 +36,8 @@ class LoadServers {
   LoadServers(const LoadQuestion& question, const latency::Profile& profile, latency::Engine engine);
 
   [[nodiscard]] const latency::Engine& engine() const { return engine_; }
+  /// The same servers under another engine; they share the times.
+  [[nodiscard]] LoadServers with(latency::Engine engine) const;
 
   /// One draft length, or the schedule of `at`, under the load of the question.
   [[nodiscard]] Scenario scenario(const AtLoad& at, const Arrivals& arrivals, const TimesError& error = {}) const;
