@@ -338,14 +338,24 @@ const AtLoad* LoadPrediction::shown() const {
   return gamma ? &at(*gamma) : nullptr;
 }
 
-Payoff payoff_of(const LoadPrediction& prediction) {
-  const AtLoad* best = prediction.best_latency ? &prediction.at(*prediction.best_latency) : nullptr;
-  if (best == nullptr || best->gamma == 0) {
-    const bool may_pay = std::ranges::any_of(
-        prediction.lengths, [](const AtLoad& at) { return at.request_interval && at.request_interval->high > 1.0; });
-    return may_pay ? Payoff::within_error : Payoff::does_not_pay;
+const AtLoad* judged(const LoadPrediction& prediction) {
+  const std::int64_t asked = prediction.question.pair.gamma.value_or(0);
+  if (asked > 0) return prediction.at(asked).answers() ? &prediction.at(asked) : nullptr;
+  const AtLoad* best = nullptr;
+  for (const AtLoad& at : prediction.lengths) {
+    if (at.gamma == 0 || !at.answers()) continue;
+    if (best == nullptr || at.equilibrium.request_us < best->equilibrium.request_us) best = &at;
   }
-  return !best->request_interval || best->request_interval->low > 1.0 ? Payoff::pays : Payoff::within_error;
+  return best;
+}
+
+Payoff payoff_of(const LoadPrediction& prediction) {
+  const AtLoad* of = judged(prediction);
+  if (of == nullptr) return Payoff::does_not_pay;
+  if (!of->speedup) return Payoff::pays;  // where autoregressive decoding is overloaded
+  const Interval interval = of->request_interval.value_or(Interval{of->speedup->request, of->speedup->request});
+  if (interval.low > 1.0) return Payoff::pays;
+  return interval.high < 1.0 ? Payoff::does_not_pay : Payoff::within_error;
 }
 
 LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile& profile, StopToken stop,

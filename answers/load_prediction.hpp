@@ -41,8 +41,9 @@ struct LoadQuestion {
   /// the answer.
   std::optional<latency::Engine> engine = {};
   std::optional<std::int64_t> graph_tokens = {};  ///< in place of the engine's
-  std::vector<GammaRange> schedule = {};          ///< evaluated besides the draft lengths; empty: none
-  double switch_us = 0.0;                         ///< of it, as in Server
+  /// Evaluated besides the draft lengths; the last range goes on to the largest batch; empty: none.
+  std::vector<GammaRange> schedule = {};
+  double switch_us = 0.0;  ///< of it, as in Server
   std::int64_t switch_margin = 0;
   Objective objective = {};
   std::optional<double> gpu_hour_price = {};         ///< of one GPU, in any currency
@@ -102,8 +103,12 @@ struct LoadPrediction {
   [[nodiscard]] const AtLoad* shown() const;
 };
 
-/// Whether the best draft length is known to pay: the interval of its speedup of whole requests lies above 1. Within
-/// the error: it reaches 1, or no draft length is the best and the interval of one reaches above 1.
+/// The draft length that the verdict is about: the asked one, if above 0, else that with the least request time among
+/// gamma 1, 2, ...; null where it does not answer.
+[[nodiscard]] const AtLoad* judged(const LoadPrediction& prediction);
+
+/// Whether that draft length is known to pay: the interval of its speedup of whole requests lies above 1, reaches 1, or
+/// lies below.
 [[nodiscard]] Payoff payoff_of(const LoadPrediction& prediction);
 
 /// `progress` gets the finished share. Throws DomainError where the times cannot answer, Interrupted when stopped.

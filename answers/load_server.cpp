@@ -136,8 +136,10 @@ Scenario LoadServers::scenario(const AtLoad& at, const Arrivals& arrivals, const
   error.step *= engine_.step.value;
   Measured cost = cost_;
   cost.times = times_with_error(cost_.times, iteration_us_, error);
+  std::vector<GammaRange> schedule = at.schedule;
+  if (!schedule.empty()) schedule.back().to_batch = std::max(schedule.back().to_batch, at.max_batch);
   Server server{.acceptance = analytic::served_acceptance(acceptance_of(question_.pair), at.gamma, convention),
-                .gamma_schedule = at.schedule,
+                .gamma_schedule = std::move(schedule),
                 .max_batch = at.max_batch,
                 .arrivals = arrivals,
                 .prompt = question_.prompt,
