@@ -426,7 +426,8 @@ class ServedReplica {
     } else if (server_.engine.slot_by_slot) {
       verification.batch = 1;
       verification.chunk = 0;
-      sum_ns = batch * (prepared_.target_ns(verification) + drafting_ns(shape, 1, verification.context));
+      sum_ns = checked_sum(Int128{batch} *
+                           (prepared_.target_ns(verification) + drafting_ns(shape, 1, verification.context)));
       if (chunk.tokens > 0) sum_ns += prepared_.target_ns(prompts);
     } else {
       sum_ns = prepared_.target_ns(verification) + drafting_ns(shape, batch, verification.context);
