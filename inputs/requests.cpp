@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "core/csv.hpp"
 #include "core/documents.hpp"
+#include "core/files.hpp"
 #include "core/names.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
@@ -256,6 +258,12 @@ class RequestReader {
 
 RequestRecording parse_requests(std::string_view text, const std::string& file) {
   return RequestReader(file).read(text);
+}
+
+ReadRequests read_requests(const std::string& path) {
+  const std::string text = read_file(path);
+  return {.recording = std::make_shared<const RequestRecording>(parse_requests(text, path)),
+          .digest = digest_text(path, text)};
 }
 
 }  // namespace foredraft::inputs

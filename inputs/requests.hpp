@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "core/digest.hpp"
 #include "foredraft/server.hpp"
 
 namespace foredraft::inputs {
@@ -15,5 +17,14 @@ namespace foredraft::inputs {
 /// the requests are sorted by them. Throws InputError `file:line: ...` with the first twenty problems and the number of
 /// the others, also for fewer than two requests and for requests that all arrive at one time.
 [[nodiscard]] RequestRecording parse_requests(std::string_view text, const std::string& file);
+
+/// A recording and the digest of its file.
+struct ReadRequests {
+  std::shared_ptr<const RequestRecording> recording;
+  FileDigest digest;
+};
+
+/// The recording of a file. Throws InputError likewise, and for a file that cannot be read.
+[[nodiscard]] ReadRequests read_requests(const std::string& path);
 
 }  // namespace foredraft::inputs
