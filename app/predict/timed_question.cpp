@@ -92,7 +92,7 @@ TimedQuestion read_timed_question(CommandLine& line) {
   if (acceptances.size() > 1) {
     constexpr auto list = "mutually exclusive with a list of --alpha";
     first.reject_any({"out"}, list, "a folder holds one answer", "give one alpha");
-    first.reject_any({"request-rate"}, list, "a load is answered for one", "give one alpha");
+    first.reject_any({"concurrency", "request-rate", "requests"}, list, "a load is answered for one", "give one alpha");
   }
   first.reject_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
                    "use --c or --step-ms, --draft-ms and --verify-ms");
