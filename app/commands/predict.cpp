@@ -7,14 +7,11 @@
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"
+#include "app/predict/timed_question.hpp"
 #include "app/scenario_options.hpp"
 
 namespace foredraft::app {
 namespace {
-
-bool names_times(const CommandLine& line) {
-  return line.has("device") || line.has("profile") || line.has("steps-file");
-}
 
 /// Rejects the options that need the times of a device.
 void reject_timed(CommandLine& line) {

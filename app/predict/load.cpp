@@ -221,6 +221,13 @@ OptionGroup load_options() {
 AskedLoad read_load(CommandLine& line) {
   AskedLoad asked{.timed = read_timed_question(line), .question = {}};
   CommandLine& first = asked.timed.line;
+  if (!asks_load(first)) {
+    first.require("concurrency", "or --request-rate, --requests: the load of the server", "e.g. --concurrency 40");
+  }
+  if (!names_times(first)) {
+    first.require("device", "or --profile, --steps-file: a load is answered by times of a device",
+                  "e.g. --device h200");
+  }
   asked.question = read_load_options(first, asked.timed.pair.convention);
   read_timed_files(asked.timed);
   answers::LoadQuestion& question = asked.question;
@@ -244,6 +251,7 @@ answers::LoadPrediction answer_load(const AskedLoad& asked, StopToken stop,
 
 int predict_load(CommandLine& line) {
   const AskedLoad asked = read_load(line);
+  for (const std::string& note : asked.timed.notes) say("{}", note);
   const auto out = asked.timed.line.text("out");
   // What is begun is written whole.
   const StopToken stop(&catch_interrupts(out ? std::chrono::milliseconds{} : default_patience));

@@ -91,6 +91,7 @@ int predict_times(CommandLine& line) {
   question.line.reject_any(options_of_load(), "given without a load", "it belongs to the answer at a load",
                            "e.g. --concurrency 40, or --request-rate 4");
   read_timed_files(question);
+  for (const std::string& note : question.notes) say("{}", note);
   return with_source(question, [&] { return predict_and_print(question); });
 }
 
