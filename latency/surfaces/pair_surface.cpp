@@ -186,8 +186,8 @@ IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, st
           .overhead_us = overhead_us_};
 }
 
-Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
-  return target_.at({batch, tokens, context});
+Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context, bool prompt) const {
+  return target_.at({batch, tokens, context, prompt});
 }
 
 Interval PairSurface::verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
@@ -270,9 +270,9 @@ Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
           .origin = Origin::measured};
 }
 
-Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context, bool prompt) const {
   if (!drafter_pass_) throw DomainError("this drafter has no passes over given tokens");
-  return drafter_pass_->at({batch, tokens, context});
+  return drafter_pass_->at({batch, tokens, context, prompt});
 }
 
 namespace {
@@ -329,7 +329,8 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
-    const double us = pass_us(shape, shape.tokens) + sampling_us(shape, convention);
+    if (shape.batch == 0) return target_us(as_prompt(shape), convention);
+    const double us = pass_us(shape, shape.tokens) + chunk_us(shape) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
     const std::int64_t gamma = drafts_of(shape, convention);
     return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
@@ -337,7 +338,13 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
   void check_memory(const StepShape& shape) const override {
-    if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
+    if (!memory_) return;
+    if (shape.batch == 0) return check_memory(as_prompt(shape));
+    if (shape.chunk == 0) return memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
+    const double cached = static_cast<double>(shape.batch) * shape.context + shape.chunk_context +
+                          static_cast<double>(shape.chunk - shape.tokens);
+    const double context = cached / static_cast<double>(shape.batch + 1);
+    memory_->check(shape.batch + 1, shape.tokens, std::max<std::int64_t>(0, std::llround(context)));
   }
 
   /// Heads and stages read what the target has read, drafters on the host its text: prompts cost them nothing.
@@ -349,7 +356,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     }
     const PairSurface& pair = surface_of(shape);
     if (shape.prompt && (role_ == Role::autoregressive_drafting || pair.has_drafter_pass())) {
-      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context));
+      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context, shape.prompt));
     }
     return inside_us(pair.drafting(shape.tokens, shape.batch, context));
   }
@@ -369,7 +376,22 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
   [[nodiscard]] double pass_us(const StepShape& shape, std::int64_t tokens) const {
-    return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context)));
+    return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context), shape.prompt));
+  }
+
+  /// A pass that reads prompts only.
+  [[nodiscard]] static StepShape as_prompt(const StepShape& shape) {
+    return {.batch = 1, .tokens = shape.chunk, .context = shape.chunk_context, .prompt = true};
+  }
+
+  /// Time that the tokens of prompts add to the pass of their iteration.
+  [[nodiscard]] double chunk_us(const StepShape& shape) const {
+    if (shape.chunk == 0) return 0.0;
+    const PairSurface& pair = prompts_ ? *prompts_ : pair_;
+    const ForwardPassPoint decoding{shape.batch, shape.tokens, std::llround(shape.context)};
+    const Latency mixed = pair.mixed_pass(decoding, {1, shape.chunk, std::llround(shape.chunk_context), true});
+    return std::max(0.0,
+                    inside_us(mixed) - inside_us(pair.target_pass(decoding.tokens, decoding.batch, decoding.context)));
   }
 
   /// Time added to a verification if it is off by verification_.
