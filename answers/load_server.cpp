@@ -75,11 +75,7 @@ std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const
 
 double operators_of(const ProfileQuestion& pair) {
   const auto shape = std::ranges::find(pair.models, pair.target, &latency::ModelShape::name);
-  if (shape == pair.models.end()) return 0.0;
-  const latency::ForwardPassOperations pass(*shape, latency::Role::decoder_pass, pair.target_deployment);
-  double count = 0.0;
-  for (const latency::StepOperator& one : pass.operators({.batch = 1, .tokens = 1, .context = 1})) count += one.count;
-  return count;
+  return shape == pair.models.end() ? 0.0 : latency::operators_of_step(*shape, pair.target_deployment);
 }
 
 }  // namespace

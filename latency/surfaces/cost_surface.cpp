@@ -242,11 +242,12 @@ Latency CostSurface::at(const ForwardPassPoint& asked) const {
 }
 
 Latency CostSurface::mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const {
-  Latency latency = at(decoding);
   if (peaks_) {
-    latency.time_us = mixed_pass_us(*operations_, decoding, prompt, *peaks_, *sheet_pass_.attained);
-    return latency;
+    return {.time_us = mixed_pass_us(*operations_, decoding, prompt, *peaks_, *sheet_pass_.attained),
+            .spread = sheet_pass_.spread,
+            .origin = Origin::roofline};
   }
+  Latency latency = at(decoding);
   const std::int64_t decoded = decoding.batch * decoding.tokens;
   const auto pass_over = [&](std::int64_t tokens) {
     return at({.batch = 1, .tokens = tokens, .context = prompt.context, .prompt = true});

@@ -330,7 +330,7 @@ class SurfaceTimes final : public ForwardPassTimes {
 
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
     if (shape.batch == 0) return target_us(as_prompt(shape), convention);
-    const double us = pass_us(shape, shape.tokens) + chunk_us(shape) + sampling_us(shape, convention);
+    const double us = iteration_pass_us(shape) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
     const std::int64_t gamma = drafts_of(shape, convention);
     return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
@@ -384,14 +384,15 @@ class SurfaceTimes final : public ForwardPassTimes {
     return {.batch = 1, .tokens = shape.chunk, .context = shape.chunk_context, .prompt = true};
   }
 
-  /// Time that the tokens of prompts add to the pass of their iteration.
-  [[nodiscard]] double chunk_us(const StepShape& shape) const {
-    if (shape.chunk == 0) return 0.0;
-    const PairSurface& pair = prompts_ ? *prompts_ : pair_;
+  /// Of the target, without sampling: what prompts add to steps of a profile is that of their own data sheet.
+  [[nodiscard]] double iteration_pass_us(const StepShape& shape) const {
+    if (shape.chunk == 0) return pass_us(shape, shape.tokens);
     const ForwardPassPoint decoding{shape.batch, shape.tokens, std::llround(shape.context)};
-    const Latency mixed = pair.mixed_pass(decoding, {1, shape.chunk, std::llround(shape.chunk_context), true});
-    return std::max(0.0,
-                    inside_us(mixed) - inside_us(pair.target_pass(decoding.tokens, decoding.batch, decoding.context)));
+    const ForwardPassPoint prompt{1, shape.chunk, std::llround(shape.chunk_context), true};
+    if (!prompts_) return inside_us(pair_.mixed_pass(decoding, prompt));
+    const double longer_us = inside_us(prompts_->mixed_pass(decoding, prompt)) -
+                             inside_us(prompts_->target_pass(decoding.tokens, decoding.batch, decoding.context));
+    return pass_us(shape, shape.tokens) + std::max(0.0, longer_us);
   }
 
   /// Time added to a verification if it is off by verification_.
