@@ -37,15 +37,19 @@ Engine one_engine(std::string_view text, const std::string& name) {
 
 }  // namespace
 
+std::optional<std::string> unknown_engine(const std::string& name) {
+  if (latency::find_engine(name) != nullptr) return std::nullopt;
+  std::error_code unreadable;
+  if (std::filesystem::status(name, unreadable).type() != std::filesystem::file_type::not_found) return std::nullopt;
+  return fmt::format("neither a shipped engine nor a TOML file - {}; foredraft list engines",
+                     suggestion_for(name, engine_words()));
+}
+
 ReadEngine read_engine(const std::string& name) {
   if (const Engine* engine = latency::find_engine(name)) {
     return {*engine, digest_text(engine->name, latency::engine_toml(*engine)), true};
   }
-  std::error_code unreadable;
-  if (std::filesystem::status(name, unreadable).type() == std::filesystem::file_type::not_found) {
-    throw InputError(fmt::format("{}: neither a shipped engine nor a TOML file - {}; foredraft list engines",
-                                 readable(name), suggestion_for(name, engine_words())));
-  }
+  if (const auto problem = unknown_engine(name)) throw InputError(fmt::format("{}: {}", readable(name), *problem));
   const std::string text = read_file(name);
   try {
     return {one_engine(text, name), digest_text(name, text), false};

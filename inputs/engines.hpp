@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/digest.hpp"
@@ -16,9 +17,11 @@ struct ReadEngine {
   bool shipped;  ///< compiled in, not a file
 };
 
+/// Why the name means no engine, with the nearest names; nothing: it is shipped, or there is a file of this name.
+[[nodiscard]] std::optional<std::string> unknown_engine(const std::string& name);
+
 /// The shipped engine of this name or alias (latency::find_engine), else that of a TOML file with one engine
-/// (docs/load.md). Throws InputError if there is neither, with the nearest names, and for a file that is no engine,
-/// with all its problems.
+/// (docs/load.md). Throws InputError for an unknown one, and for a file that is no engine, with all its problems.
 [[nodiscard]] ReadEngine read_engine(const std::string& name);
 
 }  // namespace foredraft::inputs
