@@ -46,6 +46,7 @@ enum class Purpose : std::uint8_t {
   prompt_length = 41,    ///< tokens of their prompts
   recording = 42,        ///< which recorded sequence an answer replays
   estimate_errors = 43,  ///< errors of several estimates from one log, drawn together
+  client_phase = 44,     ///< where in its first answer a client is when a server starts
   test = 255,            ///< reserved for tests
 };
 

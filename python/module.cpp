@@ -719,6 +719,13 @@ void bind_others(nb::module_& module) {
         nb::none());
     return std::tuple(texts.json, texts.text, texts.notes);
   });
+  module.def("load_prediction", [](const std::vector<std::pair<std::string, Keyword::Value>>& options) {
+    std::vector<Keyword> keywords;
+    for (const auto& [name, value] : options) keywords.push_back({name, value});
+    const LoadTexts texts = run_interruptibly(
+        [&](const std::atomic<bool>& stop, ProgressBoard&) { return load_prediction(keywords, &stop); }, nb::none());
+    return std::tuple(texts.json, texts.text, texts.notes);
+  });
   module.def("logging_plan",
              [](const std::string& engine, std::optional<std::int64_t> current_gamma,
                 const std::vector<std::int64_t>& concurrency, const std::string& target, const std::string& draft) {

@@ -49,6 +49,9 @@ constexpr std::int64_t max_stepwise_gamma = 1'000'000;
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
 /// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
 constexpr double max_copied_tokens = 1e8;
+/// Maximum tokens of a recorded prompt or answer.
+constexpr std::int64_t longest_text = 1'000'000'000;
+constexpr double latest_arrival_s = 1e7;
 
 template <class Alternative>
 bool is(const auto& value) {
@@ -120,6 +123,37 @@ void check_distributions(const GivenDistributions& given) {
              [](const std::string& name, const std::vector<double>& row) { check_probabilities(name, row); });
   check_rows("replacement", given.replacement, sums_to_one);
   if (!given.bonus.empty()) check_rows("bonus", given.bonus, sums_to_one);
+}
+
+/// exp(1.6449^2 / 2): the 95th percentile of a lognormal law over its mean, at most.
+constexpr double max_p95_over_mean = 3.868;
+
+/// Throws DomainError unless the requests of a recording can be sent again and again.
+void check_sent(const RequestRecording& recording) {
+  const std::vector<RecordedRequest>& requests = recording.requests;
+  check_at_least("recorded requests", std::ssize(requests), 2);
+  double last_s = 0.0;
+  for (const RecordedRequest& request : requests) {
+    check_range("recorded prompt_tokens", request.prompt_tokens, 0, longest_text);
+    check_range("recorded output_tokens", request.output_tokens, 1, longest_text);
+    if (!(request.arrival_s >= last_s && request.arrival_s <= latest_arrival_s)) {
+      throw DomainError(
+          fmt::format("invalid recorded arrival_s={} (must lie in {} to {}: requests are in the order of "
+                      "their arrivals)",
+                      request.arrival_s, last_s, latest_arrival_s));
+    }
+    last_s = request.arrival_s;
+  }
+  if (last_s == requests.front().arrival_s) {
+    throw DomainError(fmt::format("invalid recorded arrival_s={} of all requests (must differ)", last_s));
+  }
+}
+
+/// Throws DomainError for a time of an engine that is none.
+void check_term(std::string_view name, double us) {
+  constexpr double longest_us = 1e9;
+  if (us >= 0.0 && us <= longest_us) return;
+  throw DomainError(fmt::format("invalid engine {}={} (must lie in 0 to {})", name, us, longest_us));
 }
 
 /// The rules that a scenario breaks.
@@ -586,17 +620,50 @@ class ScenarioCheck {
   }
 
   void check_load(const Server& server) {
-    check_lengths("prompt", server.prompt);
-    check_lengths("output", server.output);
+    if (server.arrivals.kind == ArrivalKind::recorded) {
+      check_requests(server);
+    } else {
+      check_lengths("prompt", server.prompt);
+      check_lengths("output", server.output);
+    }
     if (server.arrivals.kind == ArrivalKind::closed) {
       check_number("arrivals.clients", server.arrivals.clients);
-    } else {
+    } else if (server.arrivals.kind != ArrivalKind::recorded) {
       check_number("arrivals.rate_per_s", server.arrivals.rate_per_s);
     }
+    check_number("prefix_hit", server.prefix_hit);
+    check_number("switch_ms", server.switch_us / us_per_ms);
+    check_number("switch_margin", server.switch_margin);
+    check_engine(server);
     check_step("target_step", server.target_step);
     check_step("drafter_step", server.drafter_step);
     check_number("overhead_us", server.overhead_us);
     if (server.latency_goal_us) check_number("latency_goal_ms", *server.latency_goal_us / us_per_ms);
+  }
+
+  void check_requests(const Server& server) {
+    if (!server.recorded) {
+      if (server.arrivals.file.empty()) reject("arrivals.file", "missing", "no requests are given");
+      return;
+    }
+    reject_thrown("arrivals.file", [&] { check_sent(*server.recorded); });
+  }
+
+  void check_engine(const Server& server) {
+    const EngineTerms& engine = server.engine;
+    reject_thrown("engine", [&] {
+      check_term("host_us", engine.host_us);
+      check_term("host_request_us", engine.host_request_us);
+      check_term("draft_host_us", engine.draft_host_us);
+      check_term("draft_host_request_us", engine.draft_host_request_us);
+      check_term("eager_us", engine.eager_us);
+      check_at_least("engine graph_tokens", engine.graph_tokens, 0);
+      if (engine.prefill == Prefill::chunked) check_at_least("engine pass_tokens", engine.pass_tokens, 1);
+    });
+    if (engine.prefill == Prefill::chunked && server.batching != Batching::continuous) {
+      reject("engine", "prompts in chunks with a static batch", "no request joins a batch that runs",
+             "use batching = \"continuous\"", "batching");
+    }
   }
 
   /// Lengths are whole numbers, and the shortest is one that the parameter allows.
@@ -605,6 +672,7 @@ class ScenarioCheck {
     const std::size_t before = problems_.size();
     check_number(field, count.tokens);
     if (problems_.size() > before) return;
+    if (count.p95 != 0.0) return check_lognormal(text, count);
     if (count.geometric) {
       if (count.tokens < 1.0) invalid(field, count.tokens, "must be at least 1 for geometric lengths");
       if (count.spread != 0) reject_spread(text, count, "geometric lengths have no spread");
@@ -612,10 +680,25 @@ class ScenarioCheck {
     }
     const double shortest = find_parameter(field)->range.minimum;
     if (count.tokens != std::floor(count.tokens)) {
-      invalid(field, count.tokens, "must be whole unless lengths are geometric", {}, text + "_lengths");
+      invalid(field, count.tokens, "must be whole unless lengths are geometric or lognormal", {}, text + "_lengths");
     } else if (count.spread < 0 || static_cast<double>(count.spread) > count.tokens - shortest) {
       reject_spread(text, count, fmt::format("every length must be at least {}", shortest));
     }
+  }
+
+  void check_lognormal(const std::string& text, const TokenCount& count) {
+    const double largest = count.tokens * max_p95_over_mean;
+    if (count.geometric || count.spread != 0) {
+      return invalid(text + "_p95", count.p95, "must be 0 for lengths that are not lognormal", {}, text + "_lengths");
+    }
+    if (count.tokens < 1.0) {
+      return invalid(text + "_tokens", count.tokens, "must be at least 1 for lognormal lengths", {}, text + "_lengths");
+    }
+    if (count.p95 > count.tokens && count.p95 <= largest) return;
+    invalid(text + "_p95", count.p95,
+            fmt::format("must be above the mean, {}, and at most {:.6g}: no lognormal law has a longer one",
+                        count.tokens, largest),
+            {}, text + "_tokens");
   }
 
   void reject_spread(const std::string& text, const TokenCount& count, std::string why) {
@@ -680,6 +763,11 @@ void check_read(const Scenario& scenario) {
   };
   const LookedUpTimes* cost = looked_up(scenario.cost);
   if (cost != nullptr && !cost->times) reject_unread("the times", cost->source);
+  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) {
+    if (!server->engine_name.empty()) reject_unread("the terms", server->engine_name);
+    const bool recorded = server->arrivals.kind == ArrivalKind::recorded;
+    if (recorded && !server->recorded) reject_unread("the requests", server->arrivals.file);
+  }
   if (const AcceptanceProcess* acceptance = acceptance_of(scenario)) {
     const auto* trace = std::get_if<Trace>(acceptance);
     if (trace != nullptr && !trace->recording) reject_unread("the outcomes", trace->file);

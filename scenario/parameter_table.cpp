@@ -41,8 +41,14 @@ bool with_rate(const Usage& usage) {
   return in_server(usage) && (usage.takes("arrivals", "poisson") || usage.takes("arrivals", "regular"));
 }
 bool with_clients(const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "closed"); }
-bool with_prompt_spread(const Usage& usage) { return in_server(usage) && usage.takes("prompt_lengths", "uniform"); }
-bool with_output_spread(const Usage& usage) { return in_server(usage) && usage.takes("output_lengths", "uniform"); }
+bool with_recording(const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "recorded"); }
+/// A recording has the lengths of its requests.
+bool with_lengths(const Usage& usage) { return with_rate(usage) || with_clients(usage); }
+bool with_prompt_spread(const Usage& usage) { return with_lengths(usage) && usage.takes("prompt_lengths", "uniform"); }
+bool with_output_spread(const Usage& usage) { return with_lengths(usage) && usage.takes("output_lengths", "uniform"); }
+bool with_prompt_p95(const Usage& usage) { return with_lengths(usage) && usage.takes("prompt_lengths", "lognormal"); }
+bool with_output_p95(const Usage& usage) { return with_lengths(usage) && usage.takes("output_lengths", "lognormal"); }
+bool with_schedule(const Usage& usage) { return in_server(usage) && usage.states("gamma_schedule"); }
 bool with_given_steps(const Usage& usage) {
   return in_server(usage) && usage.takes("cost", name_of(Cost(ConstantRatio{})));
 }
@@ -173,7 +179,7 @@ struct Row {
   Used used;
   void (*assign)(Scenario&, const Value&);
   Otherwise otherwise = {};
-  std::array<std::string_view, 3> words = {};  ///< of a choice
+  std::array<std::string_view, 4> words = {};  ///< of a choice
   void (*choose)(Scenario&, std::size_t) = nullptr;
 };
 
@@ -186,7 +192,7 @@ constexpr Row integer(std::string_view name, double minimum, double maximum, std
   return {name, ValueType::integer, {.minimum = minimum, .maximum = maximum}, summary, used, assign, otherwise};
 }
 /// The first word by default.
-constexpr Row choice(std::string_view name, const std::array<std::string_view, 3>& words, std::string_view summary,
+constexpr Row choice(std::string_view name, const std::array<std::string_view, 4>& words, std::string_view summary,
                      Used used, void (*choose)(Scenario&, std::size_t), Otherwise otherwise = {}) {
   if (otherwise.word.empty()) otherwise.word = words[0];
   return {name, ValueType::choice, {}, summary, used, nullptr, otherwise, words, choose};
@@ -291,8 +297,15 @@ constexpr std::array models{
 
 template <TokenCount Server::*count>
 constexpr Row lengths(std::string_view name) {
-  return choice(name, {"uniform", "geometric"}, "uniform within the spread, or end with one chance at every token",
-                in_server, choose_in<count, &TokenCount::geometric, false, true>);
+  return choice(name, {"uniform", "geometric", "lognormal"},
+                "uniform within the spread, ending with one chance at every token, or lognormal by mean and p95",
+                with_lengths, choose_in<count, &TokenCount::geometric, false, true, false>);
+}
+template <TokenCount Server::*count>
+constexpr Row percentile(std::string_view name, Used used) {
+  return real(name, {.minimum = 1.0, .maximum = max_text_tokens},
+              "tokens: one lognormal length in twenty is longer; above the mean, at most 3.86 times as much", used,
+              store<count, &TokenCount::p95>, {.required = true});
 }
 template <TokenCount Server::*count>
 constexpr Row spread(std::string_view name, Used used) {
@@ -314,6 +327,12 @@ constexpr std::array server_rows{
         [](Scenario& to, const Value& value) {
           change<&Server::gamma_schedule>(to, [&](auto& held) { held = gamma_ranges(std::get<Schedule>(value)); });
         }},
+    real("switch_ms", {.maximum = longest_step_ms},
+         "gamma_schedule: what the first iteration of another gamma adds (ms)", with_schedule,
+         store_us<&Server::switch_us>, {.implied = true, .number = 0.0}),
+    integer("switch_margin", 0, 65'536,
+            "gamma_schedule: gamma changes where the batch is more than this many requests outside its range",
+            with_schedule, store<&Server::switch_margin>, {.implied = true, .number = 0}),
     choice("batching", {"continuous", "ragged", "lockstep"},
            "a finished row is replaced at once; or a static batch, each row at its own pace, or all at that of the "
            "slowest",
@@ -322,24 +341,37 @@ constexpr std::array server_rows{
            "continuous: one prompt pass between two iterations, or as many as it takes until no request waits",
            in_continuous_batch, choose<&Server::admission, Admission::one, Admission::all>, {.implied = true}),
     integer("max_batch", 1, 65'536, "maximum batch size", in_server, store<&Server::max_batch>, {.required = true}),
-    choice(
-        "arrivals", {"closed", "poisson", "regular"},
-        "requests come at random, at one interval, or from clients that wait for their answer", in_server,
-        choose_in<&Server::arrivals, &Arrivals::kind, ArrivalKind::closed, ArrivalKind::poisson, ArrivalKind::regular>,
-        {.word = "poisson"}),
+    choice("arrivals", {"closed", "poisson", "regular", "recorded"},
+           "requests come at random, at one interval, from clients that wait for their answer, or as recorded",
+           in_server,
+           choose_in<&Server::arrivals, &Arrivals::kind, ArrivalKind::closed, ArrivalKind::poisson,
+                     ArrivalKind::regular, ArrivalKind::recorded>,
+           {.word = "poisson"}),
+    Row{"arrivals.file",
+        ValueType::text,
+        {},
+        "CSV or JSONL of prompt_tokens, output_tokens, arrival_s; a relative path as that of process.file",
+        with_recording,
+        store<&Server::arrivals, &Arrivals::file>,
+        {.required = true}},
     real("arrivals.rate_per_s", {.maximum = 1e9, .excludes_minimum = true}, "requests per second", with_rate,
          store<&Server::arrivals, &Arrivals::rate_per_s>, {.required = true}),
     integer("arrivals.clients", 1, 16'777'216, "clients that send a request when answered", with_clients,
             store<&Server::arrivals, &Arrivals::clients>, {.required = true}),
     real("prompt_tokens", {.maximum = max_text_tokens},
-         "tokens of a prompt, or their mean; one pass reads it and yields the first token", in_server,
+         "tokens of a prompt, or their mean; one pass reads it and yields the first token", with_lengths,
          store<&Server::prompt, &TokenCount::tokens>, {.number = 0.0}),
     lengths<&Server::prompt>("prompt_lengths"),
     spread<&Server::prompt>("prompt_spread", with_prompt_spread),
-    real("output_tokens", {.minimum = 1, .maximum = max_text_tokens}, "tokens of an answer, or their mean", in_server,
-         store<&Server::output, &TokenCount::tokens>, {.required = true}),
+    percentile<&Server::prompt>("prompt_p95", with_prompt_p95),
+    real("prefix_hit", {.maximum = 1.0, .excludes_maximum = true},
+         "share of each prompt that is in the cache already and not read again", in_server, store<&Server::prefix_hit>,
+         {.implied = true, .number = 0.0}),
+    real("output_tokens", {.minimum = 1, .maximum = max_text_tokens}, "tokens of an answer, or their mean",
+         with_lengths, store<&Server::output, &TokenCount::tokens>, {.required = true}),
     lengths<&Server::output>("output_lengths"),
     spread<&Server::output>("output_spread", with_output_spread),
+    percentile<&Server::output>("output_p95", with_output_p95),
     step_time<&Server::target_step, &RooflineStep::weights_us>(
         "target_step.weights_ms", "target: reading the weights in a forward pass (ms)", {.required = true}),
     step_time<&Server::target_step, &RooflineStep::launch_us>("target_step.launch_ms",
@@ -359,6 +391,12 @@ constexpr std::array server_rows{
     real("overhead_us", {.maximum = us_per_ms * longest_step_ms},
          "what an iteration that drafts costs beyond its forward passes (us)", in_server, store<&Server::overhead_us>,
          {.implied = true, .number = 0.0}),
+    Row{"engine",
+        ValueType::text,
+        {},
+        "what it adds to the passes of an iteration: one of foredraft list engines, or a TOML file; without it nothing",
+        in_server,
+        store<&Server::engine_name>},
     real("latency_goal_ms", {.maximum = longest_step_ms},
          "goodput counts requests answered within it; without it no goodput", in_server,
          store_us<&Server::latency_goal_us>)};

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "analytic/answer/iteration_distribution.hpp"
@@ -23,33 +28,204 @@ namespace {
 /// Maximum output length: closed forms here take quadratic time.
 constexpr double longest_answer = 4096.0;
 
-/// Times of a server's forward passes, each looked up or given.
-class ServedPasses {
- public:
-  ServedPasses(const Server& server, const Scenario& scenario)
-      : server_(server), scenario_(scenario), looked_up_(scenario::looked_up(scenario.cost)) {}
-
-  [[nodiscard]] double iteration_us(std::int64_t batch, double context) const {
-    const std::int64_t gamma = scenario_.gamma;
-    const double verify_us =
-        target_us({.batch = batch, .tokens = max_tokens(gamma, scenario_.convention), .context = context});
-    if (gamma == 0) return verify_us;
-    const std::int64_t passes = draft_passes(gamma, drafting_);
-    if (passes == 0) return verify_us + server_.overhead_us;
-    const double halfway = 0.5 * static_cast<double>(passes - 1);
-    return verify_us + server_.overhead_us +
-           static_cast<double>(passes) *
-               drafter_us(
-                   {.batch = batch, .tokens = drafting_ == Drafting::block ? gamma : 1, .context = context + halfway});
+/// Second moment of a length over its mean: the mean length of the request that a moment of decoding falls into.
+double length_seen(const TokenCount& count) {
+  if (count.geometric) return 2.0 * count.tokens - 1.0;
+  if (count.p95 > 0.0) {
+    // p95 / mean = exp(z sigma - sigma^2 / 2), of which the smaller sigma is meant.
+    constexpr double z = 1.6448536269514722;
+    const double sigma = z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
+    return count.tokens * std::exp(sigma * sigma);
   }
+  const auto spread = static_cast<double>(count.spread);
+  return count.tokens + (count.tokens > 0.0 ? spread * (spread + 1.0) / (3.0 * count.tokens) : 0.0);
+}
 
-  [[nodiscard]] double prompt_us(std::int64_t batch) const {
-    const auto tokens = static_cast<std::int64_t>(server_.prompt.tokens);
-    const StepShape pass{.batch = batch, .tokens = tokens, .context = 0.0, .prompt = true};
-    return target_us(pass) + (draft_passes(scenario_.gamma, drafting_) > 0 ? drafter_us(pass) : 0.0);
+/// Times of passes that are asked for at many batches and chunks, looked up on a grid and interpolated.
+class PassGrid {
+ public:
+  using Time = std::function<double(std::int64_t batch, std::int64_t chunk)>;
+
+  PassGrid(std::int64_t max_batch, std::int64_t max_chunk, Time time)
+      : max_batch_(max_batch), max_chunk_(max_chunk), time_(std::move(time)) {}
+
+  double operator()(std::int64_t batch, double chunk) {
+    const Between rows = between_batches(batch);
+    const Between tokens = between_chunks(chunk);
+    double us = 0.0;
+    for (const auto& [row, row_weight] : {std::pair{rows.low, 1.0 - rows.share}, std::pair{rows.high, rows.share}}) {
+      for (const auto& [token, weight] :
+           {std::pair{tokens.low, 1.0 - tokens.share}, std::pair{tokens.high, tokens.share}}) {
+        if (row_weight * weight > 0.0) us += row_weight * weight * known(row, token);
+      }
+    }
+    return us;
   }
 
  private:
+  struct Between {
+    std::int64_t low, high;
+    double share;  ///< of the higher one
+  };
+
+  static Between between(std::int64_t low, std::int64_t high, double at) {
+    const auto width = static_cast<double>(high - low);
+    return {low, high, high > low ? (at - static_cast<double>(low)) / width : 0.0};
+  }
+  /// 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... and the largest.
+  [[nodiscard]] Between between_batches(std::int64_t batch) const {
+    if (batch < 4) return {batch, batch, 0.0};
+    std::int64_t power = 4;
+    while (2 * power <= batch) power *= 2;
+    const std::int64_t middle = power + power / 2;
+    const std::int64_t low = batch < middle ? power : middle;
+    return between(low, std::min(batch < middle ? middle : 2 * power, max_batch_), static_cast<double>(batch));
+  }
+  /// 0, 32, 64, 128, ... and the largest.
+  [[nodiscard]] Between between_chunks(double chunk) const {
+    if (chunk <= 0.0) return {0, 0, 0.0};
+    std::int64_t low = 0;
+    std::int64_t high = 32;
+    while (static_cast<double>(high) <= chunk) {
+      low = high;
+      high *= 2;
+    }
+    return between(std::min(low, max_chunk_), std::min(high, max_chunk_),
+                   std::min(chunk, static_cast<double>(max_chunk_)));
+  }
+  double known(std::int64_t batch, std::int64_t chunk) {
+    const auto found = known_.find({batch, chunk});
+    if (found != known_.end()) return found->second;
+    return known_.emplace(std::pair{batch, chunk}, time_(batch, chunk)).first->second;
+  }
+
+  std::int64_t max_batch_;
+  std::int64_t max_chunk_;
+  Time time_;
+  std::map<std::pair<std::int64_t, std::int64_t>, double> known_;
+};
+
+/// Times of a server's forward passes, each looked up or given, and what its engine adds to them.
+class ServedPasses {
+ public:
+  ServedPasses(const Server& server, const Scenario& scenario, double context = 0.0)
+      : server_(server),
+        scenario_(scenario),
+        looked_up_(scenario::looked_up(scenario.cost)),
+        context_(context),
+        schedule_(scenario::gamma_of_batches(server, scenario.gamma)),
+        longest_(std::ranges::max(schedule_, {}, &GammaRange::gamma).gamma),
+        prompt_(static_cast<std::int64_t>(server.prompt.tokens)),
+        cached_(static_cast<std::int64_t>(server.prefix_hit * server.prompt.tokens)) {}
+
+  [[nodiscard]] std::int64_t gamma_at(std::int64_t batch) const {
+    return std::ranges::lower_bound(schedule_, std::max<std::int64_t>(batch, 1), {}, &GammaRange::to_batch)->gamma;
+  }
+  [[nodiscard]] std::int64_t verified_tokens(std::int64_t batch) const {
+    return max_tokens(gamma_at(batch), scenario_.convention);
+  }
+  /// Of a prompt that are not in the cache.
+  [[nodiscard]] std::int64_t unread() const { return prompt_ > 0 ? std::max<std::int64_t>(prompt_ - cached_, 1) : 0; }
+
+  /// Time of each pass of an iteration by itself.
+  struct Passes {
+    std::function<double(std::int64_t batch, std::int64_t gamma, double chunk)> verify_us;
+    std::function<double(std::int64_t batch, std::int64_t gamma)> draft_us;  ///< all passes of it
+    std::function<double(double chunk)> draft_prompt_us;
+  };
+
+  [[nodiscard]] double verify_us(std::int64_t batch, std::int64_t gamma, std::int64_t chunk) const {
+    return target_us({.batch = batch,
+                      .tokens = batch > 0 ? max_tokens(gamma, scenario_.convention) : 0,
+                      .context = batch > 0 ? context_ : 0.0,
+                      .chunk = chunk,
+                      .chunk_context = chunk > 0 ? chunk_context() : 0.0});
+  }
+  [[nodiscard]] double draft_us(std::int64_t batch, std::int64_t gamma) const {
+    const std::int64_t passes = draft_passes(gamma, drafting_);
+    if (passes == 0) return 0.0;
+    const double halfway = 0.5 * static_cast<double>(passes - 1);
+    return static_cast<double>(passes) *
+           drafter_us(
+               {.batch = batch, .tokens = drafting_ == Drafting::block ? gamma : 1, .context = context_ + halfway});
+  }
+  [[nodiscard]] double draft_prompt_us(std::int64_t chunk) const {
+    return drafts_prompts() ? drafter_us({.batch = 1, .tokens = chunk, .context = chunk_context(), .prompt = true})
+                            : 0.0;
+  }
+
+  [[nodiscard]] Passes looked_up_passes() const {
+    return {.verify_us = [this](std::int64_t batch, std::int64_t gamma,
+                                double chunk) { return verify_us(batch, gamma, std::llround(chunk)); },
+            .draft_us = [this](std::int64_t batch, std::int64_t gamma) { return draft_us(batch, gamma); },
+            .draft_prompt_us = [this](double chunk) { return draft_prompt_us(std::llround(chunk)); }};
+  }
+
+  /// `chunk`: tokens of prompts.
+  [[nodiscard]] IterationParts iteration(const Passes& passes, std::int64_t batch, double chunk) const {
+    const EngineTerms& engine = server_.engine;
+    const std::int64_t gamma = gamma_at(batch);
+    const bool drafts = batch > 0 && gamma > 0;
+    const bool slots = drafts && engine.slot_by_slot;
+    const std::int64_t rows = slots ? 1 : batch;
+    const double times = slots ? static_cast<double>(batch) : 1.0;
+    const auto verified = static_cast<double>(rows * max_tokens(gamma, scenario_.convention));
+    const auto launch_us = [&engine](double tokens, double us) {
+      const bool captured = engine.graph_tokens == 0 || tokens <= static_cast<double>(engine.graph_tokens);
+      return captured ? 0.0 : std::max(engine.eager_us - us, 0.0);
+    };
+    IterationParts parts;
+    if (batch > 0) parts.verification = times * passes.verify_us(rows, gamma, 0.0);
+    if (drafts) parts.overhead = times * server_.overhead_us;
+    if (drafts) parts.drafting = times * passes.draft_us(rows, gamma);
+    const bool apart = slots || batch == 0;  // prompts have a pass of their own
+    if (chunk > 0.0) {
+      parts.prompts =
+          apart ? passes.verify_us(0, gamma, chunk) : passes.verify_us(rows, gamma, chunk) - parts.verification;
+    }
+    if (!apart) {
+      parts.engine = launch_us(verified + chunk, parts.verification + parts.prompts);
+    } else {
+      if (slots) parts.engine = times * launch_us(verified, parts.verification / times);
+      if (chunk > 0.0) parts.engine += launch_us(chunk, parts.prompts);
+    }
+    if (chunk > 0.0) parts.prompts += passes.draft_prompt_us(chunk);
+    const double requests = static_cast<double>(batch);
+    const double host_us = engine.host_us + engine.host_request_us * requests +
+                           (drafts ? engine.draft_host_us + engine.draft_host_request_us * requests : 0.0);
+    parts.engine += engine.asynchronous ? std::max(host_us - parts.total(), 0.0) : host_us;
+    return parts;
+  }
+
+  [[nodiscard]] double iteration_us(std::int64_t batch) const {
+    return iteration(looked_up_passes(), batch, 0.0).total();
+  }
+
+  /// Of a pass that reads nothing but so many prompts.
+  [[nodiscard]] double prompt_us(std::int64_t prompts) const {
+    const StepShape pass{
+        .batch = prompts, .tokens = unread(), .context = static_cast<double>(prompt_ - unread()), .prompt = true};
+    const double launched_us = server_.engine.graph_tokens > 0 ? server_.engine.eager_us : 0.0;
+    return std::max(target_us(pass), launched_us) + (drafts_prompts() ? drafter_us(pass) : 0.0);
+  }
+
+  /// Tokens of prompts for which a pass has room.
+  [[nodiscard]] double room(std::int64_t batch) const {
+    return static_cast<double>(server_.engine.pass_tokens - batch * verified_tokens(batch));
+  }
+
+ private:
+  /// What the tokens of prompts in a pass have in the cache before it, in the mean: of a prompt that spans passes those
+  /// that were read before.
+  [[nodiscard]] double chunk_context() const {
+    const std::int64_t pass = std::max<std::int64_t>(server_.engine.pass_tokens, 1);
+    const std::int64_t whole = unread() / pass;
+    const std::int64_t rest = unread() % pass;
+    const auto before = static_cast<double>(pass * whole);
+    const double read = before * (0.5 * static_cast<double>(pass * (whole - 1))) + before * static_cast<double>(rest);
+    return static_cast<double>(prompt_ - unread()) + std::max(read, 0.0) / static_cast<double>(unread());
+  }
+  [[nodiscard]] bool drafts_prompts() const { return draft_passes(longest_, drafting_) > 0; }
   [[nodiscard]] double target_us(const StepShape& shape) const {
     return looked_up_ == nullptr ? server_.target_step(shape)
                                  : looked_up_->times->target_us(shape, scenario_.convention);
@@ -61,8 +237,15 @@ class ServedPasses {
   const Server& server_;
   const Scenario& scenario_;
   const LookedUpTimes* looked_up_;
+  double context_;
+  std::vector<GammaRange> schedule_;
+  std::int64_t longest_;
+  std::int64_t prompt_;
+  std::int64_t cached_;
   Drafting drafting_ = scenario::drafting(scenario_.drafter);
 };
+
+bool has_one_length(const TokenCount& count) { return count.spread == 0 && !count.geometric && count.p95 == 0.0; }
 
 /// The closed forms of a server, for fixed or geometric lengths and iterations that all take the same time.
 class ServerForms {
@@ -73,6 +256,7 @@ class ServerForms {
   [[nodiscard]] ClosedForm answer() const {
     ClosedForm answer;
     if (!scenario::has_independent_iterations(server_.acceptance)) return answer;
+    if (server_.arrivals.kind == ArrivalKind::recorded) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
     // Sequences in lockstep that start together and have one length behave as one that accepts what all accept.
@@ -94,14 +278,18 @@ class ServerForms {
 
  private:
   [[nodiscard]] bool answers_are_simple() const {
-    return server_.output.spread == 0 && server_.output.tokens <= longest_answer;
+    return server_.output.spread == 0 && server_.output.p95 == 0.0 && server_.output.tokens <= longest_answer;
   }
   /// Whether there are no prompts, or each is read in a prefill pass that yields a token.
   [[nodiscard]] bool prompts_are_simple() const {
     const TokenCount& prompt = server_.prompt;
     return !has_prompt() || prompt.geometric || prompt.tokens - static_cast<double>(prompt.spread) >= 1.0;
   }
-  [[nodiscard]] bool prompts_are_alike() const { return server_.prompt.spread == 0 && !server_.prompt.geometric; }
+  /// Whether each is read in a pass of its own, and all in the same time.
+  [[nodiscard]] bool prompts_are_alike() const {
+    const bool alone = server_.engine.prefill == Prefill::alone || !has_prompt();
+    return alone && has_one_length(server_.prompt);
+  }
   [[nodiscard]] bool has_prompt() const { return server_.prompt.tokens > 0.0; }
 
   /// Whether the batch is always full.
@@ -136,7 +324,7 @@ class ServerForms {
     return goes_on * expected_iterations_geometric(pmf, server_.output.tokens);
   }
 
-  [[nodiscard]] double iteration_us() const { return passes_.iteration_us(server_.max_batch, 0.0); }
+  [[nodiscard]] double iteration_us() const { return passes_.iteration_us(server_.max_batch); }
 
   void add_full_server(const std::vector<double>& pmf, double iterations, ClosedForm& answer) const {
     if (!context_is_free() || has_prompt()) return;
@@ -194,18 +382,17 @@ ClosedForm server_answer(const Server& server, const Scenario& scenario, StopTok
 
 namespace {
 
-bool has_one_length(const TokenCount& count) { return count.spread == 0 && !count.geometric; }
-
 const Server& checked_server(const Scenario& scenario) {
   const auto* server = std::get_if<Server>(&scenario.fidelity);
-  const bool answered = server != nullptr && server->gamma_schedule.empty() &&
-                        server->batching == Batching::continuous && server->arrivals.kind == ArrivalKind::poisson &&
-                        has_one_length(server->prompt) && has_one_length(server->output) &&
-                        server->output.tokens >= 2.0;
+  const auto one_or_lognormal = [](const TokenCount& count) { return count.spread == 0 && !count.geometric; };
+  const bool answered =
+      server != nullptr && server->batching == Batching::continuous &&
+      (server->arrivals.kind == ArrivalKind::poisson || server->arrivals.kind == ArrivalKind::closed) &&
+      one_or_lognormal(server->prompt) && one_or_lognormal(server->output) && server->output.tokens >= 2.0;
   if (answered) return *server;
   throw DomainError(
-      "no load equilibrium for this server (must have Poisson arrivals, continuous batching, one draft length, one "
-      "prompt length and one output length of at least 2 tokens)");
+      "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, prompts "
+      "and outputs of one length or lognormal ones, outputs of at least 2 tokens in the mean)");
 }
 
 double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
@@ -236,24 +423,82 @@ AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::in
   return served;
 }
 
+namespace {
+
+/// Mean iterations of an answer by the draft length.
+class AnswerIterations {
+ public:
+  AnswerIterations(const Server& server, const Scenario& scenario, double decoded, StopToken stop)
+      : server_(server), scenario_(scenario), decoded_(decoded), stop_(stop) {}
+
+  double operator()(std::int64_t gamma) {
+    const auto known = known_.find(gamma);
+    if (known != known_.end()) return known->second;
+    const auto distribution =
+        iteration_distribution({.fidelity = ProcessFidelity{.acceptance = server_.acceptance,
+                                                            .sequence_length = SequenceLength{.tokens = decoded_}},
+                                .gamma = gamma,
+                                .convention = scenario_.convention},
+                               unknown<double>, stop_);
+    if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
+    return known_.emplace(gamma, *distribution.iterations).first->second;
+  }
+
+ private:
+  const Server& server_;
+  const Scenario& scenario_;
+  double decoded_;
+  StopToken stop_;
+  std::map<std::int64_t, double> known_;
+};
+
+}  // namespace
+
 LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
   const Server& server = checked_server(scenario);
-  const ServedPasses passes(server, scenario);
   const bool has_prompt = server.prompt.tokens > 0.0;
+  const bool chunked = has_prompt && server.engine.prefill == Prefill::chunked;
   const double decoded = server.output.tokens - (has_prompt ? 1.0 : 0.0);
-  const auto distribution =
-      iteration_distribution({.fidelity = ProcessFidelity{.acceptance = server.acceptance,
-                                                          .sequence_length = SequenceLength{.tokens = decoded}},
-                              .gamma = scenario.gamma,
-                              .convention = scenario.convention},
-                             unknown<double>, stop);
-  if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
-  const double context = server.prompt.tokens + 0.5 * server.output.tokens;
-  ServedLoad load{.requests_per_s = server.arrivals.rate_per_s,
-                  .iterations = *distribution.iterations,
+  const ServedPasses passes(server, scenario, server.prompt.tokens + 0.5 * length_seen(server.output));
+  AnswerIterations iterations(server, scenario, decoded, stop);
+  // By draft length.
+  std::map<std::int64_t, PassGrid> verifications;
+  std::map<std::int64_t, PassGrid> drafts;
+  const std::int64_t most = server.engine.pass_tokens;
+  PassGrid draft_prompts(0, most, [&](std::int64_t /*batch*/, std::int64_t chunk) {
+    return chunk > 0 ? passes.draft_prompt_us(chunk) : 0.0;
+  });
+  const ServedPasses::Passes grid{
+      .verify_us =
+          [&](std::int64_t batch, std::int64_t gamma, double chunk) {
+            const auto time = [&passes, gamma](std::int64_t rows, std::int64_t tokens) {
+              return rows > 0 || tokens > 0 ? passes.verify_us(rows, gamma, tokens) : 0.0;
+            };
+            return verifications.try_emplace(gamma, server.max_batch, most, time).first->second(batch, chunk);
+          },
+      .draft_us =
+          [&](std::int64_t batch, std::int64_t gamma) {
+            const auto time = [&passes, gamma](std::int64_t rows, std::int64_t /*chunk*/) {
+              return passes.draft_us(rows, gamma);
+            };
+            return drafts.try_emplace(gamma, server.max_batch, 0, time).first->second(batch, 0.0);
+          },
+      .draft_prompt_us = [&](double chunk) { return draft_prompts(0, chunk); }};
+  ServedLoad load{.iterations = [&](std::int64_t batch) { return iterations(passes.gamma_at(batch)); },
+                  .tokens = decoded,
                   .max_batch = server.max_batch,
-                  .iteration_us = [&](std::int64_t batch) { return passes.iteration_us(batch, context); }};
-  if (has_prompt) load.prompt_us = [&](std::int64_t prompts) { return passes.prompt_us(prompts); };
+                  .iteration = [&](std::int64_t batch, double chunk) { return passes.iteration(grid, batch, chunk); }};
+  if (server.arrivals.kind == ArrivalKind::closed) {
+    load.clients = server.arrivals.clients;
+  } else {
+    load.requests_per_s = server.arrivals.rate_per_s;
+  }
+  if (chunked) {
+    load.chunked = {.tokens = static_cast<double>(passes.unread()),
+                    .room = [&](std::int64_t batch) { return passes.room(batch); }};
+  } else if (has_prompt) {
+    load.prompt_us = [&](std::int64_t prompts) { return passes.prompt_us(prompts); };
+  }
   return load_equilibrium(load);
 }
 

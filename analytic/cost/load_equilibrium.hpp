@@ -17,19 +17,45 @@ struct ServiceTime {
 /// arrival_rate E[S]. Infinite for load >= 1. [Pollaczek1930]
 [[nodiscard]] double poisson_queue_wait(double arrival_rate, const ServiceTime& service);
 
-// ---- Batch size of continuous batching at a request rate.
+// ---- Batch size of continuous batching under a load.
 
-/// Time of a forward pass over `batch` >= 1 sequences, in us, > 0.
-using BatchTime = std::function<double(std::int64_t batch)>;
+/// Parts of the time of an iteration in us, each >= 0, the sum > 0.
+struct IterationParts {
+  double verification = 0.0;  ///< decode steps without speculation
+  double overhead = 0.0;      ///< of drafting, beyond the passes
+  double drafting = 0.0;
+  double prompts = 0.0;  ///< by how much prompts make the passes longer
+  double engine = 0.0;   ///< what the engine adds
+  [[nodiscard]] double total() const { return verification + overhead + drafting + prompts + engine; }
+};
 
-/// Requests with Poisson arrivals that share the iterations of one server. Those waiting when an iteration ends are
-/// prefilled in one pass, while no request decodes, and join the next iteration.
+/// Time of an iteration of `batch` sequences that reads so many tokens of prompts besides; not both are 0.
+using IterationTime = std::function<IterationParts(std::int64_t batch, double prompt_tokens)>;
+
+/// Time in us, > 0, of one prefill pass over so many prompts.
+using PromptTime = std::function<double(std::int64_t prompts)>;
+
+/// Mean iterations of a request after its prefill, if each has so many sequences; > 0.
+using RequestIterations = std::function<double(std::int64_t batch)>;
+
+/// Prompts in passes of iterations (Prefill::chunked).
+struct ChunkedPrompts {
+  double tokens = 0.0;  ///< of one prompt that are read; 0: prompts are read alone, or there are none
+  /// Tokens of prompts for which a pass has room beside the verification of so many sequences; may be negative.
+  std::function<double(std::int64_t batch)> room = {};
+};
+
+/// Requests that share the iterations of one server: of Poisson arrivals or of a closed loop. Prompts are chunked, or
+/// those waiting when an iteration ends are read in one pass, while no request decodes. Either yields a first token.
 struct ServedLoad {
-  double requests_per_s = 0.0;  ///< > 0
-  double iterations = 0.0;      ///< mean iterations of a request after its prefill, > 0
-  std::int64_t max_batch = 1;   ///< sequences, >= 1
-  BatchTime iteration_us = {};  ///< of one iteration
-  BatchTime prompt_us = {};     ///< of one prefill pass over this many prompts; empty: no prefill
+  double requests_per_s = 0.0;  ///< of Poisson arrivals, > 0
+  std::int64_t clients = 0;     ///< > 0: as many send their next request when their last one is answered
+  RequestIterations iterations = {};
+  double tokens = 1.0;         ///< of a request, from its iterations; > 0
+  std::int64_t max_batch = 1;  ///< sequences, >= 1, those included whose prompts are read
+  IterationTime iteration = {};
+  PromptTime prompt_us = {};  ///< empty: no prompt is read alone
+  ChunkedPrompts chunked = {};
 };
 
 /// Shares of the time of the iterations, which add up to 1.
@@ -58,12 +84,19 @@ struct LoadEquilibrium {
   LoadShares shares = {};
 };
 
-/// Mean batch size and latencies in equilibrium. While k requests share an iteration, each advances by one iteration in
-/// time T(k), including the prefill before it: a queue that serves all at once, at a total rate of k / T(k). For any
-/// distribution of lengths, the number of requests in it has weights prod_{j<=k} rate iterations T(j) / j [Kelly1979,
-/// Sec. 3.3]; beyond max_batch the rate is that of a full batch. T(k) solves T = iteration_us(k) + E[prompt_us(N)], N
-/// Poisson with mean rate T. Accurate for requests of many iterations: it neglects only that requests join and leave
-/// between two iterations. Throws DomainError for an argument out of range.
+/// Long-run means under a load. Throws DomainError for an argument out of range. [docs/load.md]
+///
+/// Poisson arrivals: while k requests share an iteration, each advances by one iteration in time T(k), prompts
+/// included: a queue that serves all at once, at a total rate of k / T(k). For any distribution of lengths, the number
+/// of requests in it has weights prod_{j<=k} rate iterations T(j) / j [Kelly1979, Sec. 3.3]; beyond max_batch the rate
+/// is that of a full batch. Prompts read alone: T(k) solves T = iteration(k) + E[prompt_us(N)], N Poisson with mean
+/// rate T. It neglects only that requests join and leave between two iterations.
+///
+/// A closed loop keeps min(clients, max_batch) places taken; the others wait. Of those in iterations each ends with
+/// probability 1 / iterations after each, and its prompt is read before the next.
+///
+/// Chunked prompts: the backlog of unread tokens is a Markov chain from pass to pass (prompt_backlog.hpp), in a closed
+/// loop with the number of decoding requests, under Poisson arrivals at each k.
 [[nodiscard]] LoadEquilibrium load_equilibrium(const ServedLoad& load);
 
 }  // namespace foredraft::analytic

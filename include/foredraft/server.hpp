@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "foredraft/acceptance.hpp"
@@ -51,6 +52,7 @@ struct Arrivals {
   ArrivalKind kind = ArrivalKind::poisson;
   std::int64_t clients = 0;  ///< closed: >= 1
   double rate_per_s = 0.0;   ///< poisson, regular: requests per second, > 0
+  std::string file = {};     ///< recorded: read_inputs reads it into Server::recorded; empty: they are given
 };
 
 /// Length of a prompt or of an output, in tokens.
@@ -146,7 +148,8 @@ struct Server {
   RooflineStep drafter_step = {};
   double overhead_us = 0.0;  ///< added to an iteration that drafts, beyond its forward passes
   EngineTerms engine = {};
-  double prefix_hit = 0.0;  ///< in [0, 1): share of each prompt that is in the cache already and is not read again
+  std::string engine_name = {};  ///< shipped, or a file: read_inputs puts its terms into `engine`; empty: as given
+  double prefix_hit = 0.0;       ///< in [0, 1): share of each prompt that is in the cache already and is not read again
   std::shared_ptr<const RequestRecording> recorded = {};  ///< for ArrivalKind::recorded
   /// Of a gamma_schedule: an iteration after a change of gamma takes this much longer, and gamma changes only when the
   /// batch is more than `switch_margin` requests inside the range of another one.

@@ -100,6 +100,13 @@ std::vector<StepOperator> ForwardPassOperations::mixed_operators(const ForwardPa
   return all;
 }
 
+double operators_of_step(const ModelShape& shape, const Deployment& deployment) {
+  const ForwardPassOperations step(shape, Role::decoder_pass, deployment);
+  double count = 0.0;
+  for (const StepOperator& one : step.operators({.batch = 1, .tokens = 1, .context = 1})) count += one.count;
+  return count;
+}
+
 std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {
   auto end = operators.begin();
   for (const StepOperator& one : operators) {

@@ -114,6 +114,9 @@ class ForwardPassOperations {
   Deployment deployment_;
 };
 
+/// How many operators a decode step of a model has.
+[[nodiscard]] double operators_of_step(const ModelShape& shape, const Deployment& deployment);
+
 /// The same operators, those that differ only in name and count as one, in the place of the first.
 [[nodiscard]] std::vector<StepOperator> equal_together(std::vector<StepOperator> operators);
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numbers>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -31,13 +33,15 @@ constexpr double ns_per_us = 1e3;
 
 }  // namespace
 
-ArrivalStream::ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block)
+ArrivalStream::ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block,
+                             const RequestRecording* recorded)
     : distribution_(distribution),
+      recorded_(recorded),
       random_(key.seed, {.purpose = Purpose::arrival, .point = key.point, .block = block}) {
   if (distribution.kind == ArrivalKind::closed) {
     closed_.assign(static_cast<std::size_t>(distribution.clients), 0);
   } else {
-    draw_interval();
+    advance();
   }
 }
 
@@ -49,20 +53,42 @@ std::int64_t ArrivalStream::next_ns() const {
 
 void ArrivalStream::pop() {
   if (distribution_.kind == ArrivalKind::closed) return closed_.pop_front();
-  draw_interval();
+  advance();
 }
 
 void ArrivalStream::answered(std::int64_t now_ns) {
   if (distribution_.kind == ArrivalKind::closed) closed_.push_back(now_ns);
 }
 
-void ArrivalStream::draw_interval() {
+void ArrivalStream::advance() {
+  if (distribution_.kind == ArrivalKind::recorded) {
+    const std::uint64_t size = recorded_->requests.size();
+    const auto repeats = static_cast<double>(sent_ / size);
+    open_ns_ = ns_per_s * (repeats * recording_period_s(*recorded_) + recorded_->requests[sent_ % size].arrival_s);
+    ++sent_;
+    return;
+  }
   const double intervals = distribution_.kind == ArrivalKind::poisson ? -std::log(1.0 - random_.uniform()) : 1.0;
   open_ns_ += intervals * ns_per_s / distribution_.rate_per_s;
 }
 
+double recording_period_s(const RequestRecording& recording) {
+  const double first_s = recording.requests.front().arrival_s;
+  const double last_s = recording.requests.back().arrival_s;
+  return last_s + (last_s - first_s) / static_cast<double>(recording.requests.size() - 1);
+}
+
 std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
   if (count.geometric) return draw_length(SequenceLength{.tokens = count.tokens, .geometric = true}, random);
+  if (count.p95 > 0.0) {
+    // ln(p95 / mean) = z sigma - sigma^2 / 2, of which the smaller sigma is meant.
+    constexpr double z = 1.6448536269514722;  // 95 % of a normal variate lie below
+    const double sigma = z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
+    const double normal = radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+    const double tokens = count.tokens * std::exp(sigma * (normal - 0.5 * sigma));
+    return std::max<std::int64_t>(std::llround(tokens), 1);
+  }
   const auto middle = static_cast<std::int64_t>(count.tokens);
   if (count.spread == 0) return middle;
   // The high word of a product: uniform to 2^-32 of a length's probability.
@@ -106,22 +132,49 @@ std::int64_t step_ns(double us, const StepShape& shape) {
 /// Survival thresholds of the longest draft, or what sequences with a memory draw from.
 using PreparedAcceptance = std::variant<std::shared_ptr<const SurvivalByState>, RunsDistribution, RecordedOutcomes>;
 
+std::int64_t ns_of(double us) { return std::llround(us * ns_per_us); }
+
+/// Batches that draft alike.
+struct BatchRange {
+  std::int64_t from, to;
+  IterationShape shape;
+};
+
 /// What all replicas share.
 struct PreparedServer {
   foredraft::Server server;
   std::shared_ptr<const ForwardPassTimes> times;  ///< null: the server's own steps
-  std::vector<IterationShape> shapes;             ///< [batch]
-  IterationShape longest;                         ///< longest of these
+  std::vector<BatchRange> ranges;                 ///< in order, from batch 1 to max_batch or beyond
+  IterationShape longest;                         ///< longest draft of these
   PreparedAcceptance acceptance;
   std::uint64_t requests;         ///< measured, of a replica
   std::uint64_t warmup_requests;  ///< served before these
 
   [[nodiscard]] std::int64_t target_ns(const StepShape& shape) const {
-    return step_ns(times ? times->target_us(shape, longest.convention) : server.target_step(shape), shape);
+    const std::int64_t pass_ns =
+        step_ns(times ? times->target_us(shape, longest.convention) : server.target_step(shape), shape);
+    const EngineTerms& engine = server.engine;
+    const bool captured =
+        engine.graph_tokens == 0 || (!shape.prompt && shape.batch * shape.tokens + shape.chunk <= engine.graph_tokens);
+    return captured ? pass_ns : std::max(pass_ns, ns_of(engine.eager_us));
   }
   [[nodiscard]] std::int64_t drafter_ns(const StepShape& shape) const {
     return step_ns(times ? times->drafter_us(shape) : server.drafter_step(shape), shape);
   }
+  /// Of the host, in an iteration.
+  [[nodiscard]] std::int64_t host_ns(std::int64_t batch, bool drafts) const {
+    const EngineTerms& engine = server.engine;
+    const auto decoding = static_cast<double>(batch);
+    const double drafting = engine.draft_host_us + engine.draft_host_request_us * decoding;
+    return ns_of(engine.host_us + engine.host_request_us * decoding + (drafts ? drafting : 0.0));
+  }
+};
+
+/// Prompt tokens that an iteration reads.
+struct PromptChunk {
+  std::int64_t tokens = 0;
+  double context = 0.0;       ///< mean over these tokens of what their prompts had in the cache before
+  std::size_t completed = 0;  ///< prompts that end in it
 };
 
 RowAcceptance rows_of(const PreparedServer& prepared, const RunKey& key, std::uint64_t block) {
@@ -139,15 +192,19 @@ class ServedReplica {
       : prepared_(prepared),
         server_(prepared.server),
         block_(block),
-        queue_(server_.arrivals, key, block),
+        chunked_(server_.engine.prefill == Prefill::chunked && server_.batching == Batching::continuous),
+        queue_(server_.arrivals, key, block, server_.recorded.get()),
         doors_(queue_),
         prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
         outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
+        phases_(key.seed, {.purpose = Purpose::client_phase, .point = key.point, .block = block}),
         acceptance_(rows_of(prepared, key, block)),
         stop_(key.stop),
         measured_left_(prepared.requests),
+        phased_left_(phased_requests(prepared)),
         counts_(prepared.longest) {
     rows_.reserve(static_cast<std::size_t>(server_.max_batch));
+    steps_.reserve(static_cast<std::size_t>(server_.max_batch));
     pass_time(0);  // for requests that are there from the start
   }
 
@@ -155,7 +212,7 @@ class ServedReplica {
   [[nodiscard]] Tally run() {
     while (measured_left_ > 0) {
       admit();
-      if (rows_.empty()) {
+      if (rows_.empty() && !(chunked_ && is_next_here())) {
         pass_time(std::max<std::int64_t>(queue_.next_ns() - now_ns_, 0));
       } else if (!admits_more()) {
         iterate();
@@ -178,6 +235,7 @@ class ServedReplica {
     std::int64_t arrival_ns;
     std::int64_t first_token_ns;
     std::int64_t prompt;
+    std::int64_t unread;  ///< of the prompt: not in the cache yet
     std::int64_t output;
     std::int64_t remaining;  ///< 0: finished, padding of a static batch
     bool measured;
@@ -195,31 +253,86 @@ class ServedReplica {
     }
   };
 
+  struct Lengths {
+    std::int64_t prompt, output;
+  };
+
+  /// Answers of the warm-up that are cut to a uniform part of their length: one for each client that a closed system
+  /// serves at once, so that equal lengths do not keep them in step.
+  static std::uint64_t phased_requests(const PreparedServer& prepared) {
+    const foredraft::Server& server = prepared.server;
+    if (server.arrivals.kind != ArrivalKind::closed || server.batching != Batching::continuous) return 0;
+    const auto served = static_cast<std::uint64_t>(std::min(server.arrivals.clients, server.max_batch));
+    return std::min(served, prepared.warmup_requests);
+  }
+
+  /// Of the request at the head of the queue.
+  [[nodiscard]] const Lengths& next_lengths() {
+    if (!next_lengths_) {
+      if (const auto& recorded = server_.recorded; server_.arrivals.kind == ArrivalKind::recorded) {
+        const RecordedRequest& request = recorded->requests[admitted_ % recorded->requests.size()];
+        next_lengths_ = {request.prompt_tokens, request.output_tokens};
+      } else {
+        const std::int64_t prompt = draw_length(server_.prompt, prompts_);
+        next_lengths_ = {prompt, draw_length(server_.output, outputs_)};
+      }
+      if (phased_left_ > 0) {
+        --phased_left_;
+        std::int64_t& output = next_lengths_->output;
+        output = static_cast<std::int64_t>(phases_.uniform() * static_cast<double>(output)) + 1;
+      }
+    }
+    return *next_lengths_;
+  }
+
+  [[nodiscard]] bool is_next_here() const { return queue_.next_ns() <= now_ns_; }
+
+  /// Whether there is a next request, and a place for it.
+  [[nodiscard]] bool can_take_up() const {
+    return rows_.size() < static_cast<std::size_t>(server_.max_batch) && is_next_here();
+  }
+
+  void take_up() {
+    const auto [prompt, output] = next_lengths();
+    next_lengths_.reset();
+    const std::uint64_t measured_from = prepared_.warmup_requests;
+    const bool measured = admitted_ >= measured_from && admitted_ - measured_from < prepared_.requests;
+    if (admitted_++ == measured_from) {
+      open_ = true;
+      opened_ns_ = now_ns_;
+      in_system_before_ns_ = account_.in_system_ns;
+    }
+    const auto cached = static_cast<std::int64_t>(server_.prefix_hit * static_cast<double>(prompt));
+    rows_.push_back({.arrival_ns = queue_.next_ns(),
+                     .first_token_ns = -1,
+                     .prompt = prompt,
+                     .unread = prompt > 0 ? std::max<std::int64_t>(prompt - cached, 1) : 0,
+                     .output = output,
+                     .remaining = output,
+                     .measured = measured,
+                     .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
+    if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
+    queue_.pop();
+    ++unfinished_;
+  }
+
+  /// A row without an unread prompt takes part in the iterations.
+  void start_decoding() { context_ += rows_[decoding_++].prompt; }
+
   void admit() {
     if (closed_to_others()) return;
-    const std::size_t first_new = rows_.size();
-    const auto places = static_cast<std::size_t>(server_.max_batch);
-    while (rows_.size() < places && queue_.next_ns() <= now_ns_) {
-      const std::int64_t prompt = draw_length(server_.prompt, prompts_);
-      const std::int64_t output = draw_length(server_.output, outputs_);
-      const std::uint64_t measured_from = prepared_.warmup_requests;
-      const bool measured = admitted_ >= measured_from && admitted_ - measured_from < prepared_.requests;
-      if (admitted_++ == measured_from) {
-        open_ = true;
-        opened_ns_ = now_ns_;
-        in_system_before_ns_ = account_.in_system_ns;
+    if (chunked_) {
+      // Others take their places as their prompts begin.
+      while (decoding_ == rows_.size() && can_take_up() && next_lengths().prompt == 0) {
+        take_up();
+        start_decoding();
       }
-      rows_.push_back({.arrival_ns = queue_.next_ns(),
-                       .first_token_ns = -1,
-                       .prompt = prompt,
-                       .output = output,
-                       .remaining = output,
-                       .measured = measured,
-                       .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
-      if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
-      queue_.pop();
-      ++unfinished_;
-      context_ += prompt;
+      return;
+    }
+    const std::size_t first_new = rows_.size();
+    while (can_take_up()) {
+      take_up();
+      start_decoding();
     }
     if (rows_.size() > first_new) read_prompts(first_new);
   }
@@ -229,18 +342,21 @@ class ServedReplica {
 
   /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
   [[nodiscard]] bool admits_more() const {
-    return server_.admission == Admission::all && !closed_to_others() &&
-           rows_.size() < static_cast<std::size_t>(server_.max_batch) && queue_.next_ns() <= now_ns_;
+    return server_.admission == Admission::all && !chunked_ && !closed_to_others() && can_take_up();
   }
 
   void read_prompts(std::size_t first_new) {
     StepShape pass{.batch = 0, .tokens = 0, .context = 0.0, .prompt = true};
+    std::int64_t cached = 0;
     for (std::size_t i = first_new; i < rows_.size(); ++i) {
       if (rows_[i].prompt == 0) continue;
       ++pass.batch;
-      pass.tokens = std::max(pass.tokens, rows_[i].prompt);
+      pass.tokens = std::max(pass.tokens, rows_[i].unread);
+      cached += rows_[i].prompt - rows_[i].unread;
+      rows_[i].unread = 0;
     }
     if (pass.batch == 0) return;
+    pass.context = static_cast<double>(cached) / static_cast<double>(pass.batch);
     std::int64_t duration_ns = prepared_.target_ns(pass);
     if (prepared_.longest.draft_passes() > 0) duration_ns += prepared_.drafter_ns(pass);
     pass_time(duration_ns);
@@ -250,19 +366,76 @@ class ServedReplica {
     leave_batch();
   }
 
-  [[nodiscard]] std::int64_t iteration_ns(const IterationShape& shape) const {
-    const auto batch = static_cast<std::int64_t>(rows_.size());
-    const double context = static_cast<double>(context_) / static_cast<double>(batch);
-    const std::int64_t verify_ns =
-        prepared_.target_ns({.batch = batch, .tokens = shape.max_tokens(), .context = context});
-    if (shape.gamma == 0) return verify_ns;
-    const std::int64_t rest_ns = verify_ns + std::llround(server_.overhead_us * ns_per_us);
+  /// Reads prompts first come, first served, as far as `room` tokens go. At most one remains unfinished.
+  PromptChunk read_chunk(std::int64_t room) {
+    PromptChunk chunk;
+    double context_sum = 0.0;
+    for (std::size_t i = decoding_; room > 0; ++i) {
+      if (i == rows_.size()) {
+        if (!can_take_up() || next_lengths().prompt == 0) break;
+        take_up();
+      }
+      Row& row = rows_[i];
+      const std::int64_t read = std::min(room, row.unread);
+      context_sum += static_cast<double>(read) * static_cast<double>(row.prompt - row.unread);
+      room -= read;
+      row.unread -= read;
+      chunk.tokens += read;
+      if (row.unread > 0) break;
+      ++chunk.completed;
+    }
+    if (chunk.tokens > 0) chunk.context = context_sum / static_cast<double>(chunk.tokens);
+    return chunk;
+  }
+
+  /// The draft lengths of the next iteration, and whether they change with it.
+  bool choose_range(std::int64_t batch) {
+    const BatchRange* const last = range_;
+    const std::int64_t margin = last != nullptr ? server_.switch_margin : 0;
+    if (last == nullptr || batch < last->from - margin || batch > last->to + margin) {
+      range_ = &*std::ranges::lower_bound(prepared_.ranges, batch, {}, &BatchRange::to);
+    }
+    return last != nullptr && last->shape.gamma != range_->shape.gamma;
+  }
+
+  /// Drafting of sequences that are drafted for together, beyond their verification.
+  [[nodiscard]] std::int64_t drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const {
     const std::int64_t draft_passes = shape.draft_passes();
     // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
     const StepShape draft{.batch = batch,
                           .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
                           .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-    return rest_ns + draft_passes * prepared_.drafter_ns(draft);
+    return ns_of(server_.overhead_us) + draft_passes * prepared_.drafter_ns(draft);
+  }
+
+  /// Of the forward passes of an iteration.
+  [[nodiscard]] std::int64_t passes_ns(const IterationShape& shape, std::int64_t batch,
+                                       const PromptChunk& chunk) const {
+    StepShape verification{.batch = batch,
+                           .tokens = shape.max_tokens(),
+                           .context = static_cast<double>(context_) / static_cast<double>(batch),
+                           .chunk = chunk.tokens,
+                           .chunk_context = chunk.context};
+    const StepShape prompts{
+        .batch = 0, .tokens = 0, .context = 0.0, .chunk = chunk.tokens, .chunk_context = chunk.context};
+    std::int64_t sum_ns = 0;
+    if (batch == 0) {
+      sum_ns = prepared_.target_ns(prompts);
+    } else if (shape.gamma == 0) {
+      sum_ns = prepared_.target_ns(verification);
+    } else if (server_.engine.slot_by_slot) {
+      verification.batch = 1;
+      verification.chunk = 0;
+      sum_ns = checked_sum(Int128{batch} *
+                           (prepared_.target_ns(verification) + drafting_ns(shape, 1, verification.context)));
+      if (chunk.tokens > 0) sum_ns += prepared_.target_ns(prompts);
+    } else {
+      sum_ns = prepared_.target_ns(verification) + drafting_ns(shape, batch, verification.context);
+    }
+    if (chunk.tokens > 0 && prepared_.longest.draft_passes() > 0) {
+      sum_ns += prepared_.drafter_ns({.batch = 1, .tokens = chunk.tokens, .context = chunk.context, .prompt = true});
+    }
+    return sum_ns;
   }
 
   /// Draws steps_; returns the minimum over the unfinished sequences.
@@ -271,7 +444,8 @@ class ServedReplica {
     std::int64_t minimum = gamma;
     std::visit(
         [&](auto& acceptance) {
-          for (Row& row : rows_) {
+          for (std::size_t i = 0; i < decoding_; ++i) {
+            Row& row = rows_[i];
             steps_.push_back(row.remaining > 0 ? acceptance.accepted(draws_++, row.memory, gamma) : gamma);
             minimum = std::min(minimum, steps_.back());
           }
@@ -281,17 +455,32 @@ class ServedReplica {
   }
 
   void iterate() {
-    stop_.spend(static_cast<std::int64_t>(rows_.size()));
-    const IterationShape& shape = prepared_.shapes[rows_.size()];
-    pass_time(iteration_ns(shape));
+    const auto batch = static_cast<std::int64_t>(decoding_);
+    stop_.spend(std::max<std::int64_t>(batch, 1));
+    const bool switched = batch > 0 && choose_range(batch);
+    const IterationShape& shape = batch > 0 ? range_->shape : prepared_.longest;
+    const PromptChunk chunk =
+        chunked_ ? read_chunk(server_.engine.pass_tokens - batch * shape.max_tokens()) : PromptChunk{};
+    const std::int64_t device_ns = passes_ns(shape, batch, chunk) + (switched ? ns_of(server_.switch_us) : 0);
+    const std::int64_t host_ns = prepared_.host_ns(batch, batch > 0 && shape.gamma > 0);
+    pass_time(server_.engine.asynchronous ? std::max(device_ns, host_ns) : device_ns + host_ns);
+    if (batch > 0) advance_rows(shape);
+    for (std::size_t i = 0; i < chunk.completed; ++i) {
+      start_decoding();
+      emit(rows_[decoding_ - 1], 1);
+    }
+    leave_batch();
+  }
+
+  void advance_rows(const IterationShape& shape) {
     if (open_) {
       ++passes_;
-      rows_passed_ += static_cast<std::int64_t>(rows_.size());
+      rows_passed_ += static_cast<std::int64_t>(decoding_);
     }
     const std::int64_t min_steps = draw_steps(shape.gamma);
     const std::int64_t max_steps = server_.batching == Batching::lockstep ? min_steps : shape.gamma;
     const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (std::size_t i = 0; i < decoding_; ++i) {
       Row& row = rows_[i];
       if (row.remaining == 0) continue;
       Outcome outcome = outcome_in_text(shape, steps_[i], row.remaining);
@@ -299,7 +488,6 @@ class ServedReplica {
       if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
       emit(row, outcome.tokens);
     }
-    leave_batch();
   }
 
   void pass_time(std::int64_t duration_ns) {
@@ -351,13 +539,14 @@ class ServedReplica {
   /// Finished sequences leave a continuous batch at once, a static one all together.
   void leave_batch() {
     if (server_.batching == Batching::continuous) {
-      std::erase_if(rows_, [this](const Row& row) {
+      decoding_ -= std::erase_if(rows_, [this](const Row& row) {
         if (row.remaining > 0) return false;
         context_ -= row.prompt + row.output;
         return true;
       });
     } else if (unfinished_ == 0) {
       rows_.clear();
+      decoding_ = 0;
       context_ = 0;
     }
   }
@@ -406,10 +595,12 @@ class ServedReplica {
   const PreparedServer& prepared_;
   const foredraft::Server& server_;
   std::uint64_t block_;
+  bool chunked_;
   ArrivalStream queue_;  // next to be admitted
   ArrivalStream doors_;  // next to arrive
   RandomStream prompts_;
   RandomStream outputs_;
+  RandomStream phases_;
   RowAcceptance acceptance_;
   StopMeter stop_;
 
@@ -417,11 +608,15 @@ class ServedReplica {
   std::int64_t in_system_ = 0;
   std::uint64_t admitted_ = 0;
   std::uint64_t measured_left_;
+  std::uint64_t phased_left_;
+  std::optional<Lengths> next_lengths_;
   std::uint64_t draws_ = 0;
   std::vector<Row> rows_;
-  std::vector<std::int64_t> steps_;  // drafts accepted in this iteration, by sequence
-  std::int64_t unfinished_ = 0;      // sequences
-  std::int64_t context_ = 0;         // cached tokens of all sequences
+  std::size_t decoding_ = 0;           // the first of these; the others read their prompts
+  const BatchRange* range_ = nullptr;  // of the last iteration
+  std::vector<std::int64_t> steps_;    // drafts accepted in this iteration, by sequence
+  std::int64_t unfinished_ = 0;        // sequences
+  std::int64_t context_ = 0;           // cached tokens of all sequences that decode
 
   RunAccount account_;  // from the start
 
@@ -474,17 +669,19 @@ std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, cons
   const auto& server = std::get<foredraft::Server>(scenario.fidelity);
   const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
   const Drafting drafting = scenario::drafting(scenario.drafter);
-  const std::vector<std::int64_t> gamma = scenario::gamma_by_batch(scenario::gamma_of_batches(server, scenario.gamma),
-                                                                   server.max_batch, scenario.convention);
+  const std::vector<GammaRange> schedule = scenario::gamma_of_batches(server, scenario.gamma);
+  const std::vector<std::int64_t> gamma = scenario::gamma_by_batch(schedule, server.max_batch, scenario.convention);
   const std::int64_t longest = *std::max_element(gamma.begin(), gamma.end());
   PreparedServer prepared{.server = server,
                           .times = cost != nullptr ? cost->times : nullptr,
-                          .shapes = {},
+                          .ranges = {},
                           .longest = {longest, scenario.convention, drafting},
                           .acceptance = prepared_acceptance(server.acceptance, longest),
                           .requests = whole_batches((plan.requests + plan.replicas - 1) / plan.replicas, server),
                           .warmup_requests = whole_batches(plan.warmup_requests, server)};
-  for (const std::int64_t drafts : gamma) prepared.shapes.push_back({drafts, scenario.convention, drafting});
+  for (const auto& [from, to, drafts] : schedule) {
+    prepared.ranges.push_back({.from = from, .to = to, .shape = {drafts, scenario.convention, drafting}});
+  }
   const BlockPlan replicas{.total = plan.replicas, .per_block = 1};
   return make_block_simulator(
       replicas, [prepared = std::move(prepared)](const RunKey& key, std::uint64_t block, std::uint64_t /*replicas*/) {

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "foredraft/errors.hpp"
@@ -17,11 +19,20 @@ using tests::second_route;
 constexpr double cut_tail = 1e-12;
 
 constexpr double iteration_us = 2000.0;
-double constant_time(std::int64_t /*batch*/) { return iteration_us; }
+
+/// Nothing but verification.
+IterationTime verification(std::function<double(std::int64_t)> us) {
+  return [us = std::move(us)](std::int64_t batch, double /*prompt_tokens*/) {
+    return IterationParts{.verification = us(batch)};
+  };
+}
 
 /// Of 50 iterations a request.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
-  return {.requests_per_s = requests_per_s, .iterations = 50.0, .max_batch = max_batch, .iteration_us = constant_time};
+  return {.requests_per_s = requests_per_s,
+          .iterations = [](std::int64_t) { return 50.0; },
+          .max_batch = max_batch,
+          .iteration = verification([](std::int64_t) { return iteration_us; })};
 }
 
 }  // namespace
@@ -52,7 +63,7 @@ TEST_CASE("a batch of bounded size makes requests wait as servers in parallel do
 
 TEST_CASE("iterations whose time grows with the batch share one server") {
   ServedLoad load = load_of(8.0, 65'536);
-  load.iteration_us = [](std::int64_t batch) { return iteration_us * static_cast<double>(batch); };
+  load.iteration = verification([](std::int64_t batch) { return iteration_us * static_cast<double>(batch); });
   const LoadEquilibrium shared = load_equilibrium(load);
   const double utilization = 8.0 * 50.0 * iteration_us * 1e-6;  // 0.8
   CHECK(shared.decoding == Approx(utilization / (1.0 - utilization)).epsilon(cut_tail));
@@ -103,10 +114,10 @@ TEST_CASE("an equilibrium refuses what no server has") {
     CHECK_THROWS_AS(load_equilibrium(wrong), DomainError);
   };
   rejects(&ServedLoad::requests_per_s, 0.0);
-  rejects(&ServedLoad::iterations, std::nan(""));
+  rejects(&ServedLoad::iterations, RequestIterations([](std::int64_t) { return std::nan(""); }));
   rejects(&ServedLoad::max_batch, std::int64_t{0});
-  rejects(&ServedLoad::iteration_us, BatchTime([](std::int64_t) { return 0.0; }));
-  rejects(&ServedLoad::prompt_us, BatchTime([](std::int64_t) { return -1.0; }));
+  rejects(&ServedLoad::iteration, verification([](std::int64_t) { return 0.0; }));
+  rejects(&ServedLoad::prompt_us, PromptTime([](std::int64_t) { return -1.0; }));
 }
 
 TEST_CASE("a million tokens cost the hours that they take") {

@@ -54,6 +54,18 @@ TEST_CASE("regular arrivals do not drift, and a rate near zero never sends one")
   CHECK(ArrivalStream({.kind = ArrivalKind::regular, .rate_per_s = 1e-12}, arrivals_key, 0).next_ns() == never);
 }
 
+TEST_CASE("a recording starts over one mean interval after its last request") {
+  RequestRecording recording;
+  for (const double arrival_s : {0.5, 1.0, 4.5}) recording.requests.push_back({.arrival_s = arrival_s});
+  ArrivalStream stream({.kind = ArrivalKind::recorded}, arrivals_key, 0, &recording);
+  CHECK(recording_period_s(recording) == 6.5);
+  for (const double arrival_s : {0.5, 1.0, 4.5, 7.0, 7.5, 11.0, 13.5}) {
+    CHECK(stream.next_ns() == std::llround(1e9 * arrival_s));
+    stream.answered(stream.next_ns());
+    stream.pop();
+  }
+}
+
 TEST_CASE("a client sends its next request when it is answered") {
   ArrivalStream stream({.kind = ArrivalKind::closed, .clients = 2}, arrivals_key, 0);
   for (int i = 0; i < 2; ++i) {

@@ -38,4 +38,25 @@ TEST_CASE("a length without spread is constant, a geometric one has its mean") {
   CHECK(std::abs(sum / count - 2.5) <= tests::standard_errors * deviation / std::sqrt(count));
 }
 
+// 40,000 draws see a mean off by 3 % and a share of 5 % off by 0.5 %.
+TEST_CASE("lognormal lengths have their mean, and one in twenty is longer than the 95th percentile") {
+  for (const double p95 : {600.0, 1300.0, 1900.0}) {
+    RandomStream random = length_stream();
+    constexpr int count = 40'000;
+    double sum = 0.0;
+    double squares = 0.0;
+    int longer = 0;
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t length = draw_length(TokenCount{.tokens = 500.0, .p95 = p95}, random);
+      REQUIRE(length >= 1);
+      sum += static_cast<double>(length);
+      squares += static_cast<double>(length) * static_cast<double>(length);
+      if (static_cast<double>(length) > p95) ++longer;
+    }
+    const double mean = sum / count;
+    CHECK(std::abs(mean - 500.0) <= tests::standard_errors * std::sqrt((squares / count - mean * mean) / count));
+    CHECK(std::abs(longer - 0.05 * count) <= tests::standard_errors * std::sqrt(0.05 * 0.95 * count));
+  }
+}
+
 }  // namespace foredraft::sim

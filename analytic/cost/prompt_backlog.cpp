@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/cost/prompt_backlog.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace foredraft::analytic {
+
+namespace {
+
+constexpr double negligible_mass = 1e-10;
+
+/// Probabilities from the one of 0 and the ratio of each to the one before, up to `count`.
+template <typename Ratio>
+std::vector<double> pmf_by_ratio(double first, double mean, std::int64_t count, const Ratio& ratio) {
+  std::vector<double> pmf{first};
+  double left = 1.0 - first;
+  for (std::int64_t n = 1; n <= count && (left > negligible_mass || static_cast<double>(n) < mean); ++n) {
+    pmf.push_back(pmf.back() * ratio(static_cast<double>(n)));
+    left -= pmf.back();
+  }
+  return pmf;
+}
+
+}  // namespace
+
+std::vector<double> binomial_pmf(std::int64_t trials, double probability) {
+  const auto all = static_cast<double>(trials);
+  if (probability >= 1.0) {
+    std::vector<double> pmf(static_cast<std::size_t>(trials) + 1);
+    pmf.back() = 1.0;
+    return pmf;
+  }
+  const double odds = probability / (1.0 - probability);
+  return pmf_by_ratio(std::pow(1.0 - probability, all), all * probability, trials,
+                      [=](double n) { return odds * (all - n + 1.0) / n; });
+}
+
+std::vector<double> poisson_pmf(double mean) {
+  const auto most = static_cast<std::int64_t>(2.0 * mean) + 100;
+  return pmf_by_ratio(std::exp(-mean), mean, most, [=](double n) { return mean / n; });
+}
+
+namespace {
+
+/// A transition matrix with entries near its diagonal.
+class Band {
+ public:
+  Band(std::size_t states, std::size_t down, std::size_t up)
+      : down_(down), width_(down + up + 1), entries_(states * width_) {}
+
+  double& at(std::size_t row, std::size_t column) { return entries_[row * width_ + column + down_ - row]; }
+
+ private:
+  std::size_t down_;
+  std::size_t width_;
+  std::vector<double> entries_;
+};
+
+/// Shares of the states of a chain that steps at most `down` states down and `up` states up. Censors one state after
+/// the other, from the last; what cannot be left downwards is where the chain stays.
+std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size_t down, std::size_t up) {
+  const auto below = [](std::size_t state, std::size_t distance) { return state > distance ? state - distance : 0; };
+  std::size_t base = 0;
+  for (std::size_t state = states - 1; state > 0; --state) {
+    const std::size_t first = below(state, down);
+    double leaves = 0.0;
+    for (std::size_t to = first; to < state; ++to) leaves += steps.at(state, to);
+    if (!(leaves > 0.0)) {
+      base = state;
+      break;
+    }
+    for (std::size_t from = below(state, up); from < state; ++from) {
+      double& enters = steps.at(from, state);
+      if (enters == 0.0) continue;
+      enters /= leaves;
+      for (std::size_t to = first; to < state; ++to) steps.at(from, to) += enters * steps.at(state, to);
+    }
+  }
+  std::vector<double> shares(states);
+  shares[base] = 1.0;
+  double sum = 1.0;
+  for (std::size_t state = base + 1; state < states; ++state) {
+    for (std::size_t from = std::max(base, below(state, up)); from < state; ++from) {
+      shares[state] += shares[from] * steps.at(from, state);
+    }
+    sum += shares[state];
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+}  // namespace
+
+std::vector<BacklogShare> prompt_backlog(double prompt_tokens, std::int64_t max_prompts, std::int64_t parts,
+                                         const std::function<BacklogPass(std::int64_t prompts, double tokens)>& pass) {
+  const auto per_prompt = static_cast<std::size_t>(parts);
+  const std::size_t states = static_cast<std::size_t>(max_prompts) * per_prompt + 1;
+  const double part_tokens = prompt_tokens / static_cast<double>(parts);
+  std::vector<BacklogShare> backlog;
+  std::vector<BacklogPass> passes;
+  std::size_t down = 1;
+  std::size_t up = 1;
+  for (std::size_t state = 0; state < states; ++state) {
+    backlog.push_back({.share = 0.0,
+                       .prompts = static_cast<std::int64_t>((state + per_prompt - 1) / per_prompt),
+                       .tokens = part_tokens * static_cast<double>(state)});
+    passes.push_back(pass(backlog.back().prompts, backlog.back().tokens));
+    const double read = std::clamp(passes.back().room / part_tokens, 0.0, static_cast<double>(state));
+    down = std::max(down, static_cast<std::size_t>(std::ceil(read)));
+    up = std::max(up, (passes.back().arrivals.size() - 1) * per_prompt);
+  }
+  Band steps(states, down, up);
+  for (std::size_t state = 0; state < states; ++state) {
+    constexpr double round_off = 1e-9;
+    const double read = std::clamp(passes[state].room / part_tokens + round_off, 0.0, static_cast<double>(state));
+    const auto whole = static_cast<std::size_t>(read);
+    const double more = read - static_cast<double>(whole) > 2.0 * round_off ? read - static_cast<double>(whole) : 0.0;
+    for (std::size_t joined = 0; joined < passes[state].arrivals.size(); ++joined) {
+      const double probability = passes[state].arrivals[joined];
+      const auto to = [&](std::size_t parts_read) {
+        return std::min(state - parts_read + joined * per_prompt, states - 1);
+      };
+      steps.at(state, to(whole)) += (1.0 - more) * probability;
+      if (more > 0.0) steps.at(state, to(whole + 1)) += more * probability;
+    }
+  }
+  const std::vector<double> shares = stationary_shares(steps, states, down, up);
+  for (std::size_t state = 0; state < states; ++state) backlog[state].share = shares[state];
+  return backlog;
+}
+
+}  // namespace foredraft::analytic
