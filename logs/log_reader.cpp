@@ -17,6 +17,7 @@
 #include "core/names.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -39,34 +40,8 @@ RE2::Options byte_options() {
   return options;
 }
 
-/// Bytes from which is told whether all lines have a prefix.
-constexpr std::size_t prefix_sample_bytes = std::size_t{1} << 16U;
-
-/// What containers and journals put before each line, and what quotes it: `vllm-1  | ` of docker compose, the times of
-/// kubectl and docker, [pod/name/container] of kubectl, journalctl with host and unit.
-const RE2& line_prefix() {
-  static const RE2 pattern(
-      R"((?:> ?|\[pod/[^\]\n]+\] |[A-Za-z][\w.-]*[-_]\d+ +\| ?)"
-      R"(|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
-      R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )+)",
-      byte_options());
-  return pattern;
-}
-
-/// Nearly all lines: some programs write without their container.
-bool lines_have_prefixes(std::string_view text) {
-  std::size_t lines = 0;
-  std::size_t prefixed = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    re2::StringPiece line(text.data(), end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (trimmed(std::string_view(line.data(), line.size())).empty()) continue;
-    ++lines;
-    if (RE2::Consume(&line, line_prefix())) ++prefixed;
-  }
-  return lines > 0 && 10 * prefixed >= 9 * lines;
-}
+/// Bytes from which is told how all lines are wrapped.
+constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
 /// Pools observations two by two: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
@@ -175,14 +150,14 @@ struct LogReader::State {
   ProblemList problems_;
 
   EscapeFilter escapes_;
-  std::string arrived_;                   ///< before prefixes are removed
-  std::optional<bool> prefixed_ = {};     ///< whether lines have them; empty: not yet known
-  std::string buffer_;                    ///< unexamined from `position_` on
-  std::size_t position_ = 0;              ///< of the beginning of a line, unless `in_dull_line_`
-  std::size_t complete_ = 0;              ///< after the last complete line
-  std::int64_t line_ = 1;                 ///< line number at `position_`
-  std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
-  std::size_t no_value_before_ = 0;       ///< up to there the text is not a value, or one that no format claims
+  std::string arrived_;                    ///< before lines are unwrapped
+  std::optional<Wrapping> wrapping_ = {};  ///< empty: not yet known
+  std::string buffer_;                     ///< unexamined from `position_` on
+  std::size_t position_ = 0;               ///< of the beginning of a line, unless `in_dull_line_`
+  std::size_t complete_ = 0;               ///< after the last complete line
+  std::int64_t line_ = 1;                  ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};   ///< begins at `position_`
+  std::size_t no_value_before_ = 0;        ///< up to there the text is not a value, or one that no format claims
   std::optional<Table> table_ = {};
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
   bool in_dull_line_ = false;                 ///< the rest of this line is ignored
@@ -242,25 +217,24 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
-/// Passes on what arrived: of a log with prefixes whole lines without them.
+/// Passes on what arrived: of a log whose lines are wrapped whole lines, unwrapped.
 void LogReader::State::release(bool last) {
-  if (!prefixed_) {
-    if (!last && arrived_.size() < prefix_sample_bytes) return;
-    prefixed_ = lines_have_prefixes(arrived_);
+  if (!wrapping_) {
+    if (!last && arrived_.size() < wrapping_sample_bytes) return;
+    wrapping_ = wrapping_of(arrived_);
+  }
+  if (*wrapping_ == Wrapping::none) {
+    buffer_ += arrived_;
+    arrived_.clear();
+    return;
   }
   std::string_view text = arrived_;
-  while (*prefixed_ && !text.empty()) {
+  while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
     const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
-    re2::StringPiece line(text.data(), size);
-    RE2::Consume(&line, line_prefix());
-    buffer_.append(line.data(), line.size());
+    append_unwrapped(*wrapping_, text.substr(0, size), buffer_);
     text.remove_prefix(size);
-  }
-  if (!*prefixed_) {
-    buffer_ += arrived_;
-    text = {};
   }
   arrived_.erase(0, arrived_.size() - text.size());
 }
