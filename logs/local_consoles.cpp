@@ -11,8 +11,6 @@
 namespace foredraft::logs {
 namespace {
 
-using enum StatedLine::Of;
-
 // ---- `ollama run --verbose`; KTransformers' local_chat prints the same lines.
 
 constexpr std::array<StatedLine, 4> ollama_lines{{
@@ -24,7 +22,7 @@ constexpr std::array<StatedLine, 4> ollama_lines{{
 
 void as_printed(StatedRun& /*run*/) {}
 
-constexpr StatedConsole ollama{Span::request, ollama_lines, as_printed};
+constexpr StatedConsole ollama_console{Span::request, ollama_lines, as_printed};
 
 // ---- KTransformers' server.
 
@@ -38,7 +36,7 @@ void ktransformers_tokens(StatedRun& run) {
     run.output_tokens = std::round(*run.request_tokens_per_s * *run.duration_s);
 }
 
-constexpr StatedConsole ktransformers{Span::request, ktransformers_lines, ktransformers_tokens};
+constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, ktransformers_tokens};
 
 // ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch.
 
@@ -47,8 +45,8 @@ constexpr std::array<StatedLine, 5> mlx_lines{{
     {"Generation: # tokens, # tokens-per-sec", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
     {"Timing with prompt_tokens=#, generation_tokens=#, batch_size=#",
      {&StatedRun::prompt_tokens, &StatedRun::output_tokens, &StatedRun::concurrency},
-     all_runs},
-    {"Averages: prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}, mean},
+     StatedLine::Of::all_runs},
+    {"Averages: prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}, StatedLine::Of::mean},
     {"prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}},
 }};
 
@@ -59,7 +57,7 @@ void mlx_speeds(StatedRun& run) {
     run.tpot_ms = 1000.0 * run.concurrency.value_or(1.0) / *run.output_tokens_per_s;
 }
 
-constexpr StatedConsole mlx{Span::request, mlx_lines, mlx_speeds};
+constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
 }  // namespace
 
@@ -68,7 +66,7 @@ LogFormat ollama_format() {
           .summary = "ollama run --verbose, KTransformers: tokens and speed of each answer",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama)};
+          .reads = stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console)};
 }
 
 LogFormat ktransformers_format() {
@@ -76,16 +74,17 @@ LogFormat ktransformers_format() {
           .summary = "log of KTransformers' server: speed of each answer",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = stated_lines(R"(Performance\(T/s\): prefill )", ktransformers)};
+          .reads = stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console)};
 }
 
 LogFormat mlx_format() {
-  return {.name = "mlx-lm",
-          .summary = "consoles of mlx_lm.generate and mlx_lm.benchmark: tokens and speed",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "(yes)"},
-          .reads = stated_lines(
-              R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)", mlx)};
+  return {
+      .name = "mlx-lm",
+      .summary = "consoles of mlx_lm.generate and mlx_lm.benchmark: tokens and speed",
+      .engine = "",
+      .gives = {"no", "no", "no", "tokens", "(yes)"},
+      .reads = stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)",
+                            mlx_console)};
 }
 
 }  // namespace foredraft::logs

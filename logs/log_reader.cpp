@@ -119,6 +119,7 @@ struct LogReader::State {
   bool skip_rest_of_line();
   bool look_at_unfinished_line();
   bool look_for_end_of_value(bool last);
+  void look_at_cut_value();
   void look_at_row();
   void look_at_row_of_whole(std::string_view line);
   void end_table();
@@ -126,6 +127,7 @@ struct LogReader::State {
 
   bool offer_line(std::string_view line);
   bool offer_value(std::string_view text);
+  bool offer_cut_value(std::string_view text);
   void note_resembled(std::string_view text, std::span<const int> matching);
   void offer_header(std::string_view line);
   template <typename Offer>
@@ -162,6 +164,9 @@ struct LogReader::State {
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
   bool in_dull_line_ = false;                 ///< the rest of this line is ignored
   bool at_start_ = true;
+  bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
+  bool opened_ = false;       ///< a bracket that is not in the log is at `position_`
+  bool on_trial_ = false;     ///< what is rejected now is no error
   bool ends_in_line_ = false;
   bool binary_ = false;
   /// The first value that has a key of a format, but too few of them, and its line.
@@ -288,6 +293,7 @@ bool LogReader::State::step(bool last) {
     look_at_row();
     return true;
   }
+  if (of_cut_value_) look_at_cut_value();
   if (may_begin_value()) {
     value_.emplace();
     return true;
@@ -302,6 +308,18 @@ bool LogReader::State::step(bool last) {
   if (end_before != std::string::npos && end_before >= position_) advance(end_before + 1 - position_);
   look_at_line(rest().substr(0, rest().find('\n')));
   return true;
+}
+
+/// A member of an object whose beginning was cut off begins a value: its bracket is put before it.
+void LogReader::State::look_at_cut_value() {
+  const std::string_view line = shown(rest().substr(0, rest().find('\n')));
+  if (begins_member(line)) {
+    buffer_.insert(position_, 1, '{');
+    ++complete_;
+    opened_ = true;
+  } else {
+    of_cut_value_ = line.find_first_not_of(" \t}],") == std::string_view::npos;
+  }
 }
 
 bool LogReader::State::skip_rest_of_line() {
@@ -329,6 +347,12 @@ bool LogReader::State::may_begin_value() const {
 bool LogReader::State::look_for_end_of_value(bool last) {
   const JsonExtent::Found found = rest().size() > max_json_bytes ? JsonExtent::Found::no_value : value_->look(rest());
   if (found == JsonExtent::Found::nothing_yet && !last) return false;
+  const bool opened = std::exchange(opened_, false);
+  if (found == JsonExtent::Found::nothing_yet && offer_cut_value(rest())) {
+    value_.reset();
+    advance(rest().size());
+    return true;
+  }
   const std::size_t size = found == JsonExtent::Found::end ? value_->size() : 1;
   value_.reset();
   const std::size_t line_end = rest().find('\n', size);
@@ -338,6 +362,12 @@ bool LogReader::State::look_for_end_of_value(bool last) {
     in_dull_line_ = true;
   } else {
     no_value_before_ = position_ + size;
+    if (opened) {
+      buffer_.erase(position_, 1);
+      --complete_;
+      --no_value_before_;
+      of_cut_value_ = false;
+    }
   }
   return true;
 }
@@ -443,6 +473,22 @@ bool LogReader::State::offer_value(std::string_view text) {
   return read;
 }
 
+/// The end of the log cut the value: what is complete of it is read, if a format has it.
+bool LogReader::State::offer_cut_value(std::string_view text) {
+  const std::optional<std::string> whole = completed(text);
+  if (!whole) return false;
+  const LogContents before = contents_;
+  on_trial_ = true;
+  bool read = false;
+  try {
+    read = offer_value(*whole);
+  } catch (const RejectedRecord&) {
+    contents_ = before;
+  }
+  on_trial_ = false;
+  return read;
+}
+
 /// Notes the first format one of whose keys is a whole one of the value.
 void LogReader::State::note_resembled(std::string_view text, std::span<const int> matching) {
   if (resembled_ != nullptr) return;
@@ -503,6 +549,7 @@ bool LogReader::State::taken(const Read& read) {
   try {
     return read();
   } catch (const RejectedRecord& rejected) {
+    if (on_trial_) throw;
     for (Problem problem : rejected.problems()) {
       if (problem.line == 0) problem.line = line_;
       problems_.add(std::move(problem));
