@@ -62,6 +62,7 @@ class Band {
 /// the other, from the last; what cannot be left downwards is where the chain stays.
 std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size_t down, std::size_t up) {
   const auto below = [](std::size_t state, std::size_t distance) { return state > distance ? state - distance : 0; };
+  constexpr double large = 1e100;
   std::size_t base = 0;
   for (std::size_t state = states - 1; state > 0; --state) {
     const std::size_t first = below(state, down);
@@ -86,6 +87,9 @@ std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size
       shares[state] += shares[from] * steps.at(from, state);
     }
     sum += shares[state];
+    if (sum < large) continue;
+    for (std::size_t i = base; i <= state; ++i) shares[i] /= sum;
+    sum = 1.0;
   }
   for (double& share : shares) share /= sum;
   return shares;

@@ -27,10 +27,11 @@ IterationTime verification(std::function<double(std::int64_t)> us) {
   };
 }
 
-/// Of 50 iterations a request.
+/// Of 50 iterations a request in the mean, exponential.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
   return {.requests_per_s = requests_per_s,
           .iterations = [](std::int64_t) { return 50.0; },
+          .variation = 1.0,
           .max_batch = max_batch,
           .iteration = verification([](std::int64_t) { return iteration_us; })};
 }
@@ -70,27 +71,35 @@ TEST_CASE("iterations whose time grows with the batch share one server") {
   CHECK(shared.decode_us == Approx(50.0 * iteration_us / (1.0 - utilization)).epsilon(cut_tail));
 }
 
-TEST_CASE("prompts take their share of the time and leave the rest to decoding") {
+TEST_CASE("prompts take their share of the time and leave the rest to decoding, and come in clusters") {
   ServedLoad load = load_of(10.0, 4096);
   load.prompt_us = [](std::int64_t prompts) { return 20'000.0 * static_cast<double>(prompts); };
   const LoadEquilibrium found = load_equilibrium(load);
-  constexpr double solved = 1e-7;  // of the fixed point and of rare batches of prompts
-  CHECK(found.decoding == Approx(10.0 * 50.0 * iteration_us * 1e-6 / (1.0 - 0.2)).epsilon(solved));
-  CHECK(found.decode_us == Approx(50.0 * iteration_us / (1.0 - 0.2)).epsilon(solved));
+  constexpr double solved = 1e-7;  // of rare batches of prompts
+  // The prompts of an iteration are Poisson given the time since the last ones were read: their mean is rate T / (1 -
+  // s), s the share of prompts, their variance that over 1 - s^2. While a prompt is read, s E[N^2] / E[N] others come.
+  const double share = 0.2;
+  const double mean = 10.0 * iteration_us * 1e-6 / (1.0 - share);
+  const double come = share * (1.0 / (1.0 - share * share) + mean);
+  const double decode_us = (50.0 * iteration_us + 20'000.0 * (come - mean)) / (1.0 - share);
+  CHECK(found.decode_us == Approx(decode_us).epsilon(solved));
+  CHECK(found.decoding == Approx(10.0 * 1e-6 * decode_us).epsilon(solved));
+  CHECK(found.shares.prompts == Approx(share).epsilon(solved));
+  CHECK(found.shares.verification == Approx(1.0 - share).epsilon(solved));
 }
 
 TEST_CASE("prompts that are read together cost one pass") {
   ServedLoad load = load_of(100.0, 4096);
   load.prompt_us = [](std::int64_t /*prompts*/) { return 3000.0; };
-  // T = 2000 + 3000 (1 - exp(-1e-4 T)): solved by bisection.
-  double low = 2000.0;
-  double high = 5000.0;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = 0.5 * (low + high);
-    (2000.0 + 3000.0 * -std::expm1(-1e-4 * middle) > middle ? low : high) = middle;
-  }
+  // Whether prompts are read follows from whether any were before: a chain of two states.
+  const double after_none = -std::expm1(-1e-4 * 2000.0);
+  const double after_some = -std::expm1(-1e-4 * 5000.0);
+  const double read = after_none / (1.0 - after_some + after_none);
+  const double cycle_us = 2000.0 + 3000.0 * read;
+  // A request decodes from the end of prompts on: 3,000 us of others that come wait for it, not those of a cycle.
+  const double decode_us = 50.0 * cycle_us + 3000.0 * read / 2000.0 * (3000.0 - cycle_us);
   constexpr double solved = 1e-7;
-  CHECK(load_equilibrium(load).decode_us == Approx(50.0 * low).epsilon(solved));
+  CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
 }
 
 TEST_CASE("from the rate of a full batch on a server is overloaded, and nothing else is said of it") {
