@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <unordered_map>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -15,7 +16,7 @@ namespace foredraft::logs {
 namespace {
 
 /// Headings in lower case, words separated by blanks, without a unit in brackets and without "mean" or "avg"; those of
-/// a line mean the same. The first that is equal counts.
+/// a line mean the same.
 struct Headings {
   Meaning meaning;
   std::string_view words;     ///< printed back
@@ -126,19 +127,24 @@ HeadingWords split_heading(std::string_view heading) {
   return both;
 }
 
-bool is_one_of(std::string_view heading, std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    if (list.substr(0, end) == heading) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
+/// Every heading with its meaning, the first of several that are equal.
+std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
+  std::unordered_map<std::string_view, Meaning> meanings;
+  for (const Headings& one : headings_of_meanings) {
+    std::string_view list = one.headings;
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      meanings.emplace(list.substr(0, end), one.meaning);
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
   }
-  return false;
+  return meanings;
 }
 
 Meaning meaning_of(std::string_view words) {
-  const auto* const found =
-      std::ranges::find_if(headings_of_meanings, [&](const Headings& one) { return is_one_of(words, one.headings); });
-  return found == headings_of_meanings.end() || words.empty() ? Meaning::ignored : found->meaning;
+  static const std::unordered_map<std::string_view, Meaning> meanings = meanings_by_heading();
+  const auto found = meanings.find(words);
+  return found == meanings.end() ? Meaning::ignored : found->second;
 }
 
 bool take_suffix(std::string& words, std::string_view suffix) {
@@ -245,6 +251,8 @@ Arm arm_named(std::string_view name) {
   std::string word;
   static const RE2 says_nothing(R"((?i)(?:k|n|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num)?)");
   if (RE2::FullMatch(text, only_words, &word) && !RE2::FullMatch(word, says_nothing)) arm.drafter = lower(word);
+  static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled))");
+  arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
   return arm;
 }
 
