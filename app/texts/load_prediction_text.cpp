@@ -40,7 +40,7 @@ std::string time_text(double us) {
 /// "1.39x (1.10 to 1.68)"
 std::string load_speedup_text(double speedup, const std::optional<Interval>& interval) {
   std::string text = decimal_text(speedup, 2) + "x";
-  if (!interval) return text;
+  if (!interval) return text + " (error not known)";
   return fmt::format("{} ({} to {})", text, decimal_text(interval->low, 2), decimal_text(interval->high, 2));
 }
 
