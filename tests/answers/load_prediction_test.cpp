@@ -302,8 +302,8 @@ TEST_CASE("prompts of a profile whose steps time none are those of a data sheet"
        .prompts = latency::PromptSheet{sheet, latency::SheetPair{.attainable = latency::attainable_of(sheet)}}},
       AutoregressiveDrafter{});
   const StepShape prompt{.batch = 2, .tokens = 700, .context = 0.0, .prompt = true};
-  CHECK(times->target_us(prompt, Convention::bonus) == prompts.target_pass(700, 2, 0).time_us);
-  CHECK(times->drafter_us(prompt) == prompts.drafter_pass(700, 2, 0).time_us);
+  CHECK(times->target_us(prompt, Convention::bonus) == prompts.target_pass(700, 2, 0, true).time_us);
+  CHECK(times->drafter_us(prompt) == prompts.drafter_pass(700, 2, 0, true).time_us);
   const StepShape step{.batch = 2, .tokens = 1, .context = 700.0};
   CHECK(times->target_us(step, Convention::bonus) == steps.target_pass(1, 2, 700).time_us);
   CHECK(times->drafter_us(step) == steps.drafting(1, 2, 700).time_us);
