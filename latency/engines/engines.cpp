@@ -283,7 +283,7 @@ const Engine* find_engine(std::string_view word) {
 
 std::vector<Engine> common_engines() {
   std::vector<Engine> engines;
-  for (const std::string_view name : {"vllm", "sglang", "trtllm"}) engines.push_back(*find_engine(name));
+  for (const std::string_view name : {"vllm", "sglang"}) engines.push_back(*find_engine(name));
   return engines;
 }
 
