@@ -88,13 +88,14 @@ TEST_CASE("an engine's logs give its terms back, and the rest is that of the eng
   const EngineCalibration calibration =
       calibrate_engine(asked({log_of("plain.log", {1, 8, 64}, 0), log_of("k3.log", {8}, 3)}), h100());
   const latency::Engine& engine = calibration.engine;
-  CHECK(engine.step.value == Approx(step).epsilon(1e-6));
-  CHECK(engine.host_us.value == Approx(host_us).epsilon(1e-6));
-  CHECK(engine.host_request_us.value == Approx(host_request_us).epsilon(1e-6));
-  CHECK(engine.draft_host_us.value == Approx(draft_host_us).epsilon(1e-6));
+  CHECK(engine.step.value == Approx(step).epsilon(1e-4));
+  CHECK(engine.host_us.value == Approx(host_us).epsilon(1e-4));
+  CHECK(engine.host_request_us.value == Approx(host_request_us).epsilon(1e-4));
+  CHECK(engine.draft_host_us.value == Approx(draft_host_us).epsilon(1e-4));
   CHECK(engine.draft_host_request_us == latency::Range{});
-  CHECK(calibration.fit.windows == 16);
-  CHECK(calibration.left_out == 0);
+  // The first window of another load is not steady.
+  CHECK(calibration.fit.windows == 14);
+  CHECK(calibration.left_out == 2);
   CHECK(calibration.base == "vllm");
   CHECK(engine.name == "ours");
   CHECK_FALSE(engine.asynchronous);
