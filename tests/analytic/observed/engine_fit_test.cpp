@@ -32,7 +32,7 @@ double passes_at(double requests, bool drafts) {
 std::vector<TimedIterations> windows_of(const KnownTerms& terms, const std::vector<double>& loads,
                                         const std::vector<double>& drafting_loads, int each, double noise = 0.0,
                                         std::uint32_t seed = 1) {
-  std::mt19937 random(seed);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same windows in every run
+  std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   std::vector<TimedIterations> windows;
   const auto add = [&](double requests, bool drafts) {
