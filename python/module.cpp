@@ -655,6 +655,7 @@ void bind_questions(nb::module_& module) {
   module.def("predict_arrays", predict_arrays);
   module.def("best_gamma", [](const Question& question) { return best_draft_length(question.scenario()); });
   module.def("lossiness", loss_of);
+  module.attr("as_load_needs") = as_load_needs;
   module.def("simulate", [](const Question& question, std::uint64_t iterations, std::uint64_t sequences,
                             std::uint64_t requests, std::uint64_t replicas, std::uint64_t warmup_requests,
                             std::uint64_t seed, const std::string& path, unsigned threads) {
