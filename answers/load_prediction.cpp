@@ -39,6 +39,11 @@ constexpr int halvings = 7;
 /// The last of them, with as many requests as the answer.
 constexpr int exact_halvings = 3;
 
+/// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
+/// over a decode step, and passes over prompts (docs/load.md).
+constexpr Interval loaded_verification{0.80, 1.35};
+constexpr Interval prompt_passes{0.80, 1.25};
+
 /// Ties within this go to the smaller gamma.
 constexpr double near_best = 0.005;
 
@@ -125,54 +130,69 @@ class AskedLoad {
   /// The speedup with other servers or times; nothing where speculation, or both, are overloaded.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
-    TimesError without = error;
-    without.verification = without.drafting = 1.0;
-    const auto decoding = analytic::load_answer(servers.scenario(plain, arrivals_, without), stop_);
+    const auto decoding = analytic::load_answer(servers.scenario(plain, arrivals_, error), stop_);
     const auto drafting = analytic::load_answer(servers.scenario(at, arrivals_, error), stop_);
     if (decoding.overloaded || drafting.overloaded) return std::nullopt;
     return speedup_of(decoding, drafting);
   }
 
-  /// Each error is moved to both ends of its range while the others stay; the errors are independent, so that their
-  /// effects on the logarithm of a speedup add up as squares.
+  /// Of the engine, and where none is named of all that are common: from the lowest to the highest end.
   void add_intervals(const AtLoad& plain, AtLoad& at) const {
     const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
     if (errors.empty()) return;
-    struct Squares {
-      double low = 0.0, high = 0.0;
-      void add(double central, double one, double other) {
-        const double down = std::log(std::min({central, one, other}) / central);
-        const double up = std::log(std::max({central, one, other}) / central);
-        low += down * down;
-        high += up * up;
-      }
-      [[nodiscard]] Interval around(double central) const {
-        return {central * std::exp(-std::sqrt(low)), central * std::exp(std::sqrt(high))};
-      }
-    };
+    std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
+    for (const LoadServers& other : others_) {
+      const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
+      if (!one || !all) continue;
+      all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
+      all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
+    }
+    if (!all) return;
+    at.request_interval = all->request;
+    at.decode_interval = all->decode;
+  }
+
+  struct LoadIntervals {
+    Interval request, decode;
+  };
+
+  /// What squares of changes of a logarithm add up to.
+  struct Squares {
+    double low = 0.0, high = 0.0;
+    void add(double central, double one, double other) {
+      const double down = std::log(std::min({central, one, other}) / central);
+      const double up = std::log(std::max({central, one, other}) / central);
+      low += down * down;
+      high += up * up;
+    }
+    [[nodiscard]] Interval around(double central) const {
+      return {central * std::exp(-std::sqrt(low)), central * std::exp(std::sqrt(high))};
+    }
+  };
+
+  /// Each error is moved to both ends of its range while the others stay. They are independent, so that their effects
+  /// on the logarithm of a speedup add up as squares. Nothing where these servers are overloaded.
+  [[nodiscard]] std::optional<LoadIntervals> intervals_of(const LoadServers& servers, const AtLoad& plain,
+                                                          const AtLoad& at,
+                                                          const std::vector<std::array<TimesError, 2>>& errors) const {
+    const std::optional<LoadSpeedup> central = speedup_with(servers, plain, at, {});
+    if (!central) return std::nullopt;
     Squares request;
     Squares decode;
     bool overloads = false;
-    const auto add = [&](const std::optional<LoadSpeedup>& one, const std::optional<LoadSpeedup>& other) {
-      overloads = overloads || !one || !other;
-      const LoadSpeedup first = one.value_or(*at.speedup);
-      const LoadSpeedup second = other.value_or(*at.speedup);
-      request.add(at.speedup->request, first.request, second.request);
-      decode.add(at.speedup->decode, first.decode, second.decode);
-    };
     for (const auto& ends : errors) {
-      add(speedup_with(servers_, plain, at, ends[0]), speedup_with(servers_, plain, at, ends[1]));
+      const auto fast = speedup_with(servers, plain, at, ends[0]);
+      const auto slow = speedup_with(servers, plain, at, ends[1]);
+      overloads = overloads || !fast || !slow;
+      request.add(central->request, fast.value_or(*central).request, slow.value_or(*central).request);
+      decode.add(central->decode, fast.value_or(*central).decode, slow.value_or(*central).decode);
     }
-    for (const LoadServers& other : others_) {
-      const auto speedup = speedup_with(other, plain, at, {});
-      add(speedup, speedup);
-    }
-    at.request_interval = request.around(at.speedup->request);
-    at.decode_interval = decode.around(at.speedup->decode);
-    if (overloads) at.request_interval->low = at.decode_interval->low = 0.0;
+    LoadIntervals intervals{request.around(central->request), decode.around(central->decode)};
+    if (overloads) intervals.request.low = intervals.decode.low = 0.0;
+    return intervals;
   }
 
-  /// The ends of each error of the times; empty: not known.
+  /// The ends of each error of the times; empty: not known. What all passes have in common cancels in a speedup.
   [[nodiscard]] std::vector<std::array<TimesError, 2>> errors_of(const AtLoad& at) const {
     std::vector<std::array<TimesError, 2>> errors;
     const AtDraftLength& length = prediction_.decoding.cells.front().at(at.gamma);
@@ -183,14 +203,9 @@ class AskedLoad {
       slow.*factor = high;
       errors.push_back({fast, slow});
     };
-    const auto add_range = [&add](double TimesError::*factor, const latency::Range& range) {
-      add(factor, range.low / range.value, range.high / range.value);
-    };
     if (const auto& attainable = prediction_.decoding.attainable) {
-      add(&TimesError::verification, length.verification_range.low, length.verification_range.high);
-      add_range(&TimesError::step, attainable->step);
-      add_range(&TimesError::drafting, attainable->step);
-      add_range(&TimesError::prompts, attainable->step);
+      add(&TimesError::verification, std::min(length.verification_range.low, loaded_verification.low),
+          std::max(length.verification_range.high, loaded_verification.high));
       errors.push_back({TimesError{.iteration_us = attainable->iteration_us.low},
                         TimesError{.iteration_us = attainable->iteration_us.high}});
     } else if (length.spread) {
@@ -198,6 +213,7 @@ class AskedLoad {
     } else {
       return errors;
     }
+    add(&TimesError::prompts, prompt_passes.low, prompt_passes.high);
     using latency::EngineEnd;
     errors.push_back({TimesError{.host = EngineEnd::fast}, TimesError{.host = EngineEnd::slow}});
     errors.push_back({TimesError{.draft_host = EngineEnd::fast}, TimesError{.draft_host = EngineEnd::slow}});

@@ -81,16 +81,29 @@ constexpr std::initializer_list<const char*> mean_columns = {
     "speedup", "low",        "high",      "output_tokens_per_s",           "tpot_ms",
     "ttft_ms", "request_ms", "in_flight", "cost_per_million_output_tokens"};
 
+/// The loads of the curve and the asked one, in ascending order.
+std::vector<const LoadPrediction*> with_asked(std::span<const LoadPrediction> curve, const LoadPrediction& asked) {
+  std::vector<const LoadPrediction*> loads;
+  const double load = load_of(asked.question);
+  for (const LoadPrediction& one : curve) {
+    if (load_of(one.question) != load) loads.push_back(&one);
+  }
+  loads.push_back(&asked);
+  std::ranges::sort(loads, {}, [](const LoadPrediction* one) { return load_of(one->question); });
+  return loads;
+}
+
 /// A row for each draft length at each load. What a server cannot serve has empty cells.
-std::string curves_csv(std::span<const LoadPrediction> curve, double asked) {
+std::string curves_csv(const std::vector<const LoadPrediction*>& loads, const LoadPrediction& asked) {
   std::vector<std::string> columns{"load", "unit", "asked", "gamma"};
   columns.insert(columns.end(), mean_columns.begin(), mean_columns.end());
   columns.emplace_back("interval_level");
   DataText data(std::move(columns));
-  for (const LoadPrediction& prediction : curve) {
-    const double load = load_of(prediction.question);
+  for (const LoadPrediction* one : loads) {
+    const LoadPrediction& prediction = *one;
     for (const AtLoad& at : prediction.lengths) {
-      data.row().cell(load).cell(unit_of(prediction.question)).cell(load == asked ? "yes" : "no");
+      data.row().cell(load_of(prediction.question)).cell(unit_of(prediction.question));
+      data.cell(one == &asked ? "yes" : "no");
       data.cell(static_cast<double>(at.gamma));
       if (at.answers()) {
         add_means(data, prediction.question, at);
@@ -171,10 +184,11 @@ void write_load(experiments::ResultFolder& folder, const LoadPrediction& predict
   folder.write("load-lengths.csv", lengths_csv_of(prediction));
   const bool served = std::ranges::any_of(prediction.lengths, &AtLoad::answers);
   if (served) folder.write("load-time.csv", time_csv(prediction));
-  const bool drawn = std::ranges::any_of(curve, [](const LoadPrediction& one) {
-    return std::ranges::any_of(one.lengths, [](const AtLoad& at) { return at.gamma > 0 && at.speedup; });
+  const std::vector<const LoadPrediction*> loads = with_asked(curve, prediction);
+  const bool drawn = std::ranges::any_of(loads, [](const LoadPrediction* one) {
+    return std::ranges::any_of(one->lengths, [](const AtLoad& at) { return at.gamma > 0 && at.speedup; });
   });
-  if (drawn) folder.write("load-curves.csv", curves_csv(curve, load_of(prediction.question)));
+  if (drawn) folder.write("load-curves.csv", curves_csv(loads, prediction));
 }
 
 }  // namespace foredraft::app

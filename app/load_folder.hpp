@@ -18,7 +18,8 @@ inline constexpr std::string_view load_schema = "foredraft.load_prediction/1";
                                                                std::span<const FileDigest> files);
 
 /// Writes load.txt and load.json as they are printed, load-lengths.csv (every number by draft length), load-time.csv
-/// (where the time of a token goes) and load-curves.csv: the same server at the loads of `curve`.
+/// (where the time of a token goes) and load-curves.csv: the same server at the loads of `curve` and
+/// at its own.
 void write_load(experiments::ResultFolder& folder, const answers::LoadPrediction& prediction,
                 std::span<const answers::LoadPrediction> curve);
 

@@ -2,6 +2,7 @@
 """A server against its load: speedup, TPOT, TTFT and, with a price, cost, below each other; a line for each draft length."""
 
 import numpy
+from matplotlib.ticker import MaxNLocator
 
 import curves
 import horizontal_axis
@@ -16,6 +17,8 @@ COLUMNS = {"load": load.AXIS, "unit": load.TEXT, "asked": load.TEXT, "gamma": lo
            _COST: load.NUMBER, "interval_level": load.NUMBER}
 _ROWS = (("speedup", "speedup"), ("tpot_ms", "TPOT (ms)"), ("ttft_ms", "TTFT (ms)"), (_COST, "cost per 1M tokens"))
 _MOST_LENGTHS = 6
+_MOST_TICKS = 8
+_TICKS_APART = 1.5
 _ASKED = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
 
 
@@ -45,7 +48,11 @@ def figure(table):
         part = best.where(gamma=gamma)
         curves.simulated_range(grid[0, 0], part["load"], part["speedup"], part["low"], part["high"], looks[gamma])
     curves.break_even(grid[0, 0], [grid[0, 0]])
-    horizontal_axis.dress_counts(grid[0, 0], curves.thinned(table.values("load"), 8))
+    loads = table.values("load")
+    if all(float(value).is_integer() for value in loads):
+        horizontal_axis.dress_counts(grid[0, 0], _ticks(loads))
+    else:
+        grid[0, 0].xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     level = table["interval_level"][0]
     bars = f" (bars: {100 * level:.0f} %, of the fastest)" if numpy.isfinite(best["low"]).any() else ""
     layout.arrange(drawn, grid, 1.15, f"{style.value_text(table['unit'][0])}{bars}", [words for _, words in rows], [
@@ -53,6 +60,15 @@ def figure(table):
                       ["none", *(style.value_text(gamma) for gamma in gammas)], "draft length γ (tokens)"),
         layout.Legend(*zip(curves.break_even_entry()))])
     return drawn
+
+
+def _ticks(loads):
+    """The loads that stand apart on a logarithmic axis, the last one among them."""
+    ticks = []
+    for value in reversed(loads):
+        if value > 0 and (not ticks or value <= ticks[-1] / _TICKS_APART):
+            ticks.append(value)
+    return curves.thinned(ticks[::-1], _MOST_TICKS)
 
 
 def _fastest(table):

@@ -134,7 +134,7 @@ std::string name_of(const std::string& keyword) {
 
 /// A plain number or word; nullopt for anything else.
 std::optional<Value> plain_value(nb::handle value) {
-  if (PyFloat_Check(value.ptr()) != 0) return PyFloat_AS_DOUBLE(value.ptr());
+  if (PyFloat_Check(value.ptr()) != 0) return PyFloat_AsDouble(value.ptr());
   if (PyLong_Check(value.ptr()) != 0) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);

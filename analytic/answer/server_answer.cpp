@@ -389,7 +389,11 @@ const Server& checked_server(const Scenario& scenario) {
       server != nullptr && server->batching == Batching::continuous &&
       (server->arrivals.kind == ArrivalKind::poisson || server->arrivals.kind == ArrivalKind::closed) &&
       one_or_lognormal(server->prompt) && one_or_lognormal(server->output) && server->output.tokens >= 2.0;
-  if (answered) return *server;
+  if (answered) {
+    static_cast<void>(scenario::gamma_by_batch(scenario::gamma_of_batches(*server, scenario.gamma), server->max_batch,
+                                               scenario.convention));
+    return *server;
+  }
   throw DomainError(
       "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, prompts "
       "and outputs of one length or lognormal ones, outputs of at least 2 tokens in the mean)");
@@ -431,7 +435,18 @@ class AnswerIterations {
   AnswerIterations(const Server& server, const Scenario& scenario, double decoded, StopToken stop)
       : server_(server), scenario_(scenario), decoded_(decoded), stop_(stop) {}
 
-  double operator()(std::int64_t gamma) {
+  double operator()(std::int64_t gamma) { return *at(gamma).iterations; }
+
+  /// Standard deviation over mean of the iterations of an answer, if its length has this one; by renewal.
+  double variation(std::int64_t gamma, double of_length) {
+    const IterationDistribution& distribution = at(gamma);
+    const double tokens = distribution.mean.value_or(1.0);
+    const double of_tokens = distribution.variance.value_or(0.0) / (tokens * decoded_);
+    return std::sqrt(of_tokens + of_length * of_length);
+  }
+
+ private:
+  const IterationDistribution& at(std::int64_t gamma) {
     const auto known = known_.find(gamma);
     if (known != known_.end()) return known->second;
     const auto distribution =
@@ -441,15 +456,14 @@ class AnswerIterations {
                                 .convention = scenario_.convention},
                                unknown<double>, stop_);
     if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
-    return known_.emplace(gamma, *distribution.iterations).first->second;
+    return known_.emplace(gamma, distribution).first->second;
   }
 
- private:
   const Server& server_;
   const Scenario& scenario_;
   double decoded_;
   StopToken stop_;
-  std::map<std::int64_t, double> known_;
+  std::map<std::int64_t, IterationDistribution> known_;
 };
 
 }  // namespace
@@ -460,6 +474,7 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
   const bool chunked = has_prompt && server.engine.prefill == Prefill::chunked;
   const double decoded = server.output.tokens - (has_prompt ? 1.0 : 0.0);
   const ServedPasses passes(server, scenario, server.prompt.tokens + 0.5 * length_seen(server.output));
+  const double of_length = std::sqrt(std::max(length_seen(server.output) / server.output.tokens - 1.0, 0.0));
   AnswerIterations iterations(server, scenario, decoded, stop);
   // By draft length.
   std::map<std::int64_t, PassGrid> verifications;
@@ -486,6 +501,7 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
       .draft_prompt_us = [&](double chunk) { return draft_prompts(0, chunk); }};
   ServedLoad load{.iterations = [&](std::int64_t batch) { return iterations(passes.gamma_at(batch)); },
                   .tokens = decoded,
+                  .variation = iterations.variation(passes.gamma_at(server.max_batch), of_length),
                   .max_batch = server.max_batch,
                   .iteration = [&](std::int64_t batch, double chunk) { return passes.iteration(grid, batch, chunk); }};
   if (server.arrivals.kind == ArrivalKind::closed) {

@@ -71,10 +71,8 @@ class PromptPasses {
   explicit PromptPasses(const PromptTime& time_us) : time_us_(time_us) {}
 
   struct Moments {
-    double mean_us = 0.0;      ///< E[time_us(N)], 0 for N = 0
-    double square = 0.0;       ///< E[time_us(N)^2]
-    double one_more_us = 0.0;  ///< E[time_us(N + 1)]
-    double own_us = 0.0;       ///< E[N time_us(N)] / E[N]: of the pass that a prompt is in
+    double mean_us = 0.0;  ///< E[time_us(N)], 0 for N = 0
+    double own_us = 0.0;   ///< E[N time_us(N)] / E[N]: of the pass that a prompt is in
   };
 
   /// P(N = n) at n.
@@ -82,12 +80,9 @@ class PromptPasses {
     Moments moments;
     if (!time_us_) return moments;
     double prompts = 0.0;
-    for (std::size_t n = 0; n < pmf.size(); ++n) {
-      moments.one_more_us += pmf[n] * us(n + 1);
-      if (n == 0) continue;
+    for (std::size_t n = 1; n < pmf.size(); ++n) {
       const double weight = static_cast<double>(n) * pmf[n];
       moments.mean_us += pmf[n] * us(n);
-      moments.square += pmf[n] * us(n) * us(n);
       moments.own_us += weight * us(n);
       prompts += weight;
     }
@@ -95,7 +90,7 @@ class PromptPasses {
     return moments;
   }
 
- private:
+  /// Of one pass; prompts >= 1.
   double us(std::size_t prompts) {
     while (known_.size() < prompts) {
       known_.push_back(time_us_(static_cast<std::int64_t>(known_.size()) + 1));
@@ -104,6 +99,7 @@ class PromptPasses {
     return known_[prompts - 1];
   }
 
+ private:
   const PromptTime& time_us_;
   std::vector<double> known_;  ///< time of 1, 2, ... prompts
 };
@@ -142,22 +138,81 @@ ClosedLoop alone_in_places(const ServedLoad& load, std::int64_t places) {
           .parts = parts};
 }
 
-ClosedLoop chunked_in_places(const ServedLoad& load, std::int64_t places) {
+/// The largest batch whose next prompts passes have room for; at most `places`.
+double sustained_batch(const ServedLoad& load, std::int64_t places) {
+  const double iterations = checked_iterations(load, places);
+  // Tokens that passes have room for while a request decodes, beyond those of the prompts that follow.
+  const auto spare = [&](std::int64_t batch) {
+    return iterations * load.chunked.room(batch) - static_cast<double>(batch) * load.chunked.tokens;
+  };
+  if (spare(places) >= 0.0) return static_cast<double>(places);
+  std::int64_t low = 0;
+  std::int64_t high = places;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (spare(middle) >= 0.0 ? low : high) = middle;
+  }
+  return static_cast<double>(low) + spare(low) / (spare(low) - spare(high));
+}
+
+/// The backlog of answers that all take the same iterations: prompts that met once keep their distance, so that none
+/// waits for another as long as there is room for all. A full pass has room for less than two.
+std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t places) {
+  const double iterations = checked_iterations(load, places);
+  const double tokens = load.chunked.tokens;
+  const double room = std::max(load.chunked.room(places - 1), 1.0);
+  const double passes = std::ceil(tokens / room);
+  const auto all = static_cast<double>(places);
+  const double requests = all / (iterations + passes);  // that begin in a pass
+  std::vector<BacklogShare> backlog;
+  if (requests * passes <= 1.0) {
+    backlog.push_back({.share = 1.0 - requests * passes, .prompts = 0, .tokens = 0.0});
+    for (double unread = tokens; unread > 0.0; unread -= room) {
+      backlog.push_back({.share = requests, .prompts = 1, .tokens = unread});
+    }
+    return backlog;
+  }
+  const double batch = std::min(requests * iterations, sustained_batch(load, places));
+  const double prompts = std::max(all - batch, 1.0);
+  const double more = prompts - std::floor(prompts);
+  const auto whole = static_cast<std::int64_t>(prompts);
+  const double read = batch / iterations * tokens;
+  backlog.push_back({.share = 1.0 - more, .prompts = whole, .tokens = read});
+  if (more > 0.0) backlog.push_back({.share = more, .prompts = whole + 1, .tokens = read});
+  return backlog;
+}
+
+std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t places) {
   constexpr double per_pass = 8.0, finest = 16.0, most_states = 1200.0;
   const std::int64_t parts =
       parts_of_prompt(load.chunked, per_pass, std::min(finest, most_states / static_cast<double>(places)));
-  const auto backlog = prompt_backlog(load.chunked.tokens, places, parts, [&](std::int64_t prompts, double /*tokens*/) {
+  // How far the ends of answers move from one to the next, in times between two prompts.
+  const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
+  const double moved = load.variation * checked_iterations(load, places) / passes;
+  const double at_random = passes > 0.5 ? -std::expm1(-moved) : 1.0;
+  if (at_random == 0.0) return backlog_in_step(load, places);
+  auto backlog = prompt_backlog(load.chunked.tokens, places, parts, [&](std::int64_t prompts, double /*tokens*/) {
     const std::int64_t batch = places - prompts;
     const double ends = batch > 0 ? std::min(1.0 / checked_iterations(load, batch), 1.0) : 0.0;
     return BacklogPass{.room = load.chunked.room(batch), .arrivals = binomial_pmf(batch, ends)};
   });
+  if (at_random == 1.0) return backlog;
+  for (BacklogShare& state : backlog) state.share *= at_random;
+  for (BacklogShare state : backlog_in_step(load, places)) {
+    state.share *= 1.0 - at_random;
+    backlog.push_back(state);
+  }
+  return backlog;
+}
+
+ClosedLoop chunked_in_places(const ServedLoad& load, std::int64_t places) {
   IterationParts sum;
   double requests = 0.0;   // that end their answer in a pass
   double sequences = 0.0;  // in a pass
   double iterations = 0.0;
   double reading_us = 0.0;  // prompts times the time of their passes
   double decoding_us = 0.0;
-  for (const BacklogShare& state : backlog) {
+  for (const BacklogShare& state : backlog_of_places(load, places)) {
     if (state.share < rare_pass) continue;
     const std::int64_t batch = places - state.prompts;
     const double read = std::clamp(load.chunked.room(batch), 0.0, state.tokens);
@@ -191,6 +246,9 @@ ClosedLoop closed_loop(const ServedLoad& load, std::int64_t places) {
 struct BatchStage {
   IterationParts parts;  ///< of an iteration, with the prompts before or in it
   double join_us = 0.0;  ///< of a request that comes: until it decodes, if there is a place for it
+  /// By how much prompts delay a request that came while prompts were read, beyond what they delay any other.
+  double extra_us = 0.0;
+  double prompt_share = 0.0;  ///< of the time
 };
 
 class PoissonStages {
@@ -198,21 +256,30 @@ class PoissonStages {
   explicit PoissonStages(const ServedLoad& load)
       : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us) {}
 
+  /// `batch` >= 0, at most max_batch.
   [[nodiscard]] BatchStage at(std::int64_t batch) {
-    if (!reads_in_chunks(load_)) return batch == 0 ? idle() : alone(batch);
-    if (batch <= exact_) return chunked(batch);
-    std::int64_t low = exact_;
-    std::int64_t high = exact_;
+    if (!reads_in_chunks(load_)) {
+      if (batch == 0) return idle();
+      if (!load_.prompt_us) {
+        const IterationParts parts = checked_iteration(load_, batch, 0.0);
+        return {.parts = parts, .join_us = 0.5 * parts.total()};
+      }
+    }
+    std::int64_t low = batch;
+    std::int64_t high = std::min(batch, exact_);
     while (high < batch) {
       low = high;
       high = std::min(high + high / 2, load_.max_batch);
     }
+    if (low >= high) return at_node(batch);
     const double share = static_cast<double>(batch - low) / static_cast<double>(high - low);
     BatchStage stage;
     for (const auto& [end, weight] : {std::pair{low, 1.0 - share}, std::pair{high, share}}) {
-      const BatchStage& known = chunked(end);
-      add(stage.parts, weight, known.parts);
-      stage.join_us += weight * known.join_us;
+      const BatchStage& node = at_node(end);
+      add(stage.parts, weight, node.parts);
+      stage.join_us += weight * node.join_us;
+      stage.extra_us += weight * node.extra_us;
+      stage.prompt_share += weight * node.prompt_share;
     }
     return stage;
   }
@@ -220,81 +287,198 @@ class PoissonStages {
  private:
   static constexpr std::int64_t exact_ = 4;  ///< batches up to this are not interpolated
 
-  [[nodiscard]] PromptPasses::Moments prompts_within(double us) {
-    constexpr double many = 500.0;
-    const double mean = per_us_ * us;
-    if (mean > many) throw DomainError("more than 500 prompts arrive in an iteration");
-    return prompts_.over(poisson_pmf(mean));
-  }
-
   /// The server has no sequence: it is idle, or reads the prompt of its first.
   [[nodiscard]] BatchStage idle() {
     if (!load_.prompt_us) return {};
-    const double first_us = prompts_.over({0.0, 1.0}).mean_us;
+    const double first_us = prompts_.us(1);
     const double reading = per_us_ * first_us / (1.0 + per_us_ * first_us);
-    return {.parts = {}, .join_us = first_us + reading * (0.5 * first_us + checked_iteration(load_, 1, 0.0).total())};
+    return {.parts = {},
+            .join_us = first_us + reading * (0.5 * first_us + checked_iteration(load_, 1, 0.0).total()),
+            .extra_us = at_node(1).extra_us};
   }
 
-  /// An iteration with the prefill before it: the root of an increasing concave function less its argument.
-  [[nodiscard]] BatchStage alone(std::int64_t batch) {
-    constexpr int max_steps = 200;
-    constexpr double settled = 1e-10;
-    constexpr double least_slope = 0.05;
-    BatchStage stage{.parts = checked_iteration(load_, batch, 0.0)};
-    const double iteration_us = stage.parts.total();
-    double cycle_us = std::max(iteration_us, last_cycle_us_);
-    PromptPasses::Moments read;
-    for (int step = 0; step < max_steps; ++step) {
-      read = prompts_within(cycle_us);
-      const double missing = iteration_us + read.mean_us - cycle_us;
-      if (std::abs(missing) <= settled * cycle_us) break;
-      const double slope = 1.0 - per_us_ * (read.one_more_us - read.mean_us);
-      cycle_us = std::max(cycle_us + missing / (slope > least_slope ? slope : 1.0), iteration_us);
+  [[nodiscard]] const BatchStage& at_node(std::int64_t batch) {
+    const auto known = nodes_.find(batch);
+    if (known != nodes_.end()) return known->second;
+    BatchStage& node = nodes_.emplace(batch, reads_in_chunks(load_) ? chunked(batch) : alone(batch)).first->second;
+    if (batch == 0) node.extra_us = at_node(1).extra_us;
+    return node;
+  }
+
+  /// Sums over the passes with prompts of a stage.
+  struct Reading {
+    BatchStage stage = {};
+    double idle_us = 0.0;
+    double unread_us = 0.0;  ///< prompts times the time until they are read
+    double unread = 0.0;     ///< prompts at the start of a pass
+    double ended = 0.0;      ///< prompts that end in a pass
+    double left = 0.0;       ///< prompts that are there when one ends, times these
+
+    void add_pass(double share, const IterationParts& parts) { add(stage.parts, share, parts); }
+
+    BatchStage result(double per_us) {
+      const double all_us = idle_us + stage.parts.total();
+      stage.join_us = unread_us / (all_us * per_us);
+      stage.prompt_share = stage.parts.prompts / all_us;
+      if (ended > 0.0) {
+        const double prompt_us = stage.prompt_share / per_us;
+        stage.extra_us = prompt_us / (1.0 - stage.prompt_share) * (left / ended - unread);
+      }
+      return stage;
     }
-    last_cycle_us_ = cycle_us;
-    stage.parts.prompts += read.mean_us;
-    // Who comes during the prefill waits for the rest of it and for the iteration after it.
-    const double waits_us = 0.5 * iteration_us * iteration_us + 0.5 * read.square + read.mean_us * iteration_us;
-    stage.join_us = waits_us / cycle_us + read.one_more_us;
-    return stage;
+  };
+
+  /// Prompts come during a pass over prompts and the iteration after it, and are read together in the next.
+  [[nodiscard]] BatchStage alone(std::int64_t batch) {
+    const IterationParts iteration = checked_iteration(load_, batch, 0.0);
+    const double iteration_us = iteration.total();
+    const auto prompts_us = [&](std::int64_t prompts) {
+      return prompts > 0 ? prompts_.us(static_cast<std::size_t>(prompts)) : 0.0;
+    };
+    const auto backlog = prompt_backlog(1.0, most_together(iteration_us), 1, [&](std::int64_t prompts, double tokens) {
+      return BacklogPass{.room = tokens, .arrivals = poisson_pmf(per_us_ * (iteration_us + prompts_us(prompts)))};
+    });
+    Reading reading;
+    for (const BacklogShare& state : backlog) {
+      if (state.share < rare_pass) continue;
+      IterationParts pass = iteration;
+      const double read_us = prompts_us(state.prompts);
+      pass.prompts += read_us;
+      reading.add_pass(state.share, pass);
+      const double us = pass.total();
+      const auto prompts = static_cast<double>(state.prompts);
+      reading.unread_us += state.share * (prompts * read_us + 0.5 * per_us_ * us * us);
+      reading.unread += state.share * prompts;
+      reading.ended += state.share * prompts;
+      reading.left += state.share * prompts * per_us_ * read_us;
+    }
+    return reading.result(per_us_);
   }
 
-  [[nodiscard]] const BatchStage& chunked(std::int64_t batch) {
-    const auto known = stages_.find(batch);
-    if (known != stages_.end()) return known->second;
+  /// Hardly ever more prompts are read together.
+  [[nodiscard]] std::int64_t most_together(double iteration_us) {
+    constexpr int steps = 20;
+    constexpr double least = 12.0, most = 120.0, deviations = 8.0;
+    double mean = 0.0;
+    for (int step = 0; step < steps; ++step) {
+      const auto prompts = static_cast<std::size_t>(std::min(std::ceil(mean), most));
+      const double each_us = prompts > 0 ? prompts_.us(prompts) / static_cast<double>(prompts) : 0.0;
+      mean = std::min(per_us_ * (iteration_us + mean * each_us), most);
+    }
+    return static_cast<std::int64_t>(std::min(least + mean + deviations * std::sqrt(mean), most));
+  }
+
+  [[nodiscard]] BatchStage chunked(std::int64_t batch) {
     constexpr double per_pass = 4.0, finest = 6.0;
     constexpr std::int64_t most_prompts = 16;  // that wait to be read
     const std::int64_t parts = parts_of_prompt(load_.chunked, per_pass, finest);
     const double room = load_.chunked.room(batch);
     const auto pass_at = [&](double tokens) { return checked_iteration(load_, batch, std::clamp(room, 0.0, tokens)); };
+    const auto is_idle = [&](std::int64_t prompts) { return batch == 0 && prompts == 0; };
     const auto backlog = prompt_backlog(
         load_.chunked.tokens, most_prompts, parts, [&](std::int64_t prompts, double tokens) -> BacklogPass {
-          if (batch == 0 && prompts == 0) return {.room = room, .arrivals = {0.0, 1.0}};
+          if (is_idle(prompts)) return {.room = room, .arrivals = {0.0, 1.0}};
           return {.room = room, .arrivals = poisson_pmf(per_us_ * pass_at(tokens).total())};
         });
-    BatchStage stage;
-    double requests_us = 0.0;  // before their first token, times the time
-    double idle_us = 0.0;
+    Reading reading;
     for (const BacklogShare& state : backlog) {
       if (state.share < rare_pass) continue;
-      if (batch == 0 && state.prompts == 0) {
-        idle_us += state.share / per_us_;
+      if (is_idle(state.prompts)) {
+        reading.idle_us += state.share / per_us_;
         continue;
       }
       const IterationParts pass = pass_at(state.tokens);
-      add(stage.parts, state.share, pass);
+      reading.add_pass(state.share, pass);
       const double us = pass.total();
-      requests_us += state.share * (static_cast<double>(state.prompts) * us + 0.5 * per_us_ * us * us);
+      const auto prompts = static_cast<double>(state.prompts);
+      const double left = std::ceil((state.tokens - std::clamp(room, 0.0, state.tokens)) / load_.chunked.tokens);
+      reading.unread_us += state.share * (prompts * us + 0.5 * per_us_ * us * us);
+      reading.unread += state.share * prompts;
+      reading.ended += state.share * (prompts - left);
+      reading.left += state.share * (prompts - left) * (left + per_us_ * us);
     }
-    stage.join_us = requests_us / ((idle_us + stage.parts.total()) * per_us_);
-    return stages_.emplace(batch, stage).first->second;
+    return reading.result(per_us_);
   }
 
   const ServedLoad& load_;
   double per_us_;
   PromptPasses prompts_;
-  double last_cycle_us_ = 0.0;
-  std::map<std::int64_t, BatchStage> stages_;
+  std::map<std::int64_t, BatchStage> nodes_;
+};
+
+/// Requests whose prompts are read one after the other join a batch nearly at once. P(a cluster has at least n of them)
+/// at n - 1, times the clusters for each request: each prompt takes a share of the time, in which others come
+/// [Borel1942]. `alike`: 1 for answers of exponential lengths, 2 for equal ones, of which a cluster stays together.
+std::vector<double> clusters_of(double prompt_share, double alike) {
+  constexpr double negligible = 1e-9;
+  constexpr int most = 200;
+  // Two requests that meet each other in a cluster: (E[N^2] / E[N] - 1) / 2, E[N^2] / E[N] = 1 / (1 - share)^2.
+  const double meets = 0.5 * alike * (1.0 / ((1.0 - prompt_share) * (1.0 - prompt_share)) - 1.0);
+  const double share = 1.0 - 1.0 / std::sqrt(1.0 + 2.0 * meets);
+  std::vector<double> at_least{1.0};
+  double log_factorial = 0.0;
+  double sum = 1.0;
+  for (int n = 1; n < most && at_least.back() > negligible; ++n) {
+    log_factorial += std::log(n);
+    const double log_probability = share > 0.0 ? (n - 1) * std::log(share * n) - share * n - log_factorial
+                                               : (n == 1 ? 0.0 : -std::numeric_limits<double>::infinity());
+    at_least.push_back(std::max(at_least.back() - std::exp(log_probability), 0.0));
+    sum += at_least.back();
+  }
+  for (double& probability : at_least) probability /= sum;
+  return at_least;
+}
+
+/// The number of requests in the batch or waiting for it.
+class RequestsAtRate {
+ public:
+  explicit RequestsAtRate(const ServedLoad& load)
+      : load_(load), per_us_(load.requests_per_s / us_per_s), stages_(load) {}
+
+  /// Whether a full batch keeps up with the rate.
+  [[nodiscard]] bool keeps_up() { return per_us_ < rate(load_.max_batch); }
+
+  /// Weights of 0, 1, ... requests.
+  [[nodiscard]] std::vector<double> weights(const std::vector<double>& clusters) {
+    constexpr double negligible = 1e-15, large = 1e200;
+    constexpr std::size_t most = 200'000;
+    std::vector<double> weights{1.0};
+    double sum = 1.0;
+    double largest = 1.0;
+    while (weights.size() < most) {
+      const std::size_t requests = weights.size();
+      double enters = 0.0;
+      for (std::size_t n = 0; n < std::min(clusters.size(), requests); ++n) {
+        enters += clusters[n] * weights[requests - 1 - n];
+      }
+      weights.push_back(per_us_ * enters / rate(static_cast<std::int64_t>(requests)));
+      sum += weights.back();
+      largest = std::max(largest, weights.back());
+      if (weights.back() < negligible * largest && weights.back() <= weights[requests - 1]) break;
+      if (largest < large) continue;
+      for (double& weight : weights) weight /= large;
+      largest /= large;
+    }
+    return weights;
+  }
+
+  [[nodiscard]] const BatchStage& stage(std::int64_t requests) {
+    const auto batch = static_cast<std::size_t>(std::min(requests, load_.max_batch));
+    while (known_.size() <= batch) known_.push_back(stages_.at(static_cast<std::int64_t>(known_.size())));
+    return known_[batch];
+  }
+
+ private:
+  /// Of the requests that end, at so many.
+  double rate(std::int64_t requests) {
+    const std::int64_t batch = std::min(requests, load_.max_batch);
+    return static_cast<double>(batch) / (checked_iterations(load_, batch) * stage(batch).parts.total());
+  }
+
+  const ServedLoad& load_;
+  double per_us_;
+  PoissonStages stages_;
+  std::vector<BatchStage> known_;
 };
 
 /// Sums over the number of requests in the system, each weighted by its probability times a common factor.
@@ -305,47 +489,50 @@ struct LoadSums {
   double iterations = 0.0;    ///< over the time of an iteration: iterations in a unit of time
   double rows = 0.0;          ///< times the sequences of each iteration
   double join_us = 0.0;       ///< times BatchStage::join_us
+  double extra_us = 0.0;      ///< times BatchStage::extra_us
+  double prompt_share = 0.0;  ///< times BatchStage::prompt_share
   IterationParts parts = {};  ///< times the parts of a unit of time
 
-  void add_batch(double weight, double batch, const BatchStage& stage) {
-    const double time_us = stage.parts.total();
+  void add_requests(double weight, double requests, double batch, const BatchStage& stage) {
     all += weight;
     decoding += weight * batch;
+    waiting += weight * (requests - batch);
+    join_us += weight * stage.join_us;
+    extra_us += weight * stage.extra_us;
+    prompt_share += weight * stage.prompt_share;
+    if (batch == 0.0) return;
+    const double time_us = stage.parts.total();
     iterations += weight / time_us;
     rows += weight * batch / time_us;
-    join_us += weight * stage.join_us;
     add(parts, weight / time_us, stage.parts);
   }
 };
 
+LoadSums sums_of(RequestsAtRate& requests, std::int64_t max_batch, const std::vector<double>& clusters) {
+  LoadSums sums;
+  const std::vector<double> weights = requests.weights(clusters);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto there = static_cast<std::int64_t>(i);
+    sums.add_requests(weights[i], static_cast<double>(there), static_cast<double>(std::min(there, max_batch)),
+                      requests.stage(there));
+  }
+  return sums;
+}
+
 /// Nothing if a full batch does not keep up with the rate.
 std::optional<LoadSums> sums_of(const ServedLoad& load) {
-  constexpr double negligible = 1e-16;  // relative to the largest weight, and falling
-  const double per_us = load.requests_per_s / us_per_s;
-  PoissonStages stages(load);
-  std::vector<double> log_weights{0.0};
-  std::vector<BatchStage> known{stages.at(0)};
-  double largest = 0.0;
-  double log_growth = 0.0;
-  for (std::int64_t batch = 1; batch <= load.max_batch; ++batch) {
-    known.push_back(stages.at(batch));
-    log_growth =
-        std::log(per_us * checked_iterations(load, batch) * known.back().parts.total() / static_cast<double>(batch));
-    log_weights.push_back(log_weights.back() + log_growth);
-    largest = std::max(largest, log_weights.back());
-    if (log_growth < 0.0 && log_weights.back() < largest + std::log(negligible)) break;
-  }
-  LoadSums sums{.all = std::exp(-largest)};  // no request in the system
-  sums.join_us = sums.all * known.front().join_us;
-  for (std::size_t batch = 1; batch < known.size(); ++batch) {
-    sums.add_batch(std::exp(log_weights[batch] - largest), static_cast<double>(batch), known[batch]);
-  }
-  // Beyond the largest batch the weights fall by a constant factor: a geometric series.
-  const double ratio = std::exp(log_growth);
-  if (!(ratio < 1.0)) return std::nullopt;
-  const double tail = std::exp(log_weights.back() - largest) * ratio / (1.0 - ratio);
-  sums.add_batch(tail, static_cast<double>(known.size() - 1), known.back());
-  sums.waiting = tail / (1.0 - ratio);
+  RequestsAtRate requests(load);
+  if (!requests.keeps_up()) return std::nullopt;
+  const LoadSums one_by_one = sums_of(requests, load.max_batch, clusters_of(0.0, 1.0));
+  const double prompt_share = one_by_one.prompt_share / one_by_one.all;
+  // E[min of two] / (E / 2) of lognormal lengths.
+  const double variance = load.variation * load.variation;
+  const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
+  LoadSums sums = sums_of(requests, load.max_batch, clusters_of(prompt_share, alike));
+  // Variance over mean of the requests that come, and of the work of each: the weights are those of exponential lengths
+  // and of clusters that meet `alike` times as often.
+  const double dispersion = 1.0 / ((1.0 - prompt_share) * (1.0 - prompt_share));
+  sums.waiting *= (dispersion + variance) / (alike * (dispersion - 1.0) + 2.0);
   return sums;
 }
 
@@ -353,6 +540,7 @@ void check_load(const ServedLoad& load) {
   if (load.clients == 0) check_positive("requests_per_s", load.requests_per_s);
   check_at_least("clients", load.clients, 0);
   check_positive("tokens", load.tokens);
+  check_nonnegative("variation", load.variation);
   check_at_least("max_batch", load.max_batch, 1);
   check_nonnegative("chunked.tokens", load.chunked.tokens);
 }
@@ -396,7 +584,7 @@ LoadEquilibrium load_equilibrium(const ServedLoad& load) {
     const double per_us = load.requests_per_s / us_per_s;
     const double join_us = sums.join_us / sums.all;
     equilibrium.batch = sums.rows / sums.iterations;
-    equilibrium.decoding = sums.decoding / sums.all;
+    equilibrium.decoding = sums.decoding / sums.all + per_us * sums.extra_us / sums.all;
     equilibrium.waiting = sums.waiting / sums.all;
     equilibrium.decode_us = equilibrium.decoding / per_us;
     equilibrium.requests_per_s = load.requests_per_s;

@@ -52,6 +52,7 @@ struct ServedLoad {
   std::int64_t clients = 0;     ///< > 0: as many send their next request when their last one is answered
   RequestIterations iterations = {};
   double tokens = 1.0;         ///< of a request, from its iterations; > 0
+  double variation = 0.0;      ///< standard deviation of the iterations of a request over their mean, >= 0
   std::int64_t max_batch = 1;  ///< sequences, >= 1, those included whose prompts are read
   IterationTime iteration = {};
   PromptTime prompt_us = {};  ///< empty: no prompt is read alone

@@ -40,7 +40,7 @@ std::string time_text(double us) {
 /// "1.39x (1.10 to 1.68)"
 std::string load_speedup_text(double speedup, const std::optional<Interval>& interval) {
   std::string text = decimal_text(speedup, 2) + "x";
-  if (!interval) return text;
+  if (!interval) return text + " (error not known)";
   return fmt::format("{} ({} to {})", text, decimal_text(interval->low, 2), decimal_text(interval->high, 2));
 }
 
@@ -100,7 +100,11 @@ std::string further_text(const LoadPrediction& prediction) {
   std::string text = fmt::format(" TPOT {} instead of {}, TTFT {} instead of {}.", time_text(at->equilibrium.tpot_us),
                                  time_text(plain.equilibrium.tpot_us), time_text(at->equilibrium.ttft_us),
                                  time_text(plain.equilibrium.ttft_us));
-  const std::int64_t best = prediction.best_latency.value_or(0);
+  if (answers::payoff_of(prediction) == answers::Payoff::within_error) {
+    text += fmt::format(" To decide, measure both{} (foredraft advise).",
+                        prediction.question.engine ? "" : ", or name the engine (--engine)");
+  }
+  const std::int64_t best = prediction.question.pair.gamma ? prediction.best_latency.value_or(0) : 0;
   if (best > 0 && best != at->gamma && prediction.at(best).speedup) {
     text += fmt::format(" {} is faster: {}.", length_name(best),
                         decimal_text(prediction.at(best).speedup->request, 2) + "x");
@@ -230,7 +234,7 @@ std::string percentiles_text(const LoadPrediction& prediction) {
   return "\n" + to_text(table);
 }
 
-/// "verification 62 %, drafting 18 %, prompts 12 %, engine 8 % of 21.3 ms an iteration"
+/// "21.3 ms with K = 3: verification 62 %, drafting 18 %, prompts 12 %, engine 8 %"
 std::string shares_text(const AtLoad& at) {
   const analytic::LoadShares& shares = at.equilibrium.shares;
   std::vector<std::string> parts;
@@ -240,16 +244,16 @@ std::string shares_text(const AtLoad& at) {
     constexpr double least_shown = 0.005;
     if (share >= least_shown) parts.push_back(fmt::format("{} {:.0f} %", name, 100.0 * share));
   }
-  return fmt::format("{} ms an iteration with {}: {}\n", decimal_text(at.equilibrium.iteration_us / 1e3, 2),
-                     length_name(at.gamma), fmt::join(parts, ", "));
+  return fmt::format("{} ms with {}: {}\n", decimal_text(at.equilibrium.iteration_us / 1e3, 2), length_name(at.gamma),
+                     fmt::join(parts, ", "));
 }
 
 std::string shares_lines(const LoadPrediction& prediction) {
   std::string text;
   const AtLoad* at = answers::judged(prediction);
-  if (at != nullptr) text += "time        " + shares_text(*at);
+  if (at != nullptr) text += "iteration   " + shares_text(*at);
   if (prediction.plain().answers())
-    text += (text.empty() ? "time        " : "            ") + shares_text(prediction.plain());
+    text += (text.empty() ? "iteration   " : "            ") + shares_text(prediction.plain());
   return text;
 }
 
@@ -318,8 +322,8 @@ std::string engine_line(const LoadPrediction& prediction) {
   if (prediction.question.engine) return fmt::format("engine      {}: {}\n", engine.name, engine.summary);
   std::vector<std::string> covered;
   for (const latency::Engine& one : latency::common_engines()) covered.push_back(one.name);
-  return fmt::format("engine      none named: {} assumed ({}), intervals cover {}; --engine narrows them\n",
-                     engine.name, engine.summary, fmt::join(covered, ", "));
+  return fmt::format("engine      none named: {} assumed ({}), intervals cover {} (--engine NAME)\n", engine.name,
+                     engine.summary, fmt::join(covered, ", "));
 }
 
 std::string limit_text(const LoadPrediction& prediction, const AtLoad& at) {
@@ -403,9 +407,9 @@ std::string to_text(const LoadPrediction& prediction) {
                         number_text(*question.gpu_hour_price));
   }
   rest += assumes_line(prediction);
-  return wrapped(verdict_text(prediction) + further_text(prediction) + "\n") + evidence +
-         wrapped(throughput_text(prediction)) + "\n" + to_text(means_table(prediction)) + percentiles_text(prediction) +
-         "\n" + wrapped(rest, columns_of_label);
+  return wrapped(verdict_text(prediction) + further_text(prediction) + "\n") + wrapped(throughput_text(prediction)) +
+         evidence + "\n" + to_text(means_table(prediction)) + percentiles_text(prediction) + "\n" +
+         wrapped(rest, columns_of_label);
 }
 
 }  // namespace foredraft::app

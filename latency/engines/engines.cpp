@@ -66,10 +66,6 @@ struct PrefillWord {
 
 constexpr std::array<PrefillWord, 2> prefill_words{{{"alone", Prefill::alone}, {"chunked", Prefill::chunked}}};
 
-std::string_view word_of(Prefill prefill) {
-  return std::ranges::find(prefill_words, prefill, &PrefillWord::prefill)->word;
-}
-
 bool is_engine_name(std::string_view name) {
   constexpr std::string_view others = "-._+";
   return !plain_name(name).empty() && std::ranges::all_of(name, [&](char c) {
@@ -223,6 +219,10 @@ EngineTerms terms_of(const Engine& engine, EngineEnd end, double operators) {
           .pass_tokens = engine.pass_tokens};
 }
 
+std::string_view prefill_word(Prefill prefill) {
+  return std::ranges::find(prefill_words, prefill, &PrefillWord::prefill)->word;
+}
+
 Engine no_engine() { return engine_registry().front(); }
 
 std::vector<Engine> parse_engines(std::string_view text, const std::string& name) {
@@ -255,7 +255,7 @@ std::string engine_toml(const Engine& engine) {
     fmt::format_to(out, "]\n");
   }
   for (const EngineFlag& one : engine_flags) fmt::format_to(out, "{} = {}\n", one.key, engine.*one.flag);
-  fmt::format_to(out, "prefill = \"{}\"\n", word_of(engine.prefill));
+  fmt::format_to(out, "prefill = \"{}\"\n", prefill_word(engine.prefill));
   for (const EngineCount& one : engine_counts) fmt::format_to(out, "{} = {}\n", one.key, engine.*one.count);
   for (const EngineRange& one : engine_ranges) {
     const Range& range = engine.*one.range;
@@ -283,7 +283,7 @@ const Engine* find_engine(std::string_view word) {
 
 std::vector<Engine> common_engines() {
   std::vector<Engine> engines;
-  for (const std::string_view name : {"vllm", "sglang", "trtllm"}) engines.push_back(*find_engine(name));
+  for (const std::string_view name : {"vllm", "sglang"}) engines.push_back(*find_engine(name));
   return engines;
 }
 

@@ -106,11 +106,12 @@ TEST_CASE("a server without an equilibrium in closed form says so") {
     CHECK_THROWS_AS(analytic::load_answer(scenario), DomainError);
   };
   rejects([](Server& server) { server.batching = Batching::ragged; });
-  rejects([](Server& server) { server.arrivals = {.kind = ArrivalKind::closed, .clients = 4}; });
+  rejects([](Server& server) { server.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 4.0}; });
+  rejects([](Server& server) { server.arrivals = {.kind = ArrivalKind::recorded}; });
   rejects([](Server& server) { server.output.geometric = true; });
   rejects([](Server& server) { server.prompt.spread = 10; });
   rejects([](Server& server) { server.output.tokens = 1.0; });
-  rejects([](Server& server) { server.gamma_schedule = {{1, 8, 2}}; });
+  rejects([](Server& server) { server.gamma_schedule = {{1, 7, 2}}; });
   CHECK_THROWS_AS(analytic::load_answer({}), DomainError);
 }
 
