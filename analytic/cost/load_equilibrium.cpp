@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -254,7 +257,15 @@ struct BatchStage {
 class PoissonStages {
  public:
   explicit PoissonStages(const ServedLoad& load)
-      : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us) {}
+      : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us), batches_{0, load.max_batch} {
+    for (const std::int64_t last : load.jumps) batches_.insert(batches_.end(), {last, last + 1});
+    // 1, 2, 3, 4, 6, 8, 12, ...
+    for (std::int64_t power = 1; power <= load.max_batch; power *= 2) {
+      batches_.insert(batches_.end(), {power, power + power / 2});
+    }
+    std::ranges::sort(batches_);
+    std::erase_if(batches_, [&](std::int64_t batch) { return batch < 0 || batch > load.max_batch; });
+  }
 
   /// `batch` >= 0, at most max_batch.
   [[nodiscard]] BatchStage at(std::int64_t batch) {
@@ -265,13 +276,10 @@ class PoissonStages {
         return {.parts = parts, .join_us = 0.5 * parts.total()};
       }
     }
-    std::int64_t low = batch;
-    std::int64_t high = std::min(batch, exact_);
-    while (high < batch) {
-      low = high;
-      high = std::min(high + high / 2, load_.max_batch);
-    }
-    if (low >= high) return at_node(batch);
+    const auto above = std::ranges::lower_bound(batches_, batch);
+    if (*above == batch) return at_node(batch);
+    const std::int64_t low = *std::prev(above);
+    const std::int64_t high = *above;
     const double share = static_cast<double>(batch - low) / static_cast<double>(high - low);
     BatchStage stage;
     for (const auto& [end, weight] : {std::pair{low, 1.0 - share}, std::pair{high, share}}) {
@@ -285,8 +293,6 @@ class PoissonStages {
   }
 
  private:
-  static constexpr std::int64_t exact_ = 4;  ///< batches up to this are not interpolated
-
   /// The server has no sequence: it is idle, or reads the prompt of its first.
   [[nodiscard]] BatchStage idle() {
     if (!load_.prompt_us) return {};
@@ -403,6 +409,7 @@ class PoissonStages {
   const ServedLoad& load_;
   double per_us_;
   PromptPasses prompts_;
+  std::vector<std::int64_t> batches_;  ///< between which stages are interpolated
   std::map<std::int64_t, BatchStage> nodes_;
 };
 

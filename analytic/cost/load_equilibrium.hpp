@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 /// Waiting time at a server that serves requests one at a time.
 namespace foredraft::analytic {
@@ -55,7 +56,8 @@ struct ServedLoad {
   double variation = 0.0;      ///< standard deviation of the iterations of a request over their mean, >= 0
   std::int64_t max_batch = 1;  ///< sequences, >= 1, those included whose prompts are read
   IterationTime iteration = {};
-  PromptTime prompt_us = {};  ///< empty: no prompt is read alone
+  std::vector<std::int64_t> jumps = {};  ///< batches after which the time of an iteration jumps
+  PromptTime prompt_us = {};             ///< empty: no prompt is read alone
   ChunkedPrompts chunked = {};
 };
 
