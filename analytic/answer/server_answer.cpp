@@ -464,24 +464,13 @@ AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::in
 
 namespace {
 
-/// Mean iterations of an answer by the draft length.
+/// Iterations of an answer by the draft length.
 class AnswerIterations {
  public:
   AnswerIterations(const Server& server, const Scenario& scenario, double decoded, StopToken stop)
       : server_(server), scenario_(scenario), decoded_(decoded), stop_(stop) {}
 
-  double operator()(std::int64_t gamma) { return *at(gamma).iterations; }
-
-  /// Standard deviation over mean of the iterations of an answer, by renewal.
-  double variation(std::int64_t gamma) {
-    const IterationDistribution& distribution = at(gamma);
-    const double tokens = distribution.mean.value_or(1.0);
-    const double of_tokens = distribution.variance.value_or(0.0) / (tokens * decoded_);
-    return std::sqrt(of_tokens + squared_variation(server_.output));
-  }
-
- private:
-  const IterationDistribution& at(std::int64_t gamma) {
+  RequestIterations operator()(std::int64_t gamma) {
     const auto known = known_.find(gamma);
     if (known != known_.end()) return known->second;
     const auto distribution =
@@ -491,14 +480,19 @@ class AnswerIterations {
                                 .convention = scenario_.convention},
                                unknown<double>, stop_);
     if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
-    return known_.emplace(gamma, distribution).first->second;
+    // Of a renewal process, and of the lengths.
+    const double of_tokens = distribution.variance.value_or(0.0) / (distribution.mean.value_or(1.0) * decoded_);
+    const RequestIterations iterations{.mean = *distribution.iterations,
+                                       .variation = std::sqrt(of_tokens + squared_variation(server_.output))};
+    return known_.emplace(gamma, iterations).first->second;
   }
 
+ private:
   const Server& server_;
   const Scenario& scenario_;
   double decoded_;
   StopToken stop_;
-  std::map<std::int64_t, IterationDistribution> known_;
+  std::map<std::int64_t, RequestIterations> known_;
 };
 
 }  // namespace
@@ -536,7 +530,6 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
       .draft_prompt_us = [&](double chunk) { return draft_prompts(0, chunk); }};
   ServedLoad load{.iterations = [&](std::int64_t batch) { return iterations(passes.gamma_at(batch)); },
                   .tokens = decoded,
-                  .variation = iterations.variation(passes.gamma_at(server.max_batch)),
                   .max_batch = server.max_batch,
                   .iteration = [&](std::int64_t batch, double chunk) { return passes.iteration(grid, batch, chunk); }};
   load.jumps = passes.jumps();

@@ -47,9 +47,15 @@ IterationParts checked_iteration(const ServedLoad& load, std::int64_t batch, dou
 }
 
 double checked_iterations(const ServedLoad& load, std::int64_t batch) {
-  const double iterations = load.iterations(batch);
+  const double iterations = load.iterations(batch).mean;
   check_positive("iterations", iterations);
   return iterations;
+}
+
+double checked_variation(const ServedLoad& load, std::int64_t batch) {
+  const double variation = load.iterations(batch).variation;
+  check_nonnegative("variation", variation);
+  return variation;
 }
 
 void add(IterationParts& sum, double weight, const IterationParts& parts) {
@@ -191,7 +197,7 @@ std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t
       parts_of_prompt(load.chunked, per_pass, std::min(finest, most_states / static_cast<double>(places)));
   // How far the ends of answers move from one to the next, in times between two prompts.
   const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
-  const double moved = load.variation * checked_iterations(load, places) / passes;
+  const double moved = checked_variation(load, places) * checked_iterations(load, places) / passes;
   const double at_random = passes > 0.5 ? -std::expm1(-moved) : 1.0;
   if (at_random == 0.0) return backlog_in_step(load, places);
   auto backlog = prompt_backlog(load.chunked.tokens, places, parts, [&](std::int64_t prompts, double /*tokens*/) {
@@ -533,7 +539,9 @@ std::optional<LoadSums> sums_of(const ServedLoad& load) {
   const LoadSums one_by_one = sums_of(requests, load.max_batch, clusters_of(0.0, 1.0));
   const double prompt_share = one_by_one.prompt_share / one_by_one.all;
   // E[min of two] / (E / 2) of lognormal lengths.
-  const double variance = load.variation * load.variation;
+  const auto batch = static_cast<std::int64_t>(std::ceil(one_by_one.rows / one_by_one.iterations));
+  const double variation = checked_variation(load, std::min(batch, load.max_batch));
+  const double variance = variation * variation;
   const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
   LoadSums sums = sums_of(requests, load.max_batch, clusters_of(prompt_share, alike));
   // Variance over mean of the requests that come, and of the work of each: the weights are those of exponential lengths
@@ -547,7 +555,6 @@ void check_load(const ServedLoad& load) {
   if (load.clients == 0) check_positive("requests_per_s", load.requests_per_s);
   check_at_least("clients", load.clients, 0);
   check_positive("tokens", load.tokens);
-  check_nonnegative("variation", load.variation);
   check_at_least("max_batch", load.max_batch, 1);
   check_nonnegative("chunked.tokens", load.chunked.tokens);
 }
