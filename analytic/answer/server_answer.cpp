@@ -538,6 +538,7 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
   } else {
     load.requests_per_s = server.arrivals.rate_per_s;
   }
+  load.prompt_variation = has_prompt ? std::sqrt(squared_variation(server.prompt)) : 0.0;
   if (chunked) {
     load.chunked = {.tokens = static_cast<double>(passes.unread()),
                     .room = [&](std::int64_t batch) { return passes.room(batch); }};

@@ -63,6 +63,7 @@ struct ServedLoad {
   IterationTime iteration = {};
   std::vector<std::int64_t> jumps = {};  ///< batches after which the time of an iteration jumps
   PromptTime prompt_us = {};             ///< empty: no prompt is read alone
+  double prompt_variation = 0.0;         ///< of lognormal prompts: standard deviation over mean, >= 0
   ChunkedPrompts chunked = {};
 };
 
