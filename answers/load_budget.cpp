@@ -67,14 +67,7 @@ std::optional<double> adaptive_gain(const LoadPrediction& prediction, const Load
       const auto above = std::min(below + 1, times.size() - 1);
       return std::lerp(times[below], times[above], of_each - static_cast<double>(below));
     };
-    const double emitted = [&] {
-      double sum = static_cast<double>(batch);
-      for (const auto& request : survival) {
-        for (const double one : request) sum += one;
-      }
-      return sum;
-    }();
-    fixed = std::max(fixed, emitted / times.back());
+    fixed = std::max(fixed, analytic::best_fixed(survival, time_us).rate);
     adaptive = std::max(adaptive, analytic::best_budget(survival, time_us).rate);
   }
   return fixed > 0.0 ? std::optional(std::max(1.0, adaptive / fixed)) : std::nullopt;

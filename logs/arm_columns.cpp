@@ -82,16 +82,29 @@ void add_once(std::vector<std::string>& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
 }
 
+/// "MTP" beside "MTP K=3" is the same arm, if no other begins so.
+void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
+  for (auto& one : split) {
+    if (!one) continue;
+    std::vector<std::string> longer;
+    for (const auto& other : split) {
+      if (other && other->arm.starts_with(one->arm + " ")) add_once(longer, other->arm);
+    }
+    if (longer.size() == 1) one->arm = longer.front();
+  }
+}
+
 /// Columns for what each heading of `table` says of an arm, if at least two arms are there.
 std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
   std::vector<std::optional<ArmHeading>> split;
   std::vector<std::string> arms;
   std::vector<std::string> measures;
-  for (const std::string& heading : headings) {
-    split.push_back(arm_heading_of(heading));
-    if (!split.back()) continue;
-    add_once(arms, split.back()->arm);
-    add_once(measures, split.back()->measure);
+  for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
+  complete_arms(split);
+  for (const auto& one : split) {
+    if (!one) continue;
+    add_once(arms, one->arm);
+    add_once(measures, one->measure);
   }
   if (arms.size() < 2) return std::nullopt;
   ArmTable table{.headings = {"config"}};
@@ -152,6 +165,10 @@ std::optional<ArmTable> table_by_arm(std::span<const std::string> headings, std:
   return names_measures(headings) ? std::optional(turned(headings, rows)) : std::nullopt;
 }
 
-bool names_arms(std::span<const std::string> headings) { return table_by_arm(headings, {}).has_value(); }
+bool names_arms(std::span<const std::string> headings) {
+  const bool words = std::ranges::any_of(
+      headings, [](const std::string& one) { return one.find_first_of(" (") != std::string::npos; });
+  return words ? table_by_arm(headings, {}).has_value() : names_measures(headings);
+}
 
 }  // namespace foredraft::logs

@@ -244,6 +244,7 @@ constexpr std::array<std::string_view, 3> table_bars{"|", "\xE2\x94\x82", "\xE2\
 /// Replaces the drawn bars by plain ones.
 std::string with_plain_bars(std::string_view line) {
   std::string text(line);
+  if (text.find(table_bars[1][0]) == std::string::npos) return text;
   for (const std::string_view bar : table_bars) {
     if (bar.size() == 1) continue;
     for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at))

@@ -240,7 +240,7 @@ void read_range(const Json& answer, std::int64_t line, LogContents& contents) {
 LogFormat prometheus_range_format() {
   return {
       .name = "prometheus-range",
-      .summary = "answers of Prometheus to a range query of these series (JSON): a window a step",
+      .summary = "answers of Prometheus to a range query (JSON): a window a step",
       .engine = "",
       .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
       .reads = JsonFormat{scraped_series, [](const Json& answer) { return series_of(answer) != nullptr; }, read_range}};
@@ -249,7 +249,7 @@ LogFormat prometheus_range_format() {
 LogFormat prometheus_format() {
   return {
       .name = "prometheus",
-      .summary = "scrapes of /metrics: vLLM, llama-server, SGLang, TensorRT-LLM, Dynamo; two: a window",
+      .summary = "/metrics of vLLM, llama-server, SGLang, TensorRT-LLM, Dynamo; two: a window",
       .engine = "",
       .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
       .reads = LineFormat{

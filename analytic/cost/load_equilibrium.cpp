@@ -138,6 +138,23 @@ ClosedLoop alone_in_places(const ServedLoad& load, std::int64_t places) {
           .parts = parts};
 }
 
+/// The largest batch whose next prompts passes have room for; at most `places`.
+double sustained_batch(const ServedLoad& load, std::int64_t places) {
+  const double iterations = checked_iterations(load, places);
+  // Tokens that passes have room for while a request decodes, beyond those of the prompts that follow.
+  const auto spare = [&](std::int64_t batch) {
+    return iterations * load.chunked.room(batch) - static_cast<double>(batch) * load.chunked.tokens;
+  };
+  if (spare(places) >= 0.0) return static_cast<double>(places);
+  std::int64_t low = 0;
+  std::int64_t high = places;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (spare(middle) >= 0.0 ? low : high) = middle;
+  }
+  return static_cast<double>(low) + spare(low) / (spare(low) - spare(high));
+}
+
 /// The backlog of answers that all take the same iterations: prompts that met once keep their distance, so that none
 /// waits for another as long as there is room for all. A full pass has room for less than two.
 std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t places) {
@@ -146,20 +163,22 @@ std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t p
   const double room = std::max(load.chunked.room(places - 1), 1.0);
   const double passes = std::ceil(tokens / room);
   const auto all = static_cast<double>(places);
-  const double per_pass = std::min(all / (iterations + passes), room / tokens);
+  const double requests = all / (iterations + passes);  // that begin in a pass
   std::vector<BacklogShare> backlog;
-  if (per_pass * passes <= 1.0) {
-    backlog.push_back({.share = 1.0 - per_pass * passes, .prompts = 0, .tokens = 0.0});
+  if (requests * passes <= 1.0) {
+    backlog.push_back({.share = 1.0 - requests * passes, .prompts = 0, .tokens = 0.0});
     for (double unread = tokens; unread > 0.0; unread -= room) {
-      backlog.push_back({.share = per_pass, .prompts = 1, .tokens = unread});
+      backlog.push_back({.share = requests, .prompts = 1, .tokens = unread});
     }
     return backlog;
   }
-  const double prompts = std::max(all - per_pass * iterations, 1.0);
+  const double batch = std::min(requests * iterations, sustained_batch(load, places));
+  const double prompts = std::max(all - batch, 1.0);
   const double more = prompts - std::floor(prompts);
   const auto whole = static_cast<std::int64_t>(prompts);
-  backlog.push_back({.share = 1.0 - more, .prompts = whole, .tokens = per_pass * tokens});
-  if (more > 0.0) backlog.push_back({.share = more, .prompts = whole + 1, .tokens = per_pass * tokens});
+  const double read = batch / iterations * tokens;
+  backlog.push_back({.share = 1.0 - more, .prompts = whole, .tokens = read});
+  if (more > 0.0) backlog.push_back({.share = more, .prompts = whole + 1, .tokens = read});
   return backlog;
 }
 

@@ -4,22 +4,28 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace foredraft::analytic {
 
 namespace {
 
-constexpr double negligible_mass = 1e-10;
-
-/// Probabilities from the one of 0 and the ratio of each to the one before, up to `count`.
+/// Probabilities from the largest of them, at `mode`, to both sides. `ratio(n)`: of the one at n to the one before.
 template <typename Ratio>
-std::vector<double> pmf_by_ratio(double first, double mean, std::int64_t count, const Ratio& ratio) {
-  std::vector<double> pmf{first};
-  double left = 1.0 - first;
-  for (std::int64_t n = 1; n <= count && (left > negligible_mass || static_cast<double>(n) < mean); ++n) {
-    pmf.push_back(pmf.back() * ratio(static_cast<double>(n)));
-    left -= pmf.back();
+std::vector<double> pmf_around(std::int64_t mode, std::int64_t last, const Ratio& ratio) {
+  constexpr double negligible = 1e-11;
+  std::vector<double> pmf(static_cast<std::size_t>(mode) + 1);
+  pmf.back() = 1.0;
+  double sum = 1.0;
+  for (std::int64_t n = mode; n > 0 && pmf[static_cast<std::size_t>(n)] > negligible; --n) {
+    pmf[static_cast<std::size_t>(n) - 1] = pmf[static_cast<std::size_t>(n)] / ratio(static_cast<double>(n));
+    sum += pmf[static_cast<std::size_t>(n) - 1];
   }
+  for (std::int64_t n = mode + 1; n <= last && pmf.back() > negligible; ++n) {
+    pmf.push_back(pmf.back() * ratio(static_cast<double>(n)));
+    sum += pmf.back();
+  }
+  for (double& probability : pmf) probability /= sum;
   return pmf;
 }
 
@@ -27,19 +33,14 @@ std::vector<double> pmf_by_ratio(double first, double mean, std::int64_t count, 
 
 std::vector<double> binomial_pmf(std::int64_t trials, double probability) {
   const auto all = static_cast<double>(trials);
-  if (probability >= 1.0) {
-    std::vector<double> pmf(static_cast<std::size_t>(trials) + 1);
-    pmf.back() = 1.0;
-    return pmf;
-  }
+  const auto mode = static_cast<std::int64_t>((all + 1.0) * std::clamp(probability, 0.0, 1.0));
   const double odds = probability / (1.0 - probability);
-  return pmf_by_ratio(std::pow(1.0 - probability, all), all * probability, trials,
-                      [=](double n) { return odds * (all - n + 1.0) / n; });
+  return pmf_around(std::min(mode, trials), trials, [=](double n) { return odds * (all - n + 1.0) / n; });
 }
 
 std::vector<double> poisson_pmf(double mean) {
-  const auto most = static_cast<std::int64_t>(2.0 * mean) + 100;
-  return pmf_by_ratio(std::exp(-mean), mean, most, [=](double n) { return mean / n; });
+  return pmf_around(static_cast<std::int64_t>(mean), std::numeric_limits<std::int64_t>::max(),
+                    [=](double n) { return mean / n; });
 }
 
 namespace {
@@ -95,6 +96,11 @@ std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size
   return shares;
 }
 
+double whole_if_nearly(double parts) {
+  constexpr double round_off = 1e-9;
+  return std::abs(parts - std::round(parts)) < round_off ? std::round(parts) : parts;
+}
+
 }  // namespace
 
 std::vector<BacklogShare> prompt_backlog(double prompt_tokens, std::int64_t max_prompts, std::int64_t parts,
@@ -111,16 +117,15 @@ std::vector<BacklogShare> prompt_backlog(double prompt_tokens, std::int64_t max_
                        .prompts = static_cast<std::int64_t>((state + per_prompt - 1) / per_prompt),
                        .tokens = part_tokens * static_cast<double>(state)});
     passes.push_back(pass(backlog.back().prompts, backlog.back().tokens));
-    const double read = std::clamp(passes.back().room / part_tokens, 0.0, static_cast<double>(state));
+    const double read = std::clamp(whole_if_nearly(passes.back().room / part_tokens), 0.0, static_cast<double>(state));
     down = std::max(down, static_cast<std::size_t>(std::ceil(read)));
     up = std::max(up, (passes.back().arrivals.size() - 1) * per_prompt);
   }
   Band steps(states, down, up);
   for (std::size_t state = 0; state < states; ++state) {
-    constexpr double round_off = 1e-9;
-    const double read = std::clamp(passes[state].room / part_tokens + round_off, 0.0, static_cast<double>(state));
+    const double read = std::clamp(whole_if_nearly(passes[state].room / part_tokens), 0.0, static_cast<double>(state));
     const auto whole = static_cast<std::size_t>(read);
-    const double more = read - static_cast<double>(whole) > 2.0 * round_off ? read - static_cast<double>(whole) : 0.0;
+    const double more = read - static_cast<double>(whole);
     for (std::size_t joined = 0; joined < passes[state].arrivals.size(); ++joined) {
       const double probability = passes[state].arrivals[joined];
       const auto to = [&](std::size_t parts_read) {

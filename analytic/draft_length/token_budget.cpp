@@ -3,85 +3,86 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
+#include <tuple>
 
 #include "core/check.hpp"
-#include "foredraft/errors.hpp"
 
 namespace foredraft::analytic {
 namespace {
 
-struct DraftChance {
-  double survival;
-  std::size_t draft, request;
-};
-
-/// Largest first, so that the drafts of a request come in their order.
-std::vector<DraftChance> chances_of(const Survival& survival) {
-  if (survival.empty()) throw DomainError("invalid survival: no request");
-  std::vector<DraftChance> chances;
-  for (std::size_t r = 0; r < survival.size(); ++r) {
+void check_survival(const Survival& survival) {
+  check_at_least("requests", static_cast<std::int64_t>(survival.size()), 1);
+  for (const std::vector<double>& request : survival) {
     double before = 1.0;
-    for (std::size_t i = 0; i < survival[r].size(); ++i) {
-      const double one = survival[r][i];
-      check_probability("survival", one);
-      if (one > before) throw DomainError("invalid survival: rises along a request");
-      before = one;
-      chances.push_back({one, i, r});
+    for (const double accepted : request) {
+      check_probability("survival", accepted);
+      if (accepted > before) throw DomainError("invalid survival (must not increase along a draft)");
+      before = accepted;
     }
   }
-  std::ranges::sort(chances, [](const DraftChance& a, const DraftChance& b) {
-    if (a.survival != b.survival) return a.survival > b.survival;
-    return a.draft != b.draft ? a.draft < b.draft : a.request < b.request;
-  });
-  return chances;
 }
 
-double rate_of(double tokens, std::int64_t verified, const BudgetTime& time) {
-  const double one = time(verified);
-  check_positive("time", one);
-  return tokens / one;
+double checked_time(const BudgetTime& time, std::int64_t tokens) {
+  const double taken = time(tokens);
+  check_positive("time", taken);
+  return taken;
 }
 
 }  // namespace
 
 TokenBudget best_budget(const Survival& survival, const BudgetTime& time) {
-  const std::vector<DraftChance> chances = chances_of(survival);
+  check_survival(survival);
+  struct Draft {
+    double survival;
+    std::size_t position, request;
+  };
+  std::vector<Draft> drafts;
+  for (std::size_t request = 0; request < survival.size(); ++request) {
+    for (std::size_t i = 0; i < survival[request].size(); ++i) drafts.push_back({survival[request][i], i, request});
+  }
+  // Of equal ones the first of each request, so that each keeps a draft without gaps.
+  std::ranges::sort(drafts, [](const Draft& a, const Draft& b) {
+    return std::tuple(-a.survival, a.position, a.request) < std::tuple(-b.survival, b.position, b.request);
+  });
   const auto requests = static_cast<std::int64_t>(survival.size());
   double tokens = static_cast<double>(requests);
-  TokenBudget best{.verified = {}, .tokens = tokens, .rate = rate_of(tokens, requests, time)};
-  std::size_t taken = 0;
-  for (std::size_t n = 1; n <= chances.size(); ++n) {
-    tokens += chances[n - 1].survival;
-    const double rate = rate_of(tokens, requests + static_cast<std::int64_t>(n), time);
-    if (!(rate > best.rate)) continue;
+  TokenBudget best{.verified = std::vector<std::int64_t>(survival.size()),
+                   .tokens = tokens,
+                   .rate = tokens / checked_time(time, requests)};
+  std::size_t most = 0;
+  for (std::size_t drafted = 1; drafted <= drafts.size(); ++drafted) {
+    tokens += drafts[drafted - 1].survival;
+    const double rate = tokens / checked_time(time, requests + static_cast<std::int64_t>(drafted));
+    if (rate <= best.rate) continue;
     best.tokens = tokens;
     best.rate = rate;
-    taken = n;
+    most = drafted;
   }
-  best.verified.assign(survival.size(), 0);
-  for (std::size_t n = 0; n < taken; ++n) ++best.verified[chances[n].request];
+  for (std::size_t i = 0; i < most; ++i) ++best.verified[drafts[i].request];
   return best;
 }
 
 TokenBudget best_fixed(const Survival& survival, const BudgetTime& time) {
-  static_cast<void>(chances_of(survival));
-  const auto requests = static_cast<std::int64_t>(survival.size());
-  std::size_t longest = 0;
-  for (const auto& request : survival) longest = std::max(longest, request.size());
-  TokenBudget best{.verified = {}, .tokens = 0.0, .rate = -std::numeric_limits<double>::infinity()};
-  double tokens = static_cast<double>(requests);
-  for (std::size_t k = 0; k <= longest; ++k) {
-    for (const auto& request : survival) {
-      if (k > 0 && k <= request.size()) tokens += request[k - 1];
+  check_survival(survival);
+  TokenBudget fixed{.verified = std::vector<std::int64_t>(survival.size()),
+                    .tokens = static_cast<double>(survival.size()),
+                    .rate = 0.0};
+  auto verified = static_cast<std::int64_t>(survival.size());
+  fixed.rate = fixed.tokens / checked_time(time, verified);
+  TokenBudget best = fixed;
+  for (std::size_t i = 0;; ++i) {
+    bool drafts = false;
+    for (std::size_t request = 0; request < survival.size(); ++request) {
+      if (i >= survival[request].size()) continue;
+      drafts = true;
+      ++fixed.verified[request];
+      ++verified;
+      fixed.tokens += survival[request][i];
     }
-    const double rate = rate_of(tokens, requests * (1 + static_cast<std::int64_t>(k)), time);
-    if (!(rate > best.rate)) continue;
-    best = {.verified = std::vector<std::int64_t>(survival.size(), static_cast<std::int64_t>(k)),
-            .tokens = tokens,
-            .rate = rate};
+    if (!drafts) return best;
+    fixed.rate = fixed.tokens / checked_time(time, verified);
+    if (fixed.rate > best.rate) best = fixed;
   }
-  return best;
 }
 
 }  // namespace foredraft::analytic

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 /// One budget of verified tokens for a batch, spent where drafts are most likely to be accepted: what engines call

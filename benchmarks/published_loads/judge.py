@@ -15,10 +15,12 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
-MODELS = {"qwen3-14b": HERE / "qwen3-14b.toml"}
+MODELS = HERE / "models.toml"
+OWN = set(tomllib.loads(MODELS.read_text(encoding="utf-8")))
 SPEEDUP = {"throughput": "request_speedup", "tpot": "decode_speedup"}
 
 
@@ -27,7 +29,7 @@ def command(program, row):
     for option in ("device", "engine", "gamma"):
         yield from ("--" + option, row[option])
     for option in ("target", "draft"):
-        yield from ("--" + option, str(MODELS.get(row[option], row[option])))
+        yield from ("--" + option, f"{MODELS}:{row[option]}" if row[option] in OWN else row[option])
     yield from ("--acceptance-length", row["tokens_per_iteration"], "--concurrency", row["clients"],
                 "--prompt", row["prompt_tokens"], "--output", row["output_tokens"])
     yield from row["options"].split()
@@ -40,7 +42,7 @@ def predicted(program, row):
     if ran.returncode != 0:
         sys.exit(" ".join(asked) + "\n" + ran.stdout + ran.stderr)
     answer = json.loads(ran.stdout)
-    (length,) = (one for one in answer["lengths"] if one["gamma"] == int(row["gamma"]))
+    (length,) = (one for one in answer["gammas"] if one["gamma"] == int(row["gamma"]))
     key = SPEEDUP[row["metric"]]
     low, high = length[key + "_interval"]
     found = {"clients": int(row["clients"]), "speedup": float(row["speedup"]), "predicted": length[key], "low": low,

@@ -310,7 +310,6 @@ class SurfaceTimes final : public ForwardPassTimes {
         pair_(profile, pair, role_),
         prompts_(prompt_surface(pair, role_)),
         prompts_free_(reads_no_prompts(pair, role_)),
-        verification_(pair.verification),
         memory_(pair.memory_utilization ? memory_limit(profile, pair, role_, *pair.memory_utilization) : std::nullopt) {
   }
 
@@ -333,8 +332,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     const double us = iteration_pass_us(shape) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
     const std::int64_t gamma = drafts_of(shape, convention);
-    return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
-           beyond_us(shape);
+    return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context)));
   }
 
   void check_memory(const StepShape& shape) const override {
@@ -395,13 +393,6 @@ class SurfaceTimes final : public ForwardPassTimes {
     return pass_us(shape, shape.tokens) + std::max(0.0, longer_us);
   }
 
-  /// Time added to a verification if it is off by verification_.
-  [[nodiscard]] double beyond_us(const StepShape& shape) const {
-    if (verification_ == 1.0) return 0.0;
-    const double us = pass_us(shape, shape.tokens);
-    return std::max(us * verification_, std::min(us, pass_us(shape, 1))) - us;
-  }
-
   /// Outside of the domain of a fit this throws: a row of a sweep cannot carry a warning.
   [[nodiscard]] double inside_us(const Latency& latency) const {
     if (latency.inside) return latency.time_us;
@@ -431,8 +422,7 @@ class SurfaceTimes final : public ForwardPassTimes {
   PairSurface pair_;
   std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
   bool prompts_free_;                   ///< for the drafter
-  double verification_;
-  std::optional<MemoryLimit> memory_;  ///< empty: not checked
+  std::optional<MemoryLimit> memory_;   ///< empty: not checked
 };
 
 }  // namespace

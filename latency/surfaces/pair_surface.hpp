@@ -76,9 +76,7 @@ struct TimedPair {
   /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
   std::optional<double> memory_utilization = {};
   std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
-  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
-  double verification = 1.0;
-  std::optional<HostDrafter> host = {};  ///< in place of a draft model
+  std::optional<HostDrafter> host = {};     ///< in place of a draft model
 };
 
 /// Times of one iteration of speculation, and of the decode step that it replaces, at one batch size and context.

@@ -31,6 +31,19 @@ TEST_CASE("columns that name an arm and what was measured are runs, a shared acc
   CHECK(runs[3].line == 4);
 }
 
+TEST_CASE("a shorter name of an arm is the one that goes on, unless several do") {
+  const auto runs =
+      posted_runs("| plain t/s | MTP n=2 t/s | MTP acceptance |\n|---|---|---|\n| 50 | 80 | 0.75 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].acceptance_length == near(2.5));
+  const auto several = posted_runs(
+      "| plain t/s | MTP n=2 t/s | MTP n=4 t/s | MTP acceptance |\n|---|---|---|---|\n| 50 | 80 | 85 | 0.75 |\n",
+      "table");
+  REQUIRE(several.size() >= 3);
+  CHECK_FALSE(several[1].acceptance_length);
+}
+
 TEST_CASE("an arm behind what was measured or in brackets, at several loads") {
   for (const std::string table : {"c,total tok/s (plain),total tok/s (K=2)\n1,50,80\n8,300,330\n",
                                   "c\ttotal tok/s plain\ttotal tok/s K=2\n1\t50\t80\n8\t300\t330\n"}) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/load_equilibrium.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -116,6 +118,89 @@ TEST_CASE("from the rate of a full batch on a server is overloaded, and nothing 
   CHECK(std::isnan(overloaded.decode_us));
 }
 
+TEST_CASE("clients that wait for their answers keep a batch of as many, and read one prompt a request") {
+  constexpr double prompt_us = 7000.0;
+  ServedLoad load = load_of(0.0, 64);
+  load.prompt_us = [](std::int64_t prompts) { return prompt_us * static_cast<double>(prompts); };
+  load.tokens = 100.0;
+  for (const std::int64_t clients : {1, 4, 16, 64, 200}) {
+    load.clients = clients;
+    const LoadEquilibrium found = load_equilibrium(load);
+    CAPTURE(clients);
+    const auto batch = static_cast<double>(std::min<std::int64_t>(clients, 64));
+    // c / (I T + c t_P): 1 / I of the batch ends at once with each, in the pass of its prompt.
+    const double request_us = 50.0 * iteration_us + batch * prompt_us;
+    const double own_us = prompt_us * (1.0 + (batch - 1.0) / 50.0);
+    constexpr double solved = 1e-7;  // of rare batches of prompts
+    CHECK(found.requests_per_s == Approx(1e6 * batch / request_us).epsilon(solved));
+    CHECK(found.batch == batch);
+    CHECK(found.iteration_us == Approx(request_us / 50.0).epsilon(solved));
+    CHECK(found.tpot_us == Approx((request_us - own_us) / 100.0).epsilon(solved));
+    CHECK(found.waiting == static_cast<double>(clients) - batch);
+    CHECK(found.ttft_us == Approx(own_us + found.waiting * request_us / batch).epsilon(solved));
+    CHECK(found.in_flight == static_cast<double>(clients));
+    CHECK(found.request_us == Approx(found.ttft_us + found.decode_us).epsilon(second_route));
+    CHECK(found.capacity_per_s == Approx(1e6 * 64.0 / (50.0 * iteration_us + 64.0 * prompt_us)).epsilon(solved));
+    CHECK(found.shares.prompts == Approx(batch * prompt_us / request_us).epsilon(solved));
+    CHECK_FALSE(found.overloaded);
+  }
+}
+
+namespace {
+
+/// Iterations of 1,000 us and 100 a sequence, 1 us for each token of a prompt; prompts of 3,000 tokens in passes of
+/// 2,048, of which each sequence takes 4.
+ServedLoad chunked_load(std::int64_t clients, double variation) {
+  return {.clients = clients,
+          .iterations = [](std::int64_t) { return 50.0; },
+          .tokens = 100.0,
+          .variation = variation,
+          .max_batch = 64,
+          .iteration =
+              [](std::int64_t batch, double prompt_tokens) {
+                return IterationParts{.verification = 900.0 + 100.0 * static_cast<double>(batch),
+                                      .prompts = prompt_tokens,
+                                      .engine = 100.0};
+              },
+          .chunked = {.tokens = 3000.0,
+                      .room = [](std::int64_t batch) { return 2048.0 - 4.0 * static_cast<double>(batch); }}};
+}
+
+}  // namespace
+
+TEST_CASE("a prompt in chunks takes the passes that it fills, and makes them longer") {
+  for (const double variation : {0.0, 1.0}) {
+    const LoadEquilibrium alone = load_equilibrium(chunked_load(1, variation));
+    // Two passes of a prompt without a sequence, 50 of the sequence.
+    CHECK(alone.ttft_us == Approx(2.0 * 1000.0 + 3000.0).epsilon(second_route));
+    CHECK(alone.decode_us == Approx(50.0 * 1100.0).epsilon(second_route));
+    CHECK(alone.batch == Approx(1.0).epsilon(second_route));
+    CHECK(alone.iteration_us == Approx((50.0 * 1100.0 + 5000.0) / 50.0).epsilon(second_route));
+    CHECK(alone.shares.prompts == Approx(3000.0 / 60'000.0).epsilon(second_route));
+    CHECK(alone.shares.engine == Approx(100.0 * 52.0 / 60'000.0).epsilon(second_route));
+  }
+  // Ten clients in step: 52 passes a cycle, of which 20 read one prompt beside nine sequences.
+  const LoadEquilibrium ten = load_equilibrium(chunked_load(10, 0.0));
+  const double cycle_us = 20.0 * 1900.0 + 32.0 * 2000.0 + 10.0 * 3000.0;
+  CHECK(ten.requests_per_s == Approx(1e6 * 10.0 / cycle_us).epsilon(second_route));
+  CHECK(ten.ttft_us == Approx(2.0 * 1900.0 + 3000.0).epsilon(second_route));
+}
+
+TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
+  for (const double variation : {0.0, 1.0}) {
+    const LoadEquilibrium full = load_equilibrium(chunked_load(64, variation));
+    // Each request needs 3,000 tokens of passes of 2,048 - 4 B: B = 50 / (3000 / (2048 - 4 B)).
+    const double batch = 50.0 * 2048.0 / (3000.0 + 50.0 * 4.0);
+    const double pass_us = 1000.0 + 100.0 * batch + 2048.0 - 4.0 * batch;
+    constexpr double nearly = 0.01;  // not quite every pass is full
+    CAPTURE(variation);
+    CHECK(full.batch == Approx(batch).epsilon(nearly));
+    CHECK(full.requests_per_s == Approx(1e6 * batch / 50.0 / pass_us).epsilon(nearly));
+    CHECK(full.in_flight == 64.0);
+    CHECK(full.request_us == Approx(full.ttft_us + full.decode_us).epsilon(second_route));
+  }
+}
+
 TEST_CASE("an equilibrium refuses what no server has") {
   const auto rejects = [](auto ServedLoad::*member, auto value) {
     ServedLoad wrong = load_of(10.0, 4);
@@ -125,6 +210,9 @@ TEST_CASE("an equilibrium refuses what no server has") {
   rejects(&ServedLoad::requests_per_s, 0.0);
   rejects(&ServedLoad::iterations, RequestIterations([](std::int64_t) { return std::nan(""); }));
   rejects(&ServedLoad::max_batch, std::int64_t{0});
+  rejects(&ServedLoad::clients, std::int64_t{-1});
+  rejects(&ServedLoad::tokens, 0.0);
+  rejects(&ServedLoad::variation, -0.1);
   rejects(&ServedLoad::iteration, verification([](std::int64_t) { return 0.0; }));
   rejects(&ServedLoad::prompt_us, PromptTime([](std::int64_t) { return -1.0; }));
 }
