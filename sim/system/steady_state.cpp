@@ -16,7 +16,9 @@ namespace {
 constexpr double nearly_same = 0.05;
 constexpr double certainly_other = 4.0;  // standard errors
 constexpr double clearly_other = 0.2;
-constexpr std::size_t enough_replicas = 4;
+constexpr std::size_t replicas_to_tell = 4;
+/// Measured requests over those served at once: of fewer, the ends of a window weigh in its throughput.
+constexpr double long_window = 16.0;
 
 /// A mean over time in the two halves of the windows, over all replicas.
 struct HalfMeans {
@@ -53,7 +55,7 @@ HalfMeans halves_of(const std::vector<Replica>& replicas, ServingQuantity quanti
   halves.second /= count;
   const double change = halves.second - halves.first;
   const double relative = std::abs(change) / std::max(halves.first, halves.second);
-  if (count < static_cast<double>(enough_replicas)) {
+  if (count < static_cast<double>(replicas_to_tell)) {
     halves.differ = relative > clearly_other;
   } else {
     const double error = std::sqrt(std::max(squares / count - change * change, 0.0) / (count - 1.0));
@@ -85,7 +87,8 @@ std::string unsteady(const Server& server, const ServingTally& tally) {
         warmup, served, std::llround(std::ceil(4.0 * served)));
   }
   const HalfMeans there = halves_of(tally.replicas, in_system_ns);
-  const HalfMeans emitted = halves_of(tally.replicas, window_tokens);
+  const bool is_long = static_cast<double>(measured) >= long_window * served;
+  const HalfMeans emitted = is_long ? halves_of(tally.replicas, window_tokens) : HalfMeans{};
   if (!there.differ && !emitted.differ) return {};
   constexpr double ns_per_s = 1e9;
   const std::string what =

@@ -26,7 +26,7 @@ constexpr std::int64_t served_gamma = 3;
 std::string certain_server(const std::string& more, const std::string& times) {
   return "[fixed]\nfidelity = \"system\"\nalpha = 1.0\nmax_batch = 4\narrivals = \"closed\"\n"
          "\"arrivals.clients\" = 4\n" +
-         more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 4\nseed = 1\n";
+         more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 0\nseed = 1\n";
 }
 
 // Nothing beside the passes: what engines take there has a test of its own (surface_cost_test.cpp).
