@@ -371,8 +371,9 @@ std::string legal_values(const Parameter& parameter) {
     default:
       return parameter.range.maximum >= std::numeric_limits<double>::max()
                  ? fmt::format("from {}", number_text(parameter.range.minimum))
-                 : fmt::format("{}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
-                               number_text(parameter.range.minimum), number_text(parameter.range.maximum));
+                 : fmt::format("{}{}, {}{}", parameter.range.excludes_minimum ? "(" : "[",
+                               number_text(parameter.range.minimum), number_text(parameter.range.maximum),
+                               parameter.range.excludes_maximum ? ")" : "]");
   }
 }
 

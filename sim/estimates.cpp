@@ -103,6 +103,7 @@ struct ServedMoments {
 };
 
 /// Fewer say too little of their spread.
+constexpr std::int64_t enough_replicas = 8;
 constexpr std::int64_t min_batches = 4;
 
 /// scale * numerator / denominator.
@@ -113,7 +114,8 @@ Estimate serving_ratio(const ServedMoments& served, ServingQuantity numerator, S
   top[numerator] = scale;
   bottom[denominator] = 1.0;
   Estimate estimate = ratio_estimate(served.replicas, top, bottom);
-  if (served.batches.count() < min_batches) return estimate;
+  const bool known = served.replicas.count() >= enough_replicas && estimate.standard_error > 0.0;
+  if (known || served.batches.count() < min_batches) return estimate;
   // fmax ignores the NaN of a single replica.
   estimate.standard_error =
       std::fmax(estimate.standard_error, ratio_estimate(served.batches, top, bottom).standard_error);

@@ -42,8 +42,8 @@ struct Acceptance {
 /// Sample variance with its standard error sqrt((m4 - m2^2) / n); NaN unless iterations are `independent`.
 [[nodiscard]] Estimate tokens_variance_estimate(const Tally& tally, bool independent);
 
-// ---- Estimates from a tally of serving. Standard errors come from the spread of the replicas, or from that of the
-// batches of their windows (batch means) where it is larger: replicas that are in step say too little.
+// ---- Estimates from a tally of serving. Standard errors come from the spread of the replicas. Where these are fewer
+// than eight, or do not differ at all, that of the batches of their windows (batch means) counts if it is larger.
 
 /// The quantities of a server; the others are unknown. Quantiles of durations are those of the pooled requests, within
 /// DurationHistogram::resolution; their standard error is that of the mean of the replicas' own quantiles. Standard

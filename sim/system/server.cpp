@@ -785,7 +785,8 @@ SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan pla
   const bool any_warmup = plan.warmup_requests == as_load_needs;
   if (!any_requests && !any_replicas && !any_warmup) return plan;
   constexpr std::uint64_t least_requests = 2000;
-  constexpr std::uint64_t least_share = 16;  // of a replica
+  constexpr std::uint64_t least_share = 8;  // of a replica
+  constexpr std::uint64_t least_warmup = 16;
   constexpr std::uint64_t turnovers = 4;
   constexpr std::uint64_t least_replicas = 8;
   constexpr std::uint64_t most_replicas = 32;
@@ -797,7 +798,7 @@ SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan pla
     plan.replicas = std::min(std::clamp(plan.requests / share, least_replicas, most_replicas), plan.requests);
   }
   if (any_requests) plan.requests = std::max(least_requests, share * plan.replicas);
-  if (any_warmup) plan.warmup_requests = least_share + turnovers * served;
+  if (any_warmup) plan.warmup_requests = least_warmup + turnovers * served;
   return plan;
 }
 

@@ -16,7 +16,12 @@ namespace {
 constexpr double nearly_same = 0.05;
 constexpr double certainly_other = 4.0;  // standard errors
 constexpr double clearly_other = 0.2;
-constexpr std::size_t enough_replicas = 4;
+constexpr std::size_t replicas_to_tell = 4;
+/// Measured requests, also over those served at once: of fewer, the ends of a window weigh in its means.
+constexpr double long_window = 16.0;
+constexpr std::int64_t long_window_requests = 64;
+/// Growth of a queue that no end of a window explains.
+constexpr double growing = 1.0 + clearly_other;
 
 /// A mean over time in the two halves of the windows, over all replicas.
 struct HalfMeans {
@@ -53,7 +58,7 @@ HalfMeans halves_of(const std::vector<Replica>& replicas, ServingQuantity quanti
   halves.second /= count;
   const double change = halves.second - halves.first;
   const double relative = std::abs(change) / std::max(halves.first, halves.second);
-  if (count < static_cast<double>(enough_replicas)) {
+  if (count < static_cast<double>(replicas_to_tell)) {
     halves.differ = relative > clearly_other;
   } else {
     const double error = std::sqrt(std::max(squares / count - change * change, 0.0) / (count - 1.0));
@@ -84,19 +89,21 @@ std::string unsteady(const Server& server, const ServingTally& tally) {
         "steady state - set warmup_requests to {} or more, or leave it out",
         warmup, served, std::llround(std::ceil(4.0 * served)));
   }
+  const bool is_long = measured >= long_window_requests && static_cast<double>(measured) >= long_window * served;
   const HalfMeans there = halves_of(tally.replicas, in_system_ns);
   const HalfMeans emitted = halves_of(tally.replicas, window_tokens);
-  if (!there.differ && !emitted.differ) return {};
+  const bool others_are_there = there.differ && (is_long || there.second > growing * there.first);
+  if (!others_are_there && !(is_long && emitted.differ)) return {};
   constexpr double ns_per_s = 1e9;
   const std::string what =
-      there.differ ? fmt::format(
-                         "{:.3g} requests are there in the first half of the measured ones and {:.3g} in the "
-                         "second",
-                         there.first, there.second)
-                   : fmt::format(
-                         "{:.4g} tokens/s come in the first half of the measured requests and {:.4g} in the "
-                         "second",
-                         emitted.first * ns_per_s, emitted.second * ns_per_s);
+      others_are_there ? fmt::format(
+                             "{:.3g} requests are there in the first half of the measured ones and {:.3g} in the "
+                             "second",
+                             there.first, there.second)
+                       : fmt::format(
+                             "{:.4g} tokens/s come in the first half of the measured requests and {:.4g} in the "
+                             "second",
+                             emitted.first * ns_per_s, emitted.second * ns_per_s);
   const std::string_view instead = server.arrivals.kind == ArrivalKind::closed || recorded || there.second < there.first
                                        ? ""
                                        : ", or the rate to one that the server keeps up with";

@@ -10,8 +10,9 @@ namespace foredraft::sim {
 
 /// Why the measured requests of a server were not those of a steady state, and how many it takes, in one sentence;
 /// empty if nothing speaks against it. The warm-up of a continuous batch must have twice the requests that are served
-/// at once, and between the two halves of the windows neither throughput nor requests in the system may differ: by more
-/// than 5 % and four standard errors over the replicas, or by more than 20 % where there are too few replicas to tell.
+/// at once. Between the two halves of the windows neither requests in the system nor throughput may differ: by more
+/// than 5 % and four standard errors over the replicas, or by more than 20 % where there are too few to tell. Of short
+/// windows only a queue that grows by more than 20 % counts.
 [[nodiscard]] std::string unsteady(const Server& server, const ServingTally& tally);
 
 }  // namespace foredraft::sim

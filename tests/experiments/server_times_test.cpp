@@ -26,7 +26,7 @@ constexpr std::int64_t served_gamma = 3;
 std::string certain_server(const std::string& more, const std::string& times) {
   return "[fixed]\nfidelity = \"system\"\nalpha = 1.0\nmax_batch = 4\narrivals = \"closed\"\n"
          "\"arrivals.clients\" = 4\n" +
-         more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 4\nseed = 1\n";
+         more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 0\nseed = 1\n";
 }
 
 // Nothing beside the passes: what engines take there has a test of its own (surface_cost_test.cpp).
@@ -92,14 +92,14 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
   // A prompt of 100 tokens yields the first token; two iterations of four tokens follow.
   const std::string nine = "gamma = 3\noutput_tokens = 9\nprompt_tokens = 100\n";
   const auto two_iterations_us = [&](const latency::PairSurface& times, auto&& drafting_us) {
-    double us = times.target_pass(100, served_batch, 0).time_us;
+    double us = times.target_pass(100, served_batch, 0, true).time_us;
     for (const std::int64_t context : {101, 105}) {
       us += times.target_pass(served_gamma + 1, served_batch, context).time_us + drafting_us(context);
     }
     return us;
   };
   const double autoregressive_us =
-      pair.drafter_pass(100, served_batch, 0).time_us + two_iterations_us(pair, [&](std::int64_t context) {
+      pair.drafter_pass(100, served_batch, 0, true).time_us + two_iterations_us(pair, [&](std::int64_t context) {
         return served_gamma * pair.drafting(1, served_batch, context + 1).time_us;
       });
   CHECK(latency_us(certain_server(nine, one_by_one)) == Approx(autoregressive_us).epsilon(rounding));

@@ -97,9 +97,9 @@ TEST_CASE("a server takes an engine, lengths by mean and percentile, cached pref
 TEST_CASE("recorded arrivals need a file, and no lengths") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals = \"recorded\"\n";
   CHECK_THAT(problem_of_server(rest), Catch::Contains("fixed.arrivals.file: missing"));
-  CHECK_THAT(problem_of_server(rest + "arrivals.file = \"r.csv\"\noutput_tokens = 9\n"),
+  CHECK_THAT(problem_of_server(rest + "\"arrivals.file\" = \"r.csv\"\noutput_tokens = 9\n"),
              Catch::Contains("fixed.output_tokens: not used"));
-  CHECK(problem_of_server(rest + "arrivals.file = \"r.csv\"\n").empty());
+  CHECK(problem_of_server(rest + "\"arrivals.file\" = \"r.csv\"\n").empty());
 }
 
 TEST_CASE("sweeps without a server have none of its columns and inputs") {

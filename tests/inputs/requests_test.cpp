@@ -76,14 +76,14 @@ TEST_CASE("a damaged recording is refused with the line of every mistake") {
                             "invalid arrival_s=nan\nr:7: prompt_tokens: invalid prompt_tokens=1.5\nr:7: arrival_s: "
                             "invalid arrival_s="));
   CHECK_THROWS_MATCHES(parse("prompt,arrival\n1,2\n"), InputError, Says("r:1: output_tokens: missing"));
-  CHECK_THROWS_MATCHES(parse("prompt,input_length,output,arrival\n1,1,2,3\n"), InputError,
+  CHECK_THROWS_MATCHES(parse("prompt_tokens,input_length,output,arrival\n1,1,2,3\n"), InputError,
                        Says("r:1: input_length: given twice"));
   CHECK_THROWS_MATCHES(parse("a;b\n1;2\n"), InputError, Says("r:1: no requests"));
   CHECK_THROWS_MATCHES(parse("{\"prompt\": 1, \"output\": null, \"arrival\": 0}\n{\"prompt\": [1], \"output\": 1}\n"),
                        InputError,
                        Says("r:1: output_tokens: invalid output_tokens=\nr:2: prompt_tokens: invalid prompt_tokens=\n"
                             "r:2: arrival_s: missing"));
-  CHECK_THROWS_MATCHES(parse("{\"prompt\": 1, \"isl\": 1, \"output\": 1, \"arrival\": 0}\n"), InputError,
+  CHECK_THROWS_MATCHES(parse("{\"prompt_len\": 1, \"isl\": 1, \"output\": 1, \"arrival\": 0}\n"), InputError,
                        Says("r:1: isl: given twice"));
   CHECK_THROWS_AS(parse("{\"prompt\": 1"), InputError);
   CHECK_THROWS_AS(parse("{\"prompt\": 1, \"output\": 1, \"arrival\": 0}\nprompt,output,arrival\n"), InputError);
