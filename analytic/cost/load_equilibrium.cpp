@@ -278,9 +278,10 @@ class PoissonStages {
   explicit PoissonStages(const ServedLoad& load)
       : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us), batches_{0, load.max_batch} {
     for (const std::int64_t last : load.jumps) batches_.insert(batches_.end(), {last, last + 1});
-    // 1, 2, 3, 4, 6, 8, 12, ...
+    // 1, 2, 4, 8, ... and 3, 6, 12, ...: each costs the times of many chunks.
     for (std::int64_t power = 1; power <= load.max_batch; power *= 2) {
-      batches_.insert(batches_.end(), {power, power + power / 2});
+      batches_.push_back(power);
+      if (!reads_in_chunks(load)) batches_.push_back(power + power / 2);
     }
     std::ranges::sort(batches_);
     std::erase_if(batches_, [&](std::int64_t batch) { return batch < 0 || batch > load.max_batch; });
