@@ -1,172 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/load_prediction.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
+#include <utility>
 
 #include "analytic/answer/answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "answers/load_budget.hpp"
+#include "answers/load_server.hpp"
 #include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
-#include "latency/surfaces/pair_surface.hpp"
-#include "scenario/cost.hpp"
-#include "scenario/drafters.hpp"
-#include "scenario/family.hpp"
-#include "scenario/processes.hpp"
-#include "scenario/server.hpp"
+#include "foredraft/simulate.hpp"
+#include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
+#include "sim/simulator.hpp"
 #include "sim/tally.hpp"
 
 namespace foredraft::answers {
 namespace {
 
-/// Of a simulation at one rate. Every one reads the same random numbers, so that answers at two rates differ by the
-/// rates and not by the draws. 2,000 requests: 20 of them are slower than the 99th percentile.
+/// Of a simulation under one load. Every one reads the same random numbers, so that answers under two loads differ by
+/// the loads and not by the draws. 2,000 requests: 20 of them are slower than the 99th percentile.
 constexpr std::uint64_t load_seed = 1;
 constexpr std::uint64_t load_replicas = 4;
 constexpr std::uint64_t load_requests = 2000;
+/// Where loads are only compared with an objective, far from the one that just meets it.
+constexpr std::uint64_t search_requests = 500;
 constexpr std::uint64_t min_warmup = 64;
 /// Requests that are answered before the measured ones, over those that are in flight at once.
 constexpr double warmup_turnovers = 4.0;
 
-/// The largest rate is found to one part of 2^halvings of what a full batch keeps up with.
+/// The largest load is found to one part of 2^halvings of what a full batch keeps up with.
 constexpr int halvings = 7;
+/// The last of them, with as many requests as the answer.
+constexpr int exact_halvings = 3;
 
-constexpr std::string_view no_prompts =
-    "add --prompt-device D, a data sheet for the prompts (foredraft list devices), or take --device in place of this "
-    "profile";
+/// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
+/// over a decode step, and passes over prompts (docs/load.md).
+constexpr Interval loaded_verification{0.80, 1.35};
+constexpr Interval prompt_passes{0.80, 1.25};
 
-/// How far verifications and what an iteration takes beside its passes may be off.
-struct TimesError {
-  double verification = 1.0;  ///< so many times what is predicted
-  std::optional<double> iteration_us = {};
-};
+/// Ties within this go to the smaller gamma.
+constexpr double near_best = 0.005;
 
-/// The servers of a question: one scenario a draft length.
-class Servers {
- public:
-  Servers(const LoadQuestion& question, const ProfileQuestion& pair, const latency::Profile& profile,
-          const TimesError& error = {})
-      : question_(question), pair_(pair), memory_(limit_of(question, pair, profile)) {
-    latency::TimedPair models = timed_pair_of(pair, profile);
-    auto& attainable = models.sheet.attainable;
-    if (attainable && error.iteration_us) attainable->iteration_us.value = *error.iteration_us;
-    models.prompts = question.prompts;
-    models.verification = error.verification;
-    cost_.source = question.source;
-    cost_.times = latency::surface_times(profile, question.source, models, drafter());
+/// Arrivals for the closed form: those of a recording are taken as Poisson of its mean rate.
+Arrivals mean_arrivals(const LoadQuestion& question) {
+  if (question.arrivals.kind != ArrivalKind::recorded) return question.arrivals;
+  const auto& requests = question.recorded->requests;
+  const double seconds = requests.back().arrival_s - requests.front().arrival_s;
+  if (!(seconds > 0.0)) {
+    throw DomainError("the recorded requests arrive all at once (a load needs times that differ)");
   }
-
-  [[nodiscard]] Scenario scenario(std::int64_t gamma, std::int64_t max_batch, double requests_per_s) const {
-    const Convention convention = convention_at(gamma);
-    Server server{.acceptance = analytic::served_acceptance(acceptance_of(pair_), gamma, convention),
-                  .max_batch = max_batch,
-                  .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = requests_per_s},
-                  .prompt = {.tokens = static_cast<double>(question_.prompt_tokens)},
-                  .output = {.tokens = static_cast<double>(question_.output_tokens)},
-                  .overhead_us = pair_.overhead_us};
-    return {
-        .fidelity = std::move(server), .gamma = gamma, .convention = convention, .drafter = drafter(), .cost = cost_};
-  }
-
-  /// The largest batch at a draft length, and why.
-  void limit_batch(AtRate& at) const {
-    at.max_batch = question_.max_batch;
-    const std::int64_t tokens = std::max<std::int64_t>(1, max_tokens(at.gamma, convention_at(at.gamma)));
-    if (memory_ && !pair_.ignore_memory) {
-      latency::MemoryLimit limit = *memory_;
-      if (at.gamma == 0) limit.models.draft.reset();
-      const std::int64_t fitting = limit.max_batch(tokens, longest());
-      if (fitting < at.max_batch) {
-        at.max_batch = fitting;
-        at.limit = BatchLimit::memory;
-      }
-    }
-    if (at.max_batch == 0 || is_timed(at.gamma, at.max_batch)) return;
-    // What steps time at a batch they time at smaller ones.
-    std::int64_t timed = 0;
-    for (std::int64_t beyond = at.max_batch; beyond - timed > 1;) {
-      const std::int64_t batch = timed + (beyond - timed) / 2;
-      (is_timed(at.gamma, batch) ? timed : beyond) = batch;
-    }
-    if (timed == 0) ask(at.gamma, 1);  // says what is missing
-    at.max_batch = timed;
-    at.limit = BatchLimit::times;
-  }
-
-  /// Throws DomainError where no pass over a prompt is timed.
-  void check_prompts() const {
-    const StepShape pass{.batch = 1, .tokens = question_.prompt_tokens, .context = 0.0, .prompt = true};
-    try {
-      static_cast<void>(cost_.times->target_us(pass, Convention::bonus));
-      static_cast<void>(cost_.times->drafter_us(pass));
-    } catch (const DomainError& error) {
-      throw DomainError(fmt::format("the pass over a prompt of {} tokens is not timed ({}) - {}",
-                                    question_.prompt_tokens, error.what(), no_prompts));
-    }
-  }
-
- private:
-  static std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const ProfileQuestion& pair,
-                                                      const latency::Profile& profile) {
-    const auto limit_on = [&pair](const latency::Profile& device) {
-      return latency::memory_limit(device, timed_pair_of(pair, device), pair.drafting, pair.memory_utilization);
-    };
-    if (auto limit = limit_on(profile)) return limit;
-    // A table of steps has neither shapes nor memory; the device of its prompts does.
-    return question.prompts ? limit_on(question.prompts->profile) : std::nullopt;
-  }
-
-  [[nodiscard]] Drafter drafter() const {
-    return scenario::find_entry(scenario::drafters(), latency::drafter_word(pair_.drafting))->value;
-  }
-  /// Autoregressive decoding has no convention of its own.
-  [[nodiscard]] Convention convention_at(std::int64_t gamma) const {
-    return gamma == 0 ? Convention::bonus : pair_.convention;
-  }
-  [[nodiscard]] std::int64_t longest() const { return question_.prompt_tokens + question_.output_tokens; }
-
-  void ask(std::int64_t gamma, std::int64_t batch) const {
-    const std::int64_t tokens = max_tokens(gamma, convention_at(gamma));
-    for (const std::int64_t context : {question_.prompt_tokens, longest()}) {
-      const auto held = static_cast<double>(context);
-      static_cast<void>(
-          cost_.times->target_us({.batch = batch, .tokens = tokens, .context = held}, convention_at(gamma)));
-      if (gamma == 0) continue;
-      const bool one_by_one = pair_.drafting == latency::Role::autoregressive_drafting;
-      static_cast<void>(cost_.times->drafter_us({.batch = batch, .tokens = one_by_one ? 1 : gamma, .context = held}));
-    }
-  }
-  [[nodiscard]] bool is_timed(std::int64_t gamma, std::int64_t batch) const {
-    try {
-      ask(gamma, batch);
-    } catch (const DomainError&) {
-      return false;
-    }
-    return true;
-  }
-
-  const LoadQuestion& question_;
-  const ProfileQuestion& pair_;
-  std::optional<latency::MemoryLimit> memory_;
-  Measured cost_;
-};
-
-/// Several times the requests in flight by closed form, so that nothing is left of the empty server at the start.
-std::uint64_t warmup_of(const analytic::LoadEquilibrium& equilibrium, std::int64_t max_batch) {
-  const double in_flight = std::min(equilibrium.decoding + equilibrium.waiting, static_cast<double>(max_batch));
-  return min_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * in_flight));
+  return {.kind = ArrivalKind::poisson, .rate_per_s = static_cast<double>(requests.size() - 1) / seconds};
 }
 
-Estimates served_at(const Scenario& scenario, const analytic::LoadEquilibrium& equilibrium, StopToken stop) {
-  const auto& server = std::get<Server>(scenario.fidelity);
-  const SimulationPlan plan{.seed = load_seed,
-                            .requests = load_requests,
-                            .replicas = load_replicas,
-                            .warmup_requests = warmup_of(equilibrium, server.max_batch)};
+/// Several times the requests in flight by closed form, so that nothing is left of the empty server at the start.
+std::uint64_t warmup_of(const analytic::LoadEquilibrium& equilibrium) {
+  return min_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * equilibrium.in_flight));
+}
+
+Estimates served_at(const Scenario& scenario, const analytic::LoadEquilibrium& equilibrium, std::uint64_t requests,
+                    StopToken stop) {
+  const SimulationPlan plan{
+      .seed = load_seed, .requests = requests, .replicas = load_replicas, .warmup_requests = warmup_of(equilibrium)};
   const auto simulator = sim::make_simulator(scenario, plan, stop);
   const sim::Tally tally = sim::run(*simulator, {.seed = load_seed, .point = 0, .stop = stop}, 0);
   sim::check_conservation(tally);
@@ -178,127 +78,322 @@ bool meets(const Objective& objective, const Estimates& served) {
          (!objective.tpot_ms || served.tpot_p99_ms.mean <= *objective.tpot_ms);
 }
 
-/// The largest rate that meets the objective, in requests a second; 0: none does.
-double rate_within(const Objective& objective, const Servers& servers, const AtRate& at, StopToken stop) {
-  const double capacity = at.equilibrium.capacity_per_s;
-  double met = 0.0;
-  double missed = capacity;
-  for (int i = 0; i < halvings; ++i) {
-    const double rate = 0.5 * (met + missed);
-    const Scenario scenario = servers.scenario(at.gamma, at.max_batch, rate);
-    const bool kept = meets(objective, served_at(scenario, analytic::load_answer(scenario, stop), stop));
-    (kept ? met : missed) = rate;
-  }
-  return met;
-}
+/// One question at one profile: its servers, and what their errors leave open.
+class AskedLoad {
+ public:
+  AskedLoad(const LoadPrediction& prediction, const LoadServers& servers, std::vector<LoadServers> others,
+            StopToken stop)
+      : prediction_(prediction),
+        question_(prediction.question),
+        servers_(servers),
+        others_(std::move(others)),
+        stop_(stop),
+        arrivals_(mean_arrivals(question_)) {}
 
-AtRate at_rate(const LoadQuestion& question, const Servers& servers, std::int64_t gamma, std::int64_t gpus,
-               StopToken stop) {
-  AtRate at{.gamma = gamma};
-  servers.limit_batch(at);
-  if (at.max_batch == 0) return at;
-  const Scenario scenario = servers.scenario(gamma, at.max_batch, question.requests_per_s);
-  at.equilibrium = analytic::load_answer(scenario, stop);
-  if (!at.equilibrium.overloaded) at.served = served_at(scenario, at.equilibrium, stop);
-  double rate = at.equilibrium.capacity_per_s;
-  if (question.objective.any()) {
-    at.meets_objective = at.served && meets(question.objective, *at.served);
-    rate = rate_within(question.objective, servers, at, stop);
+  /// `plain`: autoregressive decoding of the same load; null for itself.
+  [[nodiscard]] AtLoad answer(AtLoad at, const AtLoad* plain) const {
+    servers_.limit_batch(at);
+    if (at.max_batch == 0) return at;
+    at.equilibrium = analytic::load_answer(servers_.scenario(at, arrivals_), stop_);
+    at.beyond_graphs = servers_.beyond_graphs(at);
+    at.memory_bytes = servers_.memory_bytes(at);
+    if (plain != nullptr && plain->answers() && at.answers()) {
+      at.speedup = speedup_of(plain->equilibrium, at.equilibrium);
+      add_intervals(*plain, at);
+    }
+    double rate = at.equilibrium.capacity_per_s;
+    if (question_.percentiles && at.answers()) {
+      at.served = served(at, question_.arrivals, load_requests);
+    }
+    if (question_.objective.any() && question_.percentiles) {
+      at.meets_objective = at.served && meets(question_.objective, *at.served);
+      rate = rate_within_objective(at);
+    }
+    const auto gpus = static_cast<double>(prediction_.gpus);
+    at.requests_per_s_per_gpu = rate / gpus;
+    if (question_.gpu_hour_price && at.answers()) {
+      at.cost_per_million = analytic::price_per_million_tokens(
+          *question_.gpu_hour_price, at.equilibrium.requests_per_s * question_.output.tokens / gpus);
+    }
+    return at;
   }
-  at.requests_per_s_per_gpu = rate / static_cast<double>(gpus);
-  if (question.gpu_hour_price && rate > 0.0) {
-    at.cost_per_million = analytic::price_per_million_tokens(
-        *question.gpu_hour_price, at.requests_per_s_per_gpu * static_cast<double>(question.output_tokens));
-  }
-  return at;
-}
 
-std::optional<LoadSpeedup> speedup_of(const std::optional<Estimates>& plain, const std::optional<Estimates>& served) {
-  if (!plain || !served) return std::nullopt;
-  return LoadSpeedup{.request = plain->latency_ms.mean / served->latency_ms.mean,
-                     .decode = plain->tpot_ms.mean / served->tpot_ms.mean};
-}
-
-/// The ends of what the error of the times leaves open at a draft length, the faster one first; nothing: not known.
-std::optional<std::array<TimesError, 2>> errors_of(const ProfilePrediction& decoding, std::int64_t gamma) {
-  if (const auto& attainable = decoding.attainable) {
-    const Interval& growth = decoding.cells.front().at(gamma).verification_range;
-    const latency::Range& between = attainable->iteration_us;
-    return std::array{TimesError{growth.low, between.low}, TimesError{growth.high, between.high}};
+ private:
+  static LoadSpeedup speedup_of(const analytic::LoadEquilibrium& plain, const analytic::LoadEquilibrium& at) {
+    return {.request = plain.request_us / at.request_us, .decode = plain.tpot_us / at.tpot_us};
   }
-  const auto spread = decoding.cells.front().at(gamma).spread;
-  if (!spread) return std::nullopt;
-  return std::array{TimesError{1.0 / (1.0 + *spread), {}}, TimesError{1.0 + *spread, {}}};
-}
 
-/// The same server with its times at the ends of their error.
-void add_intervals(const LoadPrediction& prediction, const ProfileQuestion& pair, const latency::Profile& profile,
-                   AtRate& at, StopToken stop) {
-  const auto errors = errors_of(prediction.decoding, at.gamma);
-  if (!at.speedup || !errors) return;
-  std::array<LoadSpeedup, 2> ends{};
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    const Servers servers(prediction.question, pair, profile, errors->at(i));
-    const Scenario scenario = servers.scenario(at.gamma, at.max_batch, prediction.question.requests_per_s);
-    const analytic::LoadEquilibrium equilibrium = analytic::load_answer(scenario, stop);
-    if (equilibrium.overloaded) continue;
-    ends.at(i) = speedup_of(prediction.plain().served, served_at(scenario, equilibrium, stop)).value();
+  [[nodiscard]] Estimates served(const AtLoad& at, const Arrivals& arrivals, std::uint64_t requests) const {
+    return served_at(servers_.scenario(at, arrivals), at.equilibrium, requests, stop_);
   }
-  at.request_interval = {ends[1].request, ends[0].request};
-  at.decode_interval = {ends[1].decode, ends[0].decode};
-}
+
+  /// The speedup with other servers or times; nothing where speculation, or both, are overloaded.
+  [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
+                                                        const AtLoad& at, const TimesError& error) const {
+    const auto decoding = analytic::load_answer(servers.scenario(plain, arrivals_, error), stop_);
+    const auto drafting = analytic::load_answer(servers.scenario(at, arrivals_, error), stop_);
+    if (decoding.overloaded || drafting.overloaded) return std::nullopt;
+    return speedup_of(decoding, drafting);
+  }
+
+  /// Of the engine, and where none is named of all that are common: from the lowest to the highest end.
+  void add_intervals(const AtLoad& plain, AtLoad& at) const {
+    const std::vector<std::array<TimesError, 2>> errors = errors_of(at);
+    if (errors.empty()) return;
+    std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
+    for (const LoadServers& other : others_) {
+      const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
+      if (!one || !all) continue;
+      all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
+      all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
+    }
+    if (!all) return;
+    at.request_interval = all->request;
+    at.decode_interval = all->decode;
+  }
+
+  struct LoadIntervals {
+    Interval request, decode;
+  };
+
+  /// What squares of changes of a logarithm add up to.
+  struct Squares {
+    double low = 0.0, high = 0.0;
+    void add(double central, double one, double other) {
+      const double down = std::log(std::min({central, one, other}) / central);
+      const double up = std::log(std::max({central, one, other}) / central);
+      low += down * down;
+      high += up * up;
+    }
+    [[nodiscard]] Interval around(double central) const {
+      return {central * std::exp(-std::sqrt(low)), central * std::exp(std::sqrt(high))};
+    }
+  };
+
+  /// Each error is moved to both ends of its range while the others stay. They are independent, so that their effects
+  /// on the logarithm of a speedup add up as squares. Nothing where these servers are overloaded.
+  [[nodiscard]] std::optional<LoadIntervals> intervals_of(const LoadServers& servers, const AtLoad& plain,
+                                                          const AtLoad& at,
+                                                          const std::vector<std::array<TimesError, 2>>& errors) const {
+    const std::optional<LoadSpeedup> central = speedup_with(servers, plain, at, {});
+    if (!central) return std::nullopt;
+    Squares request;
+    Squares decode;
+    bool overloads = false;
+    for (const auto& ends : errors) {
+      const auto fast = speedup_with(servers, plain, at, ends[0]);
+      const auto slow = speedup_with(servers, plain, at, ends[1]);
+      overloads = overloads || !fast || !slow;
+      request.add(central->request, fast.value_or(*central).request, slow.value_or(*central).request);
+      decode.add(central->decode, fast.value_or(*central).decode, slow.value_or(*central).decode);
+    }
+    LoadIntervals intervals{request.around(central->request), decode.around(central->decode)};
+    if (overloads) intervals.request.low = intervals.decode.low = 0.0;
+    return intervals;
+  }
+
+  /// The ends of each error of the times; empty: not known. What all passes have in common cancels in a speedup.
+  [[nodiscard]] std::vector<std::array<TimesError, 2>> errors_of(const AtLoad& at) const {
+    std::vector<std::array<TimesError, 2>> errors;
+    const AtDraftLength& length = prediction_.decoding.cells.front().at(at.gamma);
+    const auto add = [&errors](double TimesError::*factor, double low, double high) {
+      TimesError fast;
+      TimesError slow;
+      fast.*factor = low;
+      slow.*factor = high;
+      errors.push_back({fast, slow});
+    };
+    if (const auto& attainable = prediction_.decoding.attainable) {
+      add(&TimesError::verification, std::min(length.verification_range.low, loaded_verification.low),
+          std::max(length.verification_range.high, loaded_verification.high));
+      errors.push_back({TimesError{.iteration_us = attainable->iteration_us.low},
+                        TimesError{.iteration_us = attainable->iteration_us.high}});
+    } else if (length.spread) {
+      add(&TimesError::verification, 1.0 / (1.0 + *length.spread), 1.0 + *length.spread);
+    } else {
+      return errors;
+    }
+    add(&TimesError::prompts, prompt_passes.low, prompt_passes.high);
+    using latency::EngineEnd;
+    errors.push_back({TimesError{.host = EngineEnd::fast}, TimesError{.host = EngineEnd::slow}});
+    errors.push_back({TimesError{.draft_host = EngineEnd::fast}, TimesError{.draft_host = EngineEnd::slow}});
+    return errors;
+  }
+
+  /// Requests a second under the largest load, in clients or in rate, that meets the objective; 0: none does.
+  [[nodiscard]] double rate_within_objective(const AtLoad& at) const {
+    double met = 0.0;
+    const auto keeps = [&](const Arrivals& arrivals, int step) {
+      AtLoad asked = at;
+      asked.equilibrium = analytic::load_answer(servers_.scenario(at, arrivals), stop_);
+      if (asked.equilibrium.overloaded) return false;
+      const bool exact = step >= halvings - exact_halvings;
+      const Estimates estimates = served(asked, arrivals, exact ? load_requests : search_requests);
+      if (!meets(question_.objective, estimates)) return false;
+      met = asked.equilibrium.requests_per_s;
+      return true;
+    };
+    if (arrivals_.kind == ArrivalKind::closed) {
+      std::int64_t kept = 0;
+      std::int64_t missed = at.max_batch + 1;
+      for (int step = 0; missed - kept > 1; ++step) {
+        const std::int64_t clients = kept + (missed - kept) / 2;
+        (keeps({.kind = ArrivalKind::closed, .clients = clients}, step) ? kept : missed) = clients;
+      }
+      return met;
+    }
+    double kept = 0.0;
+    double missed = at.equilibrium.capacity_per_s;
+    for (int step = 0; step < halvings; ++step) {
+      const double rate = 0.5 * (kept + missed);
+      (keeps({.kind = ArrivalKind::poisson, .rate_per_s = rate}, step) ? kept : missed) = rate;
+    }
+    return met;
+  }
+
+  const LoadPrediction& prediction_;
+  const LoadQuestion& question_;
+  const LoadServers& servers_;
+  std::vector<LoadServers> others_;
+  StopToken stop_;
+  Arrivals arrivals_;
+};
 
 void choose_best(LoadPrediction& prediction) {
-  const auto request_ms = [](const AtRate& at) { return at.served->latency_ms.mean; };
-  const AtRate* fastest = nullptr;
-  const AtRate* fullest = nullptr;
-  for (const AtRate& at : prediction.lengths) {
-    if (at.answers() && (fastest == nullptr || request_ms(at) < request_ms(*fastest))) fastest = &at;
+  std::vector<double> speeds;
+  std::vector<std::int64_t> answering;
+  const AtLoad* fullest = nullptr;
+  for (const AtLoad& at : prediction.lengths) {
+    if (at.answers()) {
+      speeds.push_back(1.0 / at.equilibrium.request_us);
+      answering.push_back(at.gamma);
+    }
     const double rate = at.requests_per_s_per_gpu;
-    if (rate > 0.0 && (fullest == nullptr || rate > fullest->requests_per_s_per_gpu)) fullest = &at;
+    if (rate > 0.0 && (fullest == nullptr || rate > (1.0 + near_best) * fullest->requests_per_s_per_gpu)) fullest = &at;
   }
-  if (fastest != nullptr) prediction.best_latency = fastest->gamma;
+  if (!speeds.empty()) prediction.best_latency = answering[analytic::first_near_best(speeds, near_best)];
   if (fullest != nullptr) prediction.best_throughput = fullest->gamma;
+}
+
+std::int64_t gpus_of(const ProfileQuestion& pair, const latency::Profile& profile) {
+  std::int64_t gpus = std::max(devices_of(pair.target_deployment), devices_of(pair.draft_deployment));
+  for (const latency::ModelDeployment& one : profile.deployments) gpus = std::max(gpus, one.tensor_parallel);
+  return gpus;
+}
+
+/// The question with what the prediction of its times found out: the longest draft that is timed.
+LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& profile) {
+  check_at_least("prompt_tokens", static_cast<std::int64_t>(question.prompt.tokens), 1);
+  check_at_least("output_tokens", static_cast<std::int64_t>(question.output.tokens), 2);
+  LoadQuestion asked = question;
+  asked.pair.batches = {1};
+  asked.pair.contexts = {static_cast<std::int64_t>(std::llround(question.prompt.tokens))};
+  ProfilePrediction decoding = predict(asked.pair, profile);
+  asked.pair = decoding.question;
+  LoadPrediction prediction{.question = std::move(asked),
+                            .engine = question.engine.value_or(latency::common_engines().front()),
+                            .decoding = std::move(decoding),
+                            .evidence = {}};
+  prediction.evidence = evidence_of(prediction.decoding);
+  prediction.gpus = gpus_of(prediction.question.pair, profile);
+  return prediction;
+}
+
+void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken stop,
+            const std::function<void(double)>& progress) {
+  std::vector<LoadServers> others;
+  if (!prediction.question.engine) {
+    for (const latency::Engine& engine : latency::common_engines()) {
+      if (engine.name != prediction.engine.name) others.push_back(servers.with(engine));
+    }
+  }
+  const AskedLoad asked(prediction, servers, std::move(others), stop);
+  const std::int64_t longest = max_drafts(prediction.question.pair);
+  for (std::int64_t gamma = 0; gamma <= longest; ++gamma) {
+    stop.check();
+    const AtLoad* plain = gamma == 0 ? nullptr : &prediction.plain();
+    AtLoad at{.gamma = gamma};
+    if (gamma > 0) at.tokens = prediction.decoding.cells.front().at(gamma).tokens;
+    AtLoad answered = asked.answer(std::move(at), plain);
+    prediction.lengths.push_back(std::move(answered));
+    if (progress) progress(static_cast<double>(gamma + 1) / static_cast<double>(longest + 1));
+  }
+  if (!prediction.question.schedule.empty()) {
+    AtLoad at{.schedule = prediction.question.schedule};
+    for (const GammaRange& range : at.schedule) at.gamma = std::max(at.gamma, range.gamma);
+    prediction.scheduled = asked.answer(std::move(at), &prediction.plain());
+  }
+  choose_best(prediction);
+  prediction.adaptive_gain = adaptive_gain(prediction, servers);
+}
+
+/// Loads for figures: numbers of clients, or shares of the rate that autoregressive decoding keeps up with.
+std::vector<Arrivals> loads_of(const LoadPrediction& prediction) {
+  std::vector<Arrivals> loads;
+  const LoadQuestion& question = prediction.question;
+  const auto most = static_cast<double>(std::max<std::int64_t>(1, prediction.plain().max_batch));
+  if (question.arrivals.kind == ArrivalKind::closed) {
+    const double last = std::max(most, static_cast<double>(question.arrivals.clients));
+    for (double clients = 1.0; clients < last; clients *= 2.0) {
+      loads.push_back({.kind = ArrivalKind::closed, .clients = std::llround(clients)});
+    }
+    loads.push_back({.kind = ArrivalKind::closed, .clients = std::llround(last)});
+    return loads;
+  }
+  for (const double share : {0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95}) {
+    loads.push_back(
+        {.kind = ArrivalKind::poisson, .rate_per_s = share * prediction.plain().equilibrium.capacity_per_s});
+  }
+  return loads;
 }
 
 }  // namespace
 
-const AtRate* LoadPrediction::shown() const {
+const AtLoad* LoadPrediction::shown() const {
   const std::optional<std::int64_t> gamma = question.pair.gamma ? question.pair.gamma : best_latency;
   return gamma ? &at(*gamma) : nullptr;
 }
 
+const AtLoad* judged(const LoadPrediction& prediction) {
+  const std::int64_t asked = prediction.question.pair.gamma.value_or(0);
+  if (asked > 0) return prediction.at(asked).answers() ? &prediction.at(asked) : nullptr;
+  const AtLoad* best = nullptr;
+  for (const AtLoad& at : prediction.lengths) {
+    if (at.gamma == 0 || !at.answers()) continue;
+    if (best == nullptr || at.equilibrium.request_us < best->equilibrium.request_us) best = &at;
+  }
+  return best;
+}
+
+Payoff payoff_of(const LoadPrediction& prediction) {
+  const AtLoad* of = judged(prediction);
+  if (of == nullptr) return Payoff::does_not_pay;
+  if (!of->speedup) return Payoff::pays;  // where autoregressive decoding is overloaded
+  const Interval interval = of->request_interval.value_or(Interval{of->speedup->request, of->speedup->request});
+  if (interval.low > 1.0) return Payoff::pays;
+  return interval.high < 1.0 ? Payoff::does_not_pay : Payoff::within_error;
+}
+
 LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile& profile, StopToken stop,
                             const std::function<void(double)>& progress) {
-  check_positive("requests_per_s", question.requests_per_s);
-  check_at_least("prompt_tokens", question.prompt_tokens, 1);
-  check_at_least("output_tokens", question.output_tokens, 2);
-  ProfileQuestion pair = question.pair;
-  pair.batches = {1};
-  pair.contexts = {question.prompt_tokens};
-  LoadPrediction prediction{.question = question, .decoding = predict(pair, profile), .evidence = {}};
-  pair = prediction.decoding.question;  // with the longest draft that is timed
-  prediction.evidence = evidence_of(prediction.decoding);
-  prediction.gpus = std::max(devices_of(pair.target_deployment), devices_of(pair.draft_deployment));
-  for (const latency::ModelDeployment& one : profile.deployments) {
-    prediction.gpus = std::max(prediction.gpus, one.tensor_parallel);
-  }
-  const Servers servers(question, pair, profile);
+  LoadPrediction prediction = prepared(question, profile);
+  const LoadServers servers(prediction.question, profile, prediction.engine);
   servers.check_prompts();
-  const auto lengths = static_cast<std::size_t>(max_drafts(pair)) + 1;
-  for (std::size_t gamma = 0; gamma < lengths; ++gamma) {
-    stop.check();
-    prediction.lengths.push_back(at_rate(question, servers, static_cast<std::int64_t>(gamma), prediction.gpus, stop));
-    AtRate& at = prediction.lengths.back();
-    at.speedup = speedup_of(prediction.plain().served, at.served);
-    if (gamma > 0) {
-      at.tokens = prediction.decoding.cells.front().at(at.gamma).tokens;
-      add_intervals(prediction, pair, profile, at, stop);
-    }
-    if (progress) progress(static_cast<double>(gamma + 1) / static_cast<double>(lengths));
-  }
-  choose_best(prediction);
+  answer(prediction, servers, stop, progress);
   return prediction;
+}
+
+std::vector<LoadPrediction> predict_loads(const LoadQuestion& question, const latency::Profile& profile,
+                                          StopToken stop) {
+  LoadQuestion asked = question;
+  asked.percentiles = false;
+  const LoadPrediction first = predict_load(asked, profile, stop);
+  std::vector<LoadPrediction> predictions;
+  for (const Arrivals& arrivals : loads_of(first)) {
+    asked.arrivals = arrivals;
+    predictions.push_back(predict_load(asked, profile, stop));
+  }
+  return predictions;
 }
 
 }  // namespace foredraft::answers

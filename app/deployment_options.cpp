@@ -6,7 +6,6 @@
 
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
-#include "core/streams.hpp"
 #include "inputs/deployment.hpp"
 #include "latency/models/hugging_face.hpp"
 
@@ -50,25 +49,27 @@ inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profil
                                         const inputs::AskedPair& asked) {
   // Beside --prompt-device the options of data sheets say how the models of that one run.
   const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
-  inputs::DeployedPair pair = inputs::read_deployed_pair(asked, profile, line.problems(), beside);
-  for (const std::string& note : pair.notes) say("{}", note);
-  return pair;
+  return inputs::read_deployed_pair(asked, profile, line.problems(), beside);
 }
 
-void read_deployment(CommandLine& line, const latency::Profile& profile, answers::ProfileQuestion& question,
-                     std::vector<FileDigest>& files) {
+std::vector<std::string> read_deployment(CommandLine& line, const latency::Profile& profile,
+                                         answers::ProfileQuestion& question, std::vector<FileDigest>& files) {
   const inputs::AskedPair asked{.target = question.target,
                                 .draft = question.draft,
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
-  inputs::deploy(asked.deployment, read_deployed_pair(line, profile, asked), question, files);
+  const inputs::DeployedPair pair = read_deployed_pair(line, profile, asked);
+  std::vector<std::string> notes = pair.notes;
+  inputs::deploy(asked.deployment, pair, question, files);
   if (question.drafting == latency::Role::block_drafting && !question.host &&
       std::holds_alternative<Iid>(question.acceptance)) {
-    say("one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+    notes.emplace_back(
+        "one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
         "measured at this block size");
   }
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
+  return notes;
 }
 
 }  // namespace foredraft::app

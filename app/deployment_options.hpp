@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "answers/profile_prediction.hpp"
@@ -20,14 +21,15 @@ namespace foredraft::app {
 /// Rejects them all where no device is named.
 void reject_deployment(CommandLine& line);
 
-/// The pair on the profile's device; says its notes. Throws InputError with the problems of the line, for models that
+/// The pair on the profile's device. Throws InputError with the problems of the line, for models that
 /// cannot be read and for what does not fit together.
 [[nodiscard]] inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
                                                       const inputs::AskedPair& asked);
 
 /// Puts models, formats, parallelism, memory and attainable fractions of the line into the question; `files` gets the
-/// digests of what was read. Throws as read_deployed_pair() does.
-void read_deployment(CommandLine& line, const latency::Profile& profile, answers::ProfileQuestion& question,
-                     std::vector<FileDigest>& files);
+/// digests of what was read. Returns what was assumed, a sentence each. Throws as read_deployed_pair() does.
+[[nodiscard]] std::vector<std::string> read_deployment(CommandLine& line, const latency::Profile& profile,
+                                                       answers::ProfileQuestion& question,
+                                                       std::vector<FileDigest>& files);
 
 }  // namespace foredraft::app

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
+#include "answers/load_server.hpp"
 #include "core/check.hpp"
 #include "core/csv.hpp"
 #include "core/documents.hpp"
@@ -21,7 +24,10 @@
 #include "inputs/corpus.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
+#include "inputs/requests.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
@@ -104,11 +110,15 @@ latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& 
 }  // namespace
 
 void Inputs::attach(Scenario& scenario) {
+  const TimedModels* pair = nullptr;
   if (auto* roofline = std::get_if<Roofline>(&scenario.cost)) {
-    roofline->times = times(*roofline, roofline, scenario.drafter);
+    pair = &times(*roofline, roofline, scenario.drafter);
+    roofline->times = pair->times;
   } else if (auto* measured = std::get_if<Measured>(&scenario.cost)) {
-    measured->times = times(*measured, nullptr, scenario.drafter);
+    pair = &times(*measured, nullptr, scenario.drafter);
+    measured->times = pair->times;
   }
+  if (auto* server = std::get_if<Server>(&scenario.fidelity)) attach(*server, pair, scenario.cost);
   if (AcceptanceProcess* stated = scenario::acceptance_of(scenario)) {
     if (const auto* observed = std::get_if<Observed>(stated)) {
       *stated = acceptance(*observed, scenario.gamma);
@@ -120,6 +130,41 @@ void Inputs::attach(Scenario& scenario) {
       models->trained = trained(*models, scenario.drafter, scenario.gamma);
     }
   }
+}
+
+void Inputs::attach(Server& server, const TimedModels* pair, Cost& cost) {
+  const std::lock_guard lock(mutex_);
+  if (const std::string& named = server.arrivals.file;
+      server.arrivals.kind == ArrivalKind::recorded && !named.empty()) {
+    std::shared_ptr<const RequestRecording>& held = requests_[named];
+    if (!held) {
+      const std::string file = located(named, true);
+      ReadRequests read = read_requests(file);
+      files_[file] = read.digest;
+      held = std::move(read.recording);
+    }
+    server.recorded = held;
+  }
+  if (server.engine_name.empty()) return;
+  const std::string name = std::exchange(server.engine_name, "");
+  auto held = engines_.find(name);
+  if (held == engines_.end()) {
+    const std::string file = latency::find_engine(name) == nullptr ? located(name) : name;
+    held = engines_.emplace(name, read_engine(file)).first;
+    if (!held->second.shipped) files_[file] = held->second.digest;
+  }
+  const latency::Engine& engine = held->second.engine;
+  server.engine = latency::terms_of(engine, latency::EngineEnd::central, pair == nullptr ? 0.0 : pair->operators);
+  if (engine.graph_tokens > 0 && server.engine.eager_us == 0.0 && engine.eager_operator_us.value > 0.0) {
+    notes_.insert(
+        fmt::format("engine {}: how many operators the target has is not known here; a pass over more than "
+                    "{} tokens, which none of its graphs holds, takes no longer than its own time",
+                    name, engine.graph_tokens));
+  }
+  if (pair == nullptr || engine.step.value == 1.0) return;
+  LookedUpTimes& timed = std::holds_alternative<Roofline>(cost) ? static_cast<LookedUpTimes&>(std::get<Roofline>(cost))
+                                                                : std::get<Measured>(cost);
+  timed.times = answers::times_with_error(pair->times, pair->iteration_us, {.step = engine.step.value});
 }
 
 std::string Inputs::located(const std::string& name, bool is_file) {
@@ -177,13 +222,12 @@ const latency::Profile& Inputs::profile(const std::string& name) {
   return profiles_.emplace(name, std::move(read.profile)).first->second;
 }
 
-std::shared_ptr<const ForwardPassTimes> Inputs::times(const LookedUpTimes& asked, const Roofline* roofline,
-                                                      const Drafter& drafter) {
+const Inputs::TimedModels& Inputs::times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter) {
   const std::lock_guard lock(mutex_);
   const std::string key = fmt::format("{}|{}|{}|{}|{}", asked.source, asked.target, asked.draft,
                                       scenario::name_of(drafter), roofline == nullptr ? "" : deployment_key(*roofline));
-  std::shared_ptr<const ForwardPassTimes>& held = times_[key];
-  if (held) return held;
+  TimedModels& held = times_[key];
+  if (held.times) return held;
   const latency::Profile& read = profile(located(asked.source));
   // A roofline is of a data sheet, measured times are of what was measured.
   if ((read.source == latency::Source::datasheet) != (roofline != nullptr)) {
@@ -197,7 +241,11 @@ std::shared_ptr<const ForwardPassTimes> Inputs::times(const LookedUpTimes& asked
                                        .deployment = asked_deployment(roofline)},
                                       read);
   for (const FileDigest& file : pair.files) files_[file.path] = file;
-  held = latency::surface_times(read, asked.source, timed_pair(pair, read, roofline), drafter);
+  const latency::TimedPair timed = timed_pair(pair, read, roofline);
+  const auto shape = std::ranges::find(timed.models, timed.target, &latency::ModelShape::name);
+  if (shape != timed.models.end()) held.operators = latency::operators_of_step(*shape, timed.sheet.target);
+  if (timed.sheet.attainable) held.iteration_us = timed.sheet.attainable->iteration_us.value;
+  held.times = latency::surface_times(read, asked.source, timed, drafter);
   return held;
 }
 
@@ -253,28 +301,56 @@ std::set<std::string> Inputs::notes() const {
   return notes_;
 }
 
+namespace {
+
+struct LongestTexts {
+  std::int64_t prompt = 0, output = 0;
+};
+
+/// Of a server's requests; of a distribution without an end, a length that few exceed.
+LongestTexts longest_texts(const Server& server) {
+  const auto longest = [](const TokenCount& count) {
+    return static_cast<std::int64_t>(std::ceil(std::max(count.tokens, count.p95))) + count.spread;
+  };
+  if (server.arrivals.kind != ArrivalKind::recorded) return {longest(server.prompt), longest(server.output)};
+  LongestTexts texts;
+  for (const RecordedRequest& request : server.recorded->requests) {
+    texts.prompt = std::max(texts.prompt, request.prompt_tokens);
+    texts.output = std::max(texts.output, request.output_tokens);
+  }
+  return texts;
+}
+
+}  // namespace
+
 void ask_extreme_passes(const Server& server, const Scenario& scenario) {
   const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
   if (cost == nullptr) return;
   const Drafting drafting = scenario::drafting(scenario.drafter);
-  const auto longest_prompt = static_cast<std::int64_t>(server.prompt.tokens) + server.prompt.spread;
-  const double longest =
-      server.prompt.tokens + server.output.tokens + static_cast<double>(server.prompt.spread + server.output.spread);
+  const LongestTexts texts = longest_texts(server);
+  const double longest = static_cast<double>(texts.prompt + texts.output);
+  const double usual_prompt = server.recorded ? 0.0 : server.prompt.tokens;
+  const bool chunked = server.engine.prefill == Prefill::chunked;
   const auto ask = [&](std::int64_t gamma, StepShape pass) {
-    pass.tokens = pass.prompt ? longest_prompt : max_tokens(gamma, scenario.convention);
     static_cast<void>(cost->times->target_us(pass, scenario.convention));
     if (draft_passes(gamma, drafting) == 0) return;
+    if (pass.chunk > 0) pass = {.batch = 1, .tokens = pass.chunk, .context = pass.chunk_context, .prompt = true};
     if (!pass.prompt) pass.tokens = drafting == Drafting::block ? gamma : 1;
     static_cast<void>(cost->times->drafter_us(pass));
   };
   for (const auto& [from, to, gamma] : scenario::gamma_of_batches(server, scenario.gamma)) {
-    const std::int64_t verified = std::max<std::int64_t>(1, max_tokens(gamma, scenario.convention));
-    cost->times->check_memory({.batch = std::min(to, server.max_batch), .tokens = verified, .context = longest});
+    const std::int64_t verified = max_tokens(gamma, scenario.convention);
+    const std::int64_t held = std::max<std::int64_t>(1, verified);
+    cost->times->check_memory({.batch = std::min(to, server.max_batch), .tokens = held, .context = longest});
     for (const std::int64_t batch : {from, std::min(to, server.max_batch)}) {
-      for (const double context : {server.prompt.tokens, longest}) {
-        ask(gamma, {.batch = batch, .tokens = 0, .context = context});
+      for (const double context : {usual_prompt, longest}) {
+        ask(gamma, {.batch = batch, .tokens = verified, .context = context});
       }
-      if (longest_prompt > 0) ask(gamma, {.batch = batch, .tokens = 0, .context = 0.0, .prompt = true});
+      if (texts.prompt == 0) continue;
+      if (!chunked) ask(gamma, {.batch = batch, .tokens = texts.prompt, .context = 0.0, .prompt = true});
+      const std::int64_t room = server.engine.pass_tokens - batch * verified;
+      if (!chunked || room <= 0) continue;
+      ask(gamma, {.batch = batch, .tokens = verified, .context = longest, .chunk = std::min(room, texts.prompt)});
     }
   }
 }

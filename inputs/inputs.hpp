@@ -16,6 +16,8 @@
 #include "foredraft/drafter.hpp"
 #include "foredraft/models.hpp"
 #include "foredraft/scenario_fwd.hpp"
+#include "foredraft/server.hpp"
+#include "inputs/engines.hpp"
 #include "inputs/observed_acceptance.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
@@ -47,15 +49,23 @@ class Inputs {
     std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
   };
 
+  /// The times of a target and its drafter.
+  struct TimedModels {
+    std::shared_ptr<const ForwardPassTimes> times;
+    double operators = 0.0;     ///< of a decode step of the target; 0: its shape is not known
+    double iteration_us = 0.0;  ///< that the times hold of an iteration beyond its passes
+  };
+
   /// The path of a file that the configuration names; unchanged for another name, unless it must be a file.
   std::string located(const std::string& name, bool is_file = false);
   void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
   std::shared_ptr<const Recording> recording(const Trace& trace, const Scenario& scenario);
   /// `roofline`: settings of a data sheet; null: measured times.
-  std::shared_ptr<const ForwardPassTimes> times(const LookedUpTimes& asked, const Roofline* roofline,
-                                                const Drafter& drafter);
+  const TimedModels& times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
+  /// Puts the terms of its engine in place, and its recorded requests. `pair`: of the scenario's times; null: given.
+  void attach(Server& server, const TimedModels* pair, Cost& cost);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
   std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
@@ -66,7 +76,9 @@ class Inputs {
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
   std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
-  std::map<std::string, std::shared_ptr<const ForwardPassTimes>> times_;
+  std::map<std::string, TimedModels> times_;
+  std::map<std::string, ReadEngine> engines_;
+  std::map<std::string, std::shared_ptr<const RequestRecording>> requests_;
   std::map<std::string, TrainedCorpus> corpora_;
   std::map<std::string, FileDigest> files_;
   std::set<std::string> notes_;

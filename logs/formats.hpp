@@ -9,11 +9,15 @@ namespace foredraft::logs {
 // lines of text
 [[nodiscard]] LogFormat acceptance_table_format();
 [[nodiscard]] LogFormat genai_perf_format();
+[[nodiscard]] LogFormat guidellm_console_format();
 [[nodiscard]] LogFormat key_values_format();
+[[nodiscard]] LogFormat ktransformers_format();
 [[nodiscard]] LogFormat llama_server_format();
 [[nodiscard]] LogFormat llama_speculative_format();
 [[nodiscard]] LogFormat llama_tables_format();
+[[nodiscard]] LogFormat mlx_format();
 [[nodiscard]] LogFormat mtp_bench_format();
+[[nodiscard]] LogFormat ollama_format();
 [[nodiscard]] LogFormat prometheus_format();
 [[nodiscard]] LogFormat serving_console_format();
 [[nodiscard]] LogFormat sglang_decode_format();
@@ -36,7 +40,9 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat llama_bench_format();
 [[nodiscard]] LogFormat llamacpp_timings_format();
 [[nodiscard]] LogFormat lmstudio_format();
+[[nodiscard]] LogFormat ollama_answers_format();
 [[nodiscard]] LogFormat own_csv_format();
+[[nodiscard]] LogFormat prometheus_range_format();
 [[nodiscard]] LogFormat request_metrics_format();
 [[nodiscard]] LogFormat sglang_bench_format();
 [[nodiscard]] LogFormat specdec_bench_format();

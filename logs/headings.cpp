@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -15,7 +17,7 @@ namespace foredraft::logs {
 namespace {
 
 /// Headings in lower case, words separated by blanks, without a unit in brackets and without "mean" or "avg"; those of
-/// a line mean the same. The first that is equal counts.
+/// a line mean the same.
 struct Headings {
   Meaning meaning;
   std::string_view words;     ///< printed back
@@ -95,10 +97,18 @@ constexpr std::array<Headings, 27> headings_of_meanings{{
     {Meaning::ignored, "not read", ""},
 }};
 
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
 std::string lower(std::string_view text) {
   std::string small;
-  for (const char c : text) small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : text) small += lower(c);
   return small;
+}
+
+/// Of a heading in lower case.
+bool is_heading_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '/' || c == '%' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// HeadingWords of a heading, and what stands in brackets behind them.
@@ -112,10 +122,8 @@ HeadingWords split_heading(std::string_view heading) {
   for (const char c : lower(heading)) {
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '/' || c == '%' ||
-                        static_cast<unsigned char>(c) >= 0x80;
     std::string& into = depth > 0 || c == ')' || c == ']' ? both.unit : both.words;
-    if (letter) {
+    if (is_heading_letter(c)) {
       into += c;
     } else if (!into.empty() && into.back() != ' ') {
       into += ' ';
@@ -126,19 +134,46 @@ HeadingWords split_heading(std::string_view heading) {
   return both;
 }
 
-bool is_one_of(std::string_view heading, std::string_view list) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    if (list.substr(0, end) == heading) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
+/// Every heading with its meaning, the first of several that are equal.
+std::unordered_map<std::string_view, Meaning> meanings_by_heading() {
+  std::unordered_map<std::string_view, Meaning> meanings;
+  for (const Headings& one : headings_of_meanings) {
+    std::string_view list = one.headings;
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      meanings.emplace(list.substr(0, end), one.meaning);
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
   }
-  return false;
+  return meanings;
 }
 
 Meaning meaning_of(std::string_view words) {
-  const auto* const found =
-      std::ranges::find_if(headings_of_meanings, [&](const Headings& one) { return is_one_of(words, one.headings); });
-  return found == headings_of_meanings.end() || words.empty() ? Meaning::ignored : found->meaning;
+  static const std::unordered_map<std::string_view, Meaning> meanings = meanings_by_heading();
+  const auto found = meanings.find(words);
+  return found == meanings.end() ? Meaning::ignored : found->second;
+}
+
+/// Whether a heading may mean something by its first word: cheap to tell of the words of a text.
+bool may_be_heading(std::string_view heading) {
+  static const std::unordered_set<std::string> first_words = [] {
+    std::unordered_set<std::string> words{"mean", "avg", "average", "median", "p50", "wtd"};
+    for (const auto& [known, meaning] : meanings_by_heading()) {
+      words.emplace(known.substr(0, std::min(known.find(' '), known.size())));
+    }
+    return words;
+  }();
+  std::string word;
+  for (const char c : heading) {
+    if (c == '(' || c == '[' || c == ')' || c == ']') return true;
+    if (is_heading_letter(lower(c))) {
+      word += lower(c);
+    } else if (!word.empty()) {
+      break;
+    }
+  }
+  // "p 3", "pos1", "acc_at_2"
+  return word.starts_with('p') || word.starts_with("acc") || first_words.contains(word);
 }
 
 bool take_suffix(std::string& words, std::string_view suffix) {
@@ -180,6 +215,7 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
 
 Column column_of(std::string_view heading) {
   Column column{.heading = std::string(trimmed(heading))};
+  if (!may_be_heading(heading)) return column;
   HeadingWords both = split_heading(heading);
   std::string& words = both.words;
   column.percent = both.unit == "%" || words.find('%') != std::string::npos;
@@ -245,6 +281,8 @@ Arm arm_named(std::string_view name) {
   std::string word;
   static const RE2 says_nothing(R"((?i)(?:k|n|gamma|on|yes|true|with|spec\w*|sd|draft\w*|tokens?|depth|steps|num)?)");
   if (RE2::FullMatch(text, only_words, &word) && !RE2::FullMatch(word, says_nothing)) arm.drafter = lower(word);
+  static const RE2 says_that_it_drafts(R"((?i)(?:on|yes|true|with|spec\w*|sd|draft\w*|enabled))");
+  arm.speculative = RE2::FullMatch(word, says_that_it_drafts);
   return arm;
 }
 

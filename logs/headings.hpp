@@ -65,6 +65,7 @@ struct Arm {
   bool plain = false;
   std::optional<double> gamma = {};
   std::optional<std::string> drafter = {};
+  bool speculative = false;  ///< says that it drafts, but no more: "on", "spec"
 };
 
 [[nodiscard]] Arm arm_named(std::string_view name);

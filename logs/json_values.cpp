@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/documents.hpp"
+#include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -101,6 +102,48 @@ bool begins_value(std::string_view line) {
   line.remove_prefix(1);
   skip_blanks();
   return line.empty() || line == "\r" || std::string_view("[{\"'").find(line.front()) != std::string_view::npos;
+}
+
+bool begins_member(std::string_view line) {
+  line = trimmed(line);
+  if (!line.starts_with('"') && !line.starts_with('\'')) return false;
+  const std::size_t end = line.find(line.front(), 1);
+  if (end == std::string_view::npos || end == 1) return false;
+  return trimmed(line.substr(end + 1)).starts_with(':');
+}
+
+std::optional<std::string> completed(std::string_view cut) {
+  std::string open;      // brackets
+  std::size_t kept = 0;  // bytes up to the last complete member
+  std::string kept_open;
+  char last = 0;  // bracket or other byte before
+  const auto keep = [&](std::size_t end) {
+    if (open.empty() || open.find("[{") != std::string::npos || (open.back() == '[' && last != '}')) return;
+    kept = end;
+    kept_open = open;
+  };
+  for (std::size_t at = 0; at < cut.size(); ++at) {
+    const char c = cut[at];
+    if (c == '"' || c == '\'') {
+      for (++at; at < cut.size() && cut[at] != c; ++at) {
+        if (cut[at] == '\\') ++at;
+      }
+    } else if (c == '{' || c == '[') {
+      open += c;
+    } else if (c == '}' || c == ']') {
+      if (open.empty()) return std::nullopt;
+      open.pop_back();
+      last = c;
+      keep(at + 1);
+    } else if (c == ',') {
+      keep(at);
+    }
+    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') last = c;
+  }
+  if (cut.substr(0, kept).find('\n') == std::string_view::npos) return std::nullopt;
+  std::string whole(cut.substr(0, kept));
+  for (auto bracket = kept_open.rbegin(); bracket != kept_open.rend(); ++bracket) whole += *bracket == '{' ? '}' : ']';
+  return whole;
 }
 
 /// Whether the value may continue with `c`, which is none of the plain bytes.

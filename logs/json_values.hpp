@@ -38,6 +38,13 @@ class JsonExtent {
   bool escaped_ = false;
 };
 
+/// Whether a line begins with a member of an object, `"key": `: that of a document whose beginning was cut off.
+[[nodiscard]] bool begins_member(std::string_view line);
+
+/// A value whose end was cut off, closed behind its last complete member. An incomplete object of a list is left out:
+/// it is a record. Nullopt if nothing complete is left.
+[[nodiscard]] std::optional<std::string> completed(std::string_view cut);
+
 /// The value of `text`; nullopt if it is invalid or exceeds a limit of core/documents.hpp. Accepts the single quotes,
 /// True, False and None of Python, and reads NaN and Infinity as null.
 [[nodiscard]] std::optional<nlohmann::ordered_json> parse_value(std::string_view text);

@@ -137,6 +137,24 @@ std::vector<double> take_numbers(std::string_view text) {
   return numbers;
 }
 
+std::vector<double> numbers_in(std::string_view text, std::string_view pattern) {
+  std::size_t end = std::min(pattern.find('#'), pattern.size());
+  std::optional<std::string_view> rest = after(text, trimmed(pattern.substr(0, end)));
+  std::vector<double> numbers;
+  while (rest && end < pattern.size()) {
+    const std::optional<double> number = take_number(*rest);
+    if (!number) return {};
+    numbers.push_back(*number);
+    pattern.remove_prefix(end + 1);
+    end = std::min(pattern.find('#'), pattern.size());
+    const std::string_view words = trimmed(pattern.substr(0, end));
+    *rest = rest->substr(std::min(rest->find_first_not_of(" \t"), rest->size()));
+    if (!rest->starts_with(words)) return {};
+    rest->remove_prefix(words.size());
+  }
+  return numbers;
+}
+
 std::optional<std::int64_t> clock_in(std::string_view text) {
   const auto two = [&](std::size_t at) { return 10 * (text[at] - '0') + (text[at + 1] - '0'); };
   const auto digits = [&](std::size_t at) { return is_digit(text[at]) && is_digit(text[at + 1]); };
@@ -226,6 +244,7 @@ constexpr std::array<std::string_view, 3> table_bars{"|", "\xE2\x94\x82", "\xE2\
 /// Replaces the drawn bars by plain ones.
 std::string with_plain_bars(std::string_view line) {
   std::string text(line);
+  if (text.find(table_bars[1][0]) == std::string::npos) return text;
   for (const std::string_view bar : table_bars) {
     if (bar.size() == 1) continue;
     for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at))

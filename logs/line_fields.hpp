@@ -60,6 +60,10 @@ inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 /// The numbers at the beginning of `text`, with a comma between neighbors.
 [[nodiscard]] std::vector<double> take_numbers(std::string_view text);
 
+/// The numbers of a line that holds `pattern`, in which # stands for a number and blanks beside it may be missing or
+/// more; empty if it does not. "eval rate: # tokens/s" begins a word.
+[[nodiscard]] std::vector<double> numbers_in(std::string_view text, std::string_view pattern);
+
 /// Seconds since midnight: the first hh:mm:ss in `text`.
 [[nodiscard]] std::optional<std::int64_t> clock_in(std::string_view text);
 

@@ -17,6 +17,7 @@
 #include "core/names.hpp"
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {
 namespace {
@@ -39,34 +40,8 @@ RE2::Options byte_options() {
   return options;
 }
 
-/// Bytes from which is told whether all lines have a prefix.
-constexpr std::size_t prefix_sample_bytes = std::size_t{1} << 16U;
-
-/// What containers and journals put before each line, and what quotes it: `vllm-1  | ` of docker compose, the times of
-/// kubectl and docker, [pod/name/container] of kubectl, journalctl with host and unit.
-const RE2& line_prefix() {
-  static const RE2 pattern(
-      R"((?:> ?|\[pod/[^\]\n]+\] |[A-Za-z][\w.-]*[-_]\d+ +\| ?)"
-      R"(|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
-      R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )+)",
-      byte_options());
-  return pattern;
-}
-
-/// Nearly all lines: some programs write without their container.
-bool lines_have_prefixes(std::string_view text) {
-  std::size_t lines = 0;
-  std::size_t prefixed = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    re2::StringPiece line(text.data(), end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (trimmed(std::string_view(line.data(), line.size())).empty()) continue;
-    ++lines;
-    if (RE2::Consume(&line, line_prefix())) ++prefixed;
-  }
-  return lines > 0 && 10 * prefixed >= 9 * lines;
-}
+/// Bytes from which is told how all lines are wrapped.
+constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
 /// Pools observations two by two: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
@@ -144,6 +119,7 @@ struct LogReader::State {
   bool skip_rest_of_line();
   bool look_at_unfinished_line();
   bool look_for_end_of_value(bool last);
+  void look_at_cut_value();
   void look_at_row();
   void look_at_row_of_whole(std::string_view line);
   void end_table();
@@ -151,6 +127,7 @@ struct LogReader::State {
 
   bool offer_line(std::string_view line);
   bool offer_value(std::string_view text);
+  bool offer_cut_value(std::string_view text);
   void note_resembled(std::string_view text, std::span<const int> matching);
   void offer_header(std::string_view line);
   template <typename Offer>
@@ -175,18 +152,21 @@ struct LogReader::State {
   ProblemList problems_;
 
   EscapeFilter escapes_;
-  std::string arrived_;                   ///< before prefixes are removed
-  std::optional<bool> prefixed_ = {};     ///< whether lines have them; empty: not yet known
-  std::string buffer_;                    ///< unexamined from `position_` on
-  std::size_t position_ = 0;              ///< of the beginning of a line, unless `in_dull_line_`
-  std::size_t complete_ = 0;              ///< after the last complete line
-  std::int64_t line_ = 1;                 ///< line number at `position_`
-  std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
-  std::size_t no_value_before_ = 0;       ///< up to there the text is not a value, or one that no format claims
+  std::string arrived_;                    ///< before lines are unwrapped
+  std::optional<Wrapping> wrapping_ = {};  ///< empty: not yet known
+  std::string buffer_;                     ///< unexamined from `position_` on
+  std::size_t position_ = 0;               ///< of the beginning of a line, unless `in_dull_line_`
+  std::size_t complete_ = 0;               ///< after the last complete line
+  std::int64_t line_ = 1;                  ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};   ///< begins at `position_`
+  std::size_t no_value_before_ = 0;        ///< up to there the text is not a value, or one that no format claims
   std::optional<Table> table_ = {};
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
   bool in_dull_line_ = false;                 ///< the rest of this line is ignored
   bool at_start_ = true;
+  bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
+  bool opened_ = false;       ///< a bracket that is not in the log is at `position_`
+  bool on_trial_ = false;     ///< what is rejected now is no error
   bool ends_in_line_ = false;
   bool binary_ = false;
   /// The first value that has a key of a format, but too few of them, and its line.
@@ -242,25 +222,24 @@ void LogReader::State::add(std::string_view bytes) {
   }
 }
 
-/// Passes on what arrived: of a log with prefixes whole lines without them.
+/// Passes on what arrived: of a log whose lines are wrapped whole lines, unwrapped.
 void LogReader::State::release(bool last) {
-  if (!prefixed_) {
-    if (!last && arrived_.size() < prefix_sample_bytes) return;
-    prefixed_ = lines_have_prefixes(arrived_);
+  if (!wrapping_) {
+    if (!last && arrived_.size() < wrapping_sample_bytes) return;
+    wrapping_ = wrapping_of(arrived_);
+  }
+  if (*wrapping_ == Wrapping::none) {
+    buffer_ += arrived_;
+    arrived_.clear();
+    return;
   }
   std::string_view text = arrived_;
-  while (*prefixed_ && !text.empty()) {
+  while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
     const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
-    re2::StringPiece line(text.data(), size);
-    RE2::Consume(&line, line_prefix());
-    buffer_.append(line.data(), line.size());
+    append_unwrapped(*wrapping_, text.substr(0, size), buffer_);
     text.remove_prefix(size);
-  }
-  if (!*prefixed_) {
-    buffer_ += arrived_;
-    text = {};
   }
   arrived_.erase(0, arrived_.size() - text.size());
 }
@@ -314,6 +293,7 @@ bool LogReader::State::step(bool last) {
     look_at_row();
     return true;
   }
+  if (of_cut_value_) look_at_cut_value();
   if (may_begin_value()) {
     value_.emplace();
     return true;
@@ -328,6 +308,18 @@ bool LogReader::State::step(bool last) {
   if (end_before != std::string::npos && end_before >= position_) advance(end_before + 1 - position_);
   look_at_line(rest().substr(0, rest().find('\n')));
   return true;
+}
+
+/// A member of an object whose beginning was cut off begins a value: its bracket is put before it.
+void LogReader::State::look_at_cut_value() {
+  const std::string_view line = shown(rest().substr(0, rest().find('\n')));
+  if (begins_member(line)) {
+    buffer_.insert(position_, 1, '{');
+    ++complete_;
+    opened_ = true;
+  } else {
+    of_cut_value_ = line.find_first_not_of(" \t}],") == std::string_view::npos;
+  }
 }
 
 bool LogReader::State::skip_rest_of_line() {
@@ -355,6 +347,12 @@ bool LogReader::State::may_begin_value() const {
 bool LogReader::State::look_for_end_of_value(bool last) {
   const JsonExtent::Found found = rest().size() > max_json_bytes ? JsonExtent::Found::no_value : value_->look(rest());
   if (found == JsonExtent::Found::nothing_yet && !last) return false;
+  const bool opened = std::exchange(opened_, false);
+  if (found == JsonExtent::Found::nothing_yet && offer_cut_value(rest())) {
+    value_.reset();
+    advance(rest().size());
+    return true;
+  }
   const std::size_t size = found == JsonExtent::Found::end ? value_->size() : 1;
   value_.reset();
   const std::size_t line_end = rest().find('\n', size);
@@ -364,6 +362,12 @@ bool LogReader::State::look_for_end_of_value(bool last) {
     in_dull_line_ = true;
   } else {
     no_value_before_ = position_ + size;
+    if (opened) {
+      buffer_.erase(position_, 1);
+      --complete_;
+      --no_value_before_;
+      of_cut_value_ = false;
+    }
   }
   return true;
 }
@@ -469,6 +473,22 @@ bool LogReader::State::offer_value(std::string_view text) {
   return read;
 }
 
+/// The end of the log cut the value: what is complete of it is read, if a format has it.
+bool LogReader::State::offer_cut_value(std::string_view text) {
+  const std::optional<std::string> whole = completed(text);
+  if (!whole) return false;
+  const LogContents before = contents_;
+  on_trial_ = true;
+  bool read = false;
+  try {
+    read = offer_value(*whole);
+  } catch (const RejectedRecord&) {
+    contents_ = before;
+  }
+  on_trial_ = false;
+  return read;
+}
+
 /// Notes the first format one of whose keys is a whole one of the value.
 void LogReader::State::note_resembled(std::string_view text, std::span<const int> matching) {
   if (resembled_ != nullptr) return;
@@ -529,6 +549,7 @@ bool LogReader::State::taken(const Read& read) {
   try {
     return read();
   } catch (const RejectedRecord& rejected) {
+    if (on_trial_) throw;
     for (Problem problem : rejected.problems()) {
       if (problem.line == 0) problem.line = line_;
       problems_.add(std::move(problem));

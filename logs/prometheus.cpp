@@ -5,24 +5,30 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/scrapes.hpp"
 
 /// Metrics of a server in Prometheus format: counters since its start, summed over engines, else gauges.
 namespace foredraft::logs {
 namespace {
 
-/// TensorRT-LLM separates the engine by an underscore, the others by a colon.
+/// TensorRT-LLM separates the engine by an underscore, the others by a colon. Names of Dynamo's frontend stay whole:
+/// beside an engine's own they say something else.
 constexpr std::string_view trtllm_prefix = "trtllm_";
+constexpr std::string_view dynamo_prefix = "dynamo_frontend_";
 
 /// One line: `vllm:spec_decode_num_drafts_total{engine="0"} 16950.0`.
 struct Sample {
@@ -31,11 +37,16 @@ struct Sample {
 };
 
 std::optional<Sample> read_sample(std::string_view text) {
-  const std::size_t colon = text.starts_with(trtllm_prefix) ? trtllm_prefix.size() - 1 : text.find(':');
+  std::size_t colon = text.starts_with(trtllm_prefix) ? trtllm_prefix.size() - 1 : text.find(':');
+  if (text.starts_with(dynamo_prefix)) colon = dynamo_prefix.size() - 1;
   const std::size_t end = text.find_first_of("{ ", colon);
   if (colon == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
   Sample sample{
       .engine = text.substr(0, colon), .name = text.substr(colon + 1, end - colon - 1), .labels = {}, .value = 0.0};
+  if (text.starts_with(dynamo_prefix)) {
+    sample.engine = "dynamo";
+    sample.name = text.substr(0, end);
+  }
   std::string_view rest = text.substr(end);
   if (rest.front() == '{') {
     const std::size_t close = rest.rfind('}');
@@ -52,14 +63,29 @@ std::optional<Sample> read_sample(std::string_view text) {
 
 /// Gauges of the moment or of the last batch. vLLM's are summed over engines; SGLang repeats them for every rank, of
 /// which the first counts, as it does for TensorRT-LLM.
-constexpr std::array<std::string_view, 11> gauge_names{"spec_accept_length",         "spec_num_steps",
-                                                       "spec_num_draft_tokens",      "num_running_reqs",
-                                                       "spec_decode_efficiency",     "num_requests_running",
-                                                       "requests_processing",        "gen_throughput",
-                                                       "num_generation_requests",    "spec_decode_acceptance_length",
+constexpr std::array<std::string_view, 13> gauge_names{"dynamo_frontend_inflight_requests",
+                                                       "dynamo_frontend_queued_requests",
+                                                       "spec_accept_length",
+                                                       "spec_num_steps",
+                                                       "spec_num_draft_tokens",
+                                                       "num_running_reqs",
+                                                       "spec_decode_efficiency",
+                                                       "num_requests_running",
+                                                       "requests_processing",
+                                                       "gen_throughput",
+                                                       "num_generation_requests",
+                                                       "spec_decode_acceptance_length",
                                                        "avg_decoded_tokens_per_iter"};
 /// Counters, without `_total`; those of drafts begin with spec_decode_num_. The starts of series tell servers apart.
-constexpr std::array<std::string_view, 14> counter_names{"generation_tokens",
+constexpr std::array<std::string_view, 22> counter_names{"dynamo_frontend_inter_token_latency_seconds_sum",
+                                                         "dynamo_frontend_inter_token_latency_seconds_count",
+                                                         "dynamo_frontend_time_to_first_token_seconds_sum",
+                                                         "dynamo_frontend_time_to_first_token_seconds_count",
+                                                         "dynamo_frontend_input_sequence_tokens_sum",
+                                                         "dynamo_frontend_input_sequence_tokens_count",
+                                                         "dynamo_frontend_output_sequence_tokens_sum",
+                                                         "dynamo_frontend_output_sequence_tokens_count",
+                                                         "generation_tokens",
                                                          "prompt_tokens",
                                                          "request_success",
                                                          "inter_token_latency_seconds_sum",
@@ -92,10 +118,7 @@ class PrometheusReader final : public LineReader {
     close(contents);
     observe_scrapes(contents);
   }
-
- private:
-  void start(std::string_view text, LogContents& contents);
-  void begin(const std::string& series, LogContents& contents);
+  /// What follows is of the next scrape.
   void close(LogContents& contents) {
     if (!scrape_.engine.empty()) {
       if (contents.scrapes.size() == max_scrapes) contents.scrapes.pop_back();
@@ -104,6 +127,10 @@ class PrometheusReader final : public LineReader {
     scrape_ = {};
     seen_.clear();
   }
+
+ private:
+  void start(std::string_view text, LogContents& contents);
+  void begin(const std::string& series, LogContents& contents);
 
   std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape: a repeated one begins the next
   ServerScrape scrape_ = {};
@@ -141,14 +168,15 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   if (of_drafter || !(counter || gauge || gamma)) return true;
   const std::string series = fmt::format("{}{{{}}}", sample->name, sample->labels);
   begin(series, contents);
-  contents.engine = engine_of(sample->engine);
-  scrape_.engine = contents.engine;
+  const std::string engine = engine_of(sample->engine);
+  if (engine != "dynamo") contents.engine = engine;
+  if (engine != "dynamo" || scrape_.engine.empty()) scrape_.engine = engine;
   scrape_.line = number;
   const std::string name(sample->name);
   if (counter) scrape_.counters[series] = sample->value;
   if (gamma) {
     scrape_.gauges.try_emplace("spec_num_tokens", static_cast<double>(*gamma));
-  } else if (gauge && (contents.engine == "sglang" || contents.engine == "tensorrt-llm")) {
+  } else if (gauge && (engine == "sglang" || engine == "tensorrt-llm")) {
     scrape_.gauges.try_emplace(name, sample->value);
   } else if (gauge) {
     scrape_.gauges[name] += sample->value;
@@ -156,16 +184,77 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
   return true;
 }
 
+// ---- Answers of Prometheus to a query or a range query: the series by name, each with its values by time.
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+)";
+
+/// The series of an answer; null if it is none.
+const Json* series_of(const Json& answer) {
+  if (!answer.is_object()) return nullptr;
+  const Json& data = answer.contains("data") ? answer.at("data") : answer;
+  const Json* const first = first_entry(data, "result");
+  const bool named = first != nullptr && has_keys(*first, {"metric"}) && has_keys(first->at("metric"), {"__name__"});
+  return named ? &data.at("result") : nullptr;
+}
+
+/// `name{label="value",...} `; empty for one that is no series of a server.
+std::string written_series(const Json& metric) {
+  if (!metric.is_object() || !metric.contains("__name__") || !metric.at("__name__").is_string()) return {};
+  std::string written = metric.at("__name__").get<std::string>() + "{";
+  for (const auto& [label, value] : metric.items()) {
+    if (label != "__name__" && value.is_string()) written += fmt::format("{}=\"{}\",", label, value.get<std::string>());
+  }
+  return written + "} ";
+}
+
+/// The lines of a scrape at each time.
+std::map<double, std::vector<std::string>> scrapes_of(const Json& result) {
+  std::map<double, std::vector<std::string>> lines;
+  const auto add = [&](const std::string& series, const Json& sample) {
+    if (!sample.is_array() || sample.size() != 2 || !sample[0].is_number() || !sample[1].is_string()) return;
+    lines[sample[0].get<double>()].push_back(series + sample[1].get<std::string>());
+  };
+  for (const Json& entry : result) {
+    const std::string series = entry.is_object() && entry.contains("metric") ? written_series(entry.at("metric")) : "";
+    if (series.empty()) continue;
+    if (entry.contains("value")) add(series, entry.at("value"));
+    if (!entry.contains("values") || !entry.at("values").is_array()) continue;
+    for (const Json& sample : entry.at("values")) add(series, sample);
+  }
+  return lines;
+}
+
+void read_range(const Json& answer, std::int64_t line, LogContents& contents) {
+  PrometheusReader reader;
+  for (const auto& [time, lines] : scrapes_of(*series_of(answer))) {
+    for (const std::string& text : lines) reader.line(text, line, contents);
+    reader.close(contents);
+  }
+  observe_scrapes(contents);
+}
+
 }  // namespace
+
+LogFormat prometheus_range_format() {
+  return {
+      .name = "prometheus-range",
+      .summary = "answers of Prometheus to a range query (JSON): a window a step",
+      .engine = "",
+      .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
+      .reads = JsonFormat{scraped_series, [](const Json& answer) { return series_of(answer) != nullptr; }, read_range}};
+}
 
 LogFormat prometheus_format() {
   return {
       .name = "prometheus",
-      .summary = "scrapes of /metrics: vLLM, llama-server, SGLang, TensorRT-LLM; two: a window",
+      .summary = "/metrics of vLLM, llama-server, SGLang, TensorRT-LLM, Dynamo; two: a window",
       .engine = "",
       .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-      .reads = LineFormat{.anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_)\w+[{ ]|process_start_time_seconds ))",
-                          .open = [] { return std::make_unique<PrometheusReader>(); }}};
+      .reads = LineFormat{
+          .anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[{ ]|process_start_time_seconds ))",
+          .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }
 
 }  // namespace foredraft::logs

@@ -53,11 +53,17 @@ class Counted {
     return total ? std::optional(whole_count_of(name, *total)) : std::nullopt;
   }
 
-  /// The mean of a histogram in milliseconds.
-  [[nodiscard]] std::optional<double> mean_ms(std::string_view name) const {
-    const auto seconds = positive(fmt::format("{}_sum", name));
+  /// The mean of a histogram.
+  [[nodiscard]] std::optional<double> mean(std::string_view name) const {
+    const auto total = positive(fmt::format("{}_sum", name));
     const auto observed = positive(fmt::format("{}_count", name));
-    return seconds && observed ? std::optional(1000.0 * *seconds / *observed) : std::nullopt;
+    return total && observed ? std::optional(*total / *observed) : std::nullopt;
+  }
+
+  /// The mean of a histogram of seconds, in milliseconds.
+  [[nodiscard]] std::optional<double> mean_ms(std::string_view name) const {
+    const auto seconds = mean(name);
+    return seconds ? std::optional(1000.0 * *seconds) : std::nullopt;
   }
 
   [[nodiscard]] std::vector<std::int64_t> accepted_at() const {
@@ -84,18 +90,24 @@ class Counted {
 
   /// Requests that run: at the end, or the mean of both ends if some run at each.
   [[nodiscard]] std::optional<double> running() const {
-    for (const std::string_view name :
-         {"num_generation_requests", "num_requests_running", "num_running_reqs", "requests_processing"}) {
-      const auto now = gauge(name);
+    const auto now = running_now();
+    const auto before = now && before_ != nullptr ? Counted(*before_, nullptr).running_now() : std::nullopt;
+    return before ? 0.5 * (*now + *before) : now;
+  }
+
+ private:
+  /// The first gauge that is there, if positive. Dynamo counts those that wait for their first token as well.
+  [[nodiscard]] std::optional<double> running_now() const {
+    for (const std::string_view name : {"num_generation_requests", "num_requests_running", "num_running_reqs",
+                                        "requests_processing", "dynamo_frontend_inflight_requests"}) {
+      auto now = gauge(name);
       if (!now) continue;
-      if (!(*now > 0.0)) return std::nullopt;
-      const auto before = before_ == nullptr ? std::nullopt : Counted(*before_, nullptr).gauge(name);
-      return before && *before > 0.0 ? 0.5 * (*now + *before) : now;
+      if (name.starts_with("dynamo")) *now -= gauge("dynamo_frontend_queued_requests").value_or(0.0);
+      return *now > 0.0 ? now : std::nullopt;
     }
     return std::nullopt;
   }
 
- private:
   [[nodiscard]] std::int64_t whole_count_of(std::string_view name, double total) const {
     const auto count = whole(total);
     if (!count) {
@@ -117,6 +129,14 @@ class Counted {
   const ServerScrape* before_;
 };
 
+void warn_since_start(const Counted& counted, std::string_view what, LogContents& contents) {
+  if (!counted.since_start()) return;
+  warn_once(contents, "W02", counted.line(),
+            fmt::format("{} since the start of the server, including warm-up and all loads - give two scrapes to "
+                        "measure a window",
+                        what));
+}
+
 // ---- Acceptance.
 
 bool counts_acceptance(const Counted& counted, Observation& run, LogContents& contents) {
@@ -135,11 +155,7 @@ bool counts_acceptance(const Counted& counted, Observation& run, LogContents& co
   }
   run.decoding = Decoding::speculative;
   run.acceptance = std::move(counts);
-  if (counted.since_start()) {
-    warn_once(contents, "W02", counted.line(),
-              "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a "
-              "window");
-  }
+  warn_since_start(counted, "counters", contents);
   return true;
 }
 
@@ -191,11 +207,7 @@ bool drafted_acceptance(const Counted& counted, Observation& run, LogContents& c
   if (gamma) counts.steps_estimated = draft_tokens != static_cast<double>(*steps) * *gamma;
   check_counts(counts, run.gamma, counted.line(), contents);
   run.acceptance = std::move(counts);
-  if (counted.since_start()) {
-    warn_once(contents, "W02", counted.line(),
-              "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a "
-              "window");
-  }
+  warn_since_start(counted, "counters", contents);
   return true;
 }
 
@@ -305,6 +317,15 @@ void trtllm_times(const Counted& counted, Observation& run) {
   if (run.decoding == Decoding::plain) run.times.iteration_ms = run.times.tpot_ms;
 }
 
+/// Dynamo's frontend observes the latency between tokens once a token; it counts no drafts.
+void dynamo_times(const Counted& counted, Observation& run) {
+  run.times.tpot_ms = counted.mean_ms("dynamo_frontend_inter_token_latency_seconds");
+  run.times.ttft_ms = counted.mean_ms("dynamo_frontend_time_to_first_token_seconds");
+  run.completed_requests = whole(counted.positive("dynamo_frontend_output_sequence_tokens_count"));
+  set_lengths(counted.mean("dynamo_frontend_input_sequence_tokens"),
+              counted.mean("dynamo_frontend_output_sequence_tokens"), run.stratum);
+}
+
 std::optional<Observation> observed(const ServerScrape& now, const ServerScrape* before, LogContents& contents) {
   const Counted counted(now, before);
   Observation run{.line = now.line, .span = Span::run, .requests = counted.running()};
@@ -316,13 +337,11 @@ std::optional<Observation> observed(const ServerScrape& now, const ServerScrape*
   if (now.engine == "llama.cpp") llama_times(counted, run);
   if (now.engine == "sglang") sglang_times(counted, run, contents);
   if (now.engine == "tensorrt-llm") trtllm_times(counted, run);
+  if (now.engine == "dynamo") dynamo_times(counted, run);
   const bool timed = run.times.tpot_ms || run.times.iteration_ms;
   if (!timed && !run.acceptance && !run.acceptance_length) return std::nullopt;
-  if (run.decoding == Decoding::plain && counted.since_start() && now.engine != "sglang") {
-    warn_once(contents, "W02", now.line,
-              "times since the start of the server, including warm-up and all loads - give two scrapes to measure a "
-              "window");
-  }
+  if ((run.decoding == Decoding::plain && now.engine != "sglang") || now.engine == "dynamo")
+    warn_since_start(counted, "times", contents);
   return run;
 }
 

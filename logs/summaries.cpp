@@ -176,7 +176,39 @@ void read_lmstudio(const JsonFields& answer, LogContents& contents) {
   contents.observations.push_back(std::move(request));
 }
 
+// ---- Ollama's REST API: the last object of an answer has its tokens, and times in nanoseconds.
+
+constexpr double s_of_ns = 1e-9;
+constexpr std::array<StatedKey, 3> ollama_keys{{
+    {"prompt_eval_count", &StatedRun::prompt_tokens},
+    {"eval_count", &StatedRun::output_tokens},
+    {"eval_duration", &StatedRun::duration_s, s_of_ns},
+}};
+
+void read_ollama(const JsonFields& answer, LogContents& contents) {
+  StatedRun run{.line = answer.line()};
+  read_stated(answer, ollama_keys, run);
+  if (!(run.duration_s.value_or(0.0) > 0.0) || !run.output_tokens) return;
+  run.request_tokens_per_s = *run.output_tokens / *run.duration_s;
+  note(contents.settings.target, answer.text("model"));
+  Observation request = observation_of(run, Decoding::unknown, contents);
+  request.span = Span::request;
+  contents.observations.push_back(std::move(request));
+}
+
 }  // namespace
+
+LogFormat ollama_answers_format() {
+  return {.name = "ollama-answers",
+          .summary = "answers of Ollama's REST API with their times (JSON)",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "no"},
+          .reads = JsonFormat{"eval_duration",
+                              [](const Json& value) {
+                                return has_keys(value, {"eval_count", "eval_duration"});
+                              },
+                              of_object<read_ollama>}};
+}
 
 LogFormat evalscope_format() {
   return {.name = "evalscope",

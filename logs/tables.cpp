@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "logs/arm_columns.hpp"
 #include "logs/formats.hpp"
 #include "logs/headings.hpp"
 #include "logs/line_fields.hpp"
@@ -27,12 +28,18 @@ namespace {
 /// Something measured: one of these is in every header.
 constexpr std::string_view headings_anchor =
     R"((?i)\btok(?:en)?s?/s|\bt/s|\btps\b|\btok(?:en)?s?[ _]per[ _]s|\btpot|\bms/|ms[ _]per|\bitl\b|inter[- _]token)"
-    R"(|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)";
+    R"(|throughput|\bacc\b|acc(?:ept\w*)?[ _.]len|accept\w*|\btau\b|\bAL\b|\ba\.len|time[ _]per|\bspeed\b)"
+    R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
+    R"((?:\bk ?= ?\d|baseline|plain|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec))";
+
+/// Rows of a table of which each pair is compared.
+constexpr std::size_t max_compared_rows = 256;
 
 /// A cell as a number: "90.7 ± 2.1" is 90.7, "75 %" 75 with its percent sign; nullopt for "n/a" and "-".
 struct Number {
   std::optional<double> value = {};
   bool percent = false;
+  double unit = 0.0;  ///< milliseconds of "175 ms" and "0.2 s"; 0: none
 };
 
 std::string bare(std::string_view cell) {
@@ -50,7 +57,10 @@ Number number_of(std::string_view cell) {
   std::string_view rest = text;
   Number number{.value = take_number(rest)};
   if (!number.value || !(*number.value >= 0.0) || !std::isfinite(*number.value)) return {};
-  number.percent = trimmed(rest).starts_with('%');
+  rest = trimmed(rest);
+  number.percent = rest.starts_with('%');
+  if (rest == "ms") number.unit = 1.0;
+  if (rest == "s") number.unit = 1000.0;
   return number;
 }
 
@@ -170,7 +180,11 @@ void HeadedTable::tell_time(Meaning meaning, std::string_view heading) {
   constexpr double surely_s = 0.3;
   const auto column = at(meaning);
   if (!column || columns_[*column].unit > 0.0) return;
-  const std::vector<double> values = values_in(*column);
+  std::vector<double> values;
+  for (const TableRow& row : rows_) {
+    const Number time = number_of(row.cells[*column]);
+    if (time.value && time.unit == 0.0) values.push_back(*time.value);
+  }
   if (std::ranges::all_of(values, [](double value) { return value >= surely_ms; })) {
     columns_[*column].unit = 1.0;
   } else if (std::ranges::all_of(values, [](double value) { return value < surely_s; })) {
@@ -249,21 +263,25 @@ void HeadedTable::tell_speed() {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;
   }
+  struct Loaded {
+    Arm arm = {};
+    double load = 0.0, speed = 0.0;
+  };
+  std::vector<Loaded> runs;
+  for (const TableRow& row : rows_.first(std::min(rows_.size(), max_compared_rows))) {
+    const auto requests = number_of(row.cells[*load]).value;
+    const auto tokens = number_of(row.cells[*column]).value;
+    if (requests && tokens) runs.push_back({.arm = arm_of(row), .load = *requests, .speed = *tokens});
+  }
   std::size_t rises = 0, falls = 0;
-  for (const TableRow& one : rows_) {
-    for (const TableRow& other : rows_) {
-      const Arm a = arm_of(one);
-      const Arm b = arm_of(other);
-      const auto few = number_of(one.cells[*load]).value;
-      const auto many = number_of(other.cells[*load]).value;
-      const auto before = number_of(one.cells[*column]).value;
-      const auto after = number_of(other.cells[*column]).value;
-      const bool pair =
-          a.plain == b.plain && a.gamma == b.gamma && a.drafter == b.drafter && few && many && before && after;
-      if (!pair || !(*many >= 2.0 * *few)) continue;
+  for (const Loaded& few : runs) {
+    for (const Loaded& many : runs) {
+      const bool same_arm =
+          few.arm.plain == many.arm.plain && few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
+      if (!same_arm || !(many.load >= 2.0 * few.load)) continue;
       constexpr double clearly = 1.2;
-      if (*after > clearly * *before) ++rises;
-      if (*after < *before) ++falls;
+      if (many.speed > clearly * few.speed) ++rises;
+      if (many.speed < few.speed) ++falls;
     }
   }
   if (rises > 0 && falls == 0) {
@@ -296,8 +314,9 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
   const auto column = at(meaning);
-  const auto time = column ? number_of(row.cells[*column]).value : std::nullopt;
-  return time ? std::optional(*time * columns_[*column].unit) : std::nullopt;
+  const Number time = column ? number_of(row.cells[*column]) : Number{};
+  if (!time.value) return std::nullopt;
+  return *time.value * (time.unit > 0.0 ? time.unit : columns_[*column].unit);
 }
 
 void HeadedTable::set_acceptance_of(const TableRow& row, StatedRun& run) const {
@@ -370,7 +389,7 @@ std::optional<Observation> HeadedTable::run_of(const TableRow& row, bool has_pla
       !run.accepted_per_step && !run.rate && !run.accepted)
     return std::nullopt;
   run.temperature = value(row, Meaning::temperature);
-  const bool drafts = arm.gamma.value_or(0.0) > 0.0 || (arm.drafter && has_plain);
+  const bool drafts = arm.gamma.value_or(0.0) > 0.0 || ((arm.drafter || arm.speculative) && has_plain);
   Decoding decoding = arm.plain ? Decoding::plain : drafts ? Decoding::speculative : Decoding::unknown;
   Observation observation = observation_of(run, decoding, contents);
   if (observation.decoding == Decoding::speculative) observation.drafter = arm.drafter;
@@ -412,12 +431,20 @@ void HeadedTable::read(LogContents& contents) const {
 /// table.
 bool claims_headings(std::span<const std::string> headings) {
   constexpr std::size_t max_heading = 60;  // of other lines with commas most begin with more
-  const bool other = std::ranges::any_of(headings, [](const std::string& one) { return one.size() > max_heading; });
+  const bool other = std::ranges::any_of(headings, [](const std::string& one) {
+    std::string_view rest = one;
+    return one.size() > max_heading || (take_number(rest) && rest.empty()) || clock_in(one);
+  });
   if (other) return false;
   std::vector<Meaning> known;
+  std::size_t unknown = 0;
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare(heading)).meaning;
-    if (meaning != Meaning::ignored) known.push_back(meaning);
+    if (meaning != Meaning::ignored) {
+      known.push_back(meaning);
+    } else if (5 * ++unknown > 3 * headings.size()) {
+      return names_arms(headings);
+    }
   }
   const auto any = [&](std::initializer_list<Meaning> of) {
     return std::ranges::any_of(of, [&](Meaning one) { return std::ranges::find(known, one) != known.end(); });
@@ -427,11 +454,14 @@ bool claims_headings(std::span<const std::string> headings) {
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
   const bool told = any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category}) ||
                     (any({Meaning::benchy_test}) && any({Meaning::ttft}));
-  return measured && told && 5 * known.size() >= 2 * headings.size();
+  return (measured && told) || names_arms(headings);
 }
 
 void read_headed_table(std::span<const std::string> headings, std::span<const TableRow> rows, LogContents& contents) {
-  HeadedTable(headings, rows).read(contents);
+  std::vector<std::string> plain;
+  for (const std::string& heading : headings) plain.push_back(bare(heading));
+  if (const auto by_arm = table_by_arm(plain, rows)) return HeadedTable(by_arm->headings, by_arm->rows).read(contents);
+  HeadedTable(plain, rows).read(contents);
 }
 
 }  // namespace

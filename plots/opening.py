@@ -21,6 +21,7 @@ def opening(directory, manifest, score, stems):
             (score is not None, lambda: scorecard.verdict(score), ()),
             (load.exists(directory / f"{validation.ID}.csv"), lambda: validation.verdict(directory), (validation.ID,)),
             (load.exists(directory / f"{batch_speedup.ID}.csv"), lambda: _prediction(directory), (batch_speedup.ID,)),
+            (load.exists(directory / "load.txt"), lambda: _load(directory), ("load-curves", "load-time")),
             (load.exists(directory / "tree.json"), lambda: _tree(directory), ("tree",)),
             (load.exists(directory / "points.csv"), lambda: _sweep(directory, manifest), tuple(stems))):
         if applies:
@@ -52,6 +53,11 @@ def _prediction(directory):
         return f"Speculative decoding is predicted to lose: at best {words(top)}."
     first = f"Predicted speedup: {'up to ' if len(best) > 1 else ''}{words(top)}."
     return first if top == bottom else f"{first} Smallest of {len(best)} combinations: {words(bottom)}."
+
+
+def _load(directory):
+    """The first sentences of the answer at a load: what stands before its evidence."""
+    return " ".join(load.text(directory / "load.txt").partition("\nevidence ")[0].split())
 
 
 def _interval(table, row):

@@ -30,6 +30,8 @@ import leviathan_figure3
 import leviathan_figure4
 import leviathan_figure5
 import load
+import load_curves
+import load_time
 import ngram_iid_check
 import rule_lossiness
 import speedup_by_load
@@ -49,7 +51,7 @@ EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviatha
                emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
                survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5,
                batch_speedup, decision_map, step_time, verification_cost, validation, acceptance_length, speedup_chain,
-               speedup_by_load)
+               speedup_by_load, load_curves, load_time)
 _SUFFIX = ".figure.json"
 
 

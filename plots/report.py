@@ -3,8 +3,8 @@
 
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
 this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
-sweep: figures, tables and the first points. For an advice: its text and figures. Each opens with the answer and the figure
-that shows it, and closes with where it comes from. Nothing of a
+sweep: figures, tables and the first points. For an advice and for a load: text and figures. Each opens with the answer and
+the figure that shows it, and closes with where it comes from. Nothing of a
 file reaches the page as markup: text is escaped, and drawings are images, in which no script runs and which load
 nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2 bad usage or nothing to
 report; 130 interrupted (an earlier report stays).
@@ -85,6 +85,9 @@ def page(directory):
 
     if load.exists(directory / "advice.json"):
         add("advice", "Findings", _advice(directory))
+    if load.exists(directory / "load.txt"):
+        add("load", "Answer", ['<h2 id="load">Answer</h2>',
+                               f'<pre class="wide">{html.escape(load.text(directory / "load.txt"))}</pre>'])
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))

@@ -11,9 +11,12 @@
 #include <variant>
 
 #include "answers/advice.hpp"
+#include "answers/load_prediction.hpp"
 #include "answers/logging_plan.hpp"
 #include "app/commands/commands.hpp"
+#include "app/predict/predict.hpp"
 #include "app/texts/texts.hpp"
+#include "core/command_line.hpp"
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
@@ -457,6 +460,20 @@ PlanTexts logging_plan(const std::string& engine, std::optional<std::int64_t> cu
   problems.raise();
   const answers::LoggingPlan plan = answers::logging_plan(question);
   return {.json = experiments::document_text(to_json(plan)), .text = app::to_text(plan)};
+}
+
+LoadTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
+  std::vector<std::string> words;
+  for (const Keyword& keyword : keywords) {
+    const bool is_switch = std::holds_alternative<bool>(keyword.value);
+    words.push_back(is_switch ? "--" + keyword.name : fmt::format("--{}={}", keyword.name, text_of(keyword)));
+  }
+  CommandLine line(app::predict_command().spec, words);
+  line.convert("acceptance-rate", "accepted-over-drafted", 1.0);
+  const app::AskedLoad asked = app::read_load(line);
+  const answers::LoadPrediction answer = app::answer_load(asked, stop);
+  return {
+      .json = experiments::document_text(to_json(answer)), .text = app::to_text(answer), .notes = asked.timed.notes};
 }
 
 std::string device_document(const std::string& name) {

@@ -131,6 +131,15 @@ struct PlanTexts {
                                      const std::vector<std::int64_t>& concurrency, const std::string& target,
                                      const std::string& draft);
 
+struct LoadTexts {
+  std::string json;  ///< schema foredraft.predict.load/1
+  std::string text;
+  std::vector<std::string> notes;  ///< on the models, one sentence each
+};
+/// The answer of `foredraft predict` at a load for these keywords. Throws InputError with every problem, which name
+/// keywords as options.
+[[nodiscard]] LoadTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
+
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);
 /// A model's shape and what its forward passes read, as JSON. Empty formats: those of its config, else fp16.

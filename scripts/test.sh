@@ -5,8 +5,16 @@
 # an instruction set can change and what users start, then the Python package, and checks what changed since scripts/tidy.sh
 # had checked all files: that each compiles by itself, and clang-tidy.
 # Ends with `N passed, N failed`.
+#
+#   scripts/test.sh [format] [asan] [release] [python] [changed]      these parts only; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."
+parts=(format asan release python changed)
+for part in "$@"; do
+  [[ " ${parts[*]} " = *" $part "* ]] || { echo "test.sh: unknown part $part - one of ${parts[*]}" >&2; exit 2; }
+done
+[ $# -eq 0 ] || parts=("$@")
+wanted() { [[ " ${parts[*]} " = *" $1 "* ]]; }
 scripts/setup.sh
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
@@ -23,12 +31,15 @@ count() {  # adds the totals of a CTest log
   failed=$((failed + ${bad:-1})) passed=$((passed + ${total:-0} - ${bad:-0}))
 }
 
-step "format"
-git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -n 64 -P "$(nproc)" clang-format-16 --dry-run -Werror
+if wanted format; then
+  step "format"
+  git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -n 64 -P "$(nproc)" clang-format-16 --dry-run -Werror
+fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for preset in asan release; do
+  wanted $preset || continue
   step "build $preset"
   plain_code=$([ "$preset" = asan ] && echo ON || echo OFF)
   # Device code, where there is a compiler for it, in one form only: gpu_bench/run_all.sh builds all of them.
@@ -41,18 +52,22 @@ for preset in asan release; do
   count "$log"
 done
 
-step "Python package"
-scripts/test_python.sh >"$log" 2>&1 && python=passed || python=failed
-tail -4 "$log"
-if [ $python = failed ]; then
-  head -300 "$log"
-  failed=$((failed + 1))
-else
-  passed=$((passed + $(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log" | tail -1)))
+if wanted python; then
+  step "Python package"
+  scripts/test_python.sh >"$log" 2>&1 && python=passed || python=failed
+  tail -4 "$log"
+  if [ $python = failed ]; then
+    head -300 "$log"
+    failed=$((failed + 1))
+  else
+    passed=$((passed + $(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log" | tail -1)))
+  fi
 fi
 
-step "files that changed since all were checked: each compiles by itself, clang-tidy"
-python3 scripts/check_files.py --since "$(cat .ci/checked)"
+if wanted changed; then
+  step "files that changed since all were checked: each compiles by itself, clang-tidy"
+  python3 scripts/check_files.py --since "$(cat .ci/checked)"
+fi
 
 step "done"
 echo "$passed passed, $failed failed"

@@ -19,6 +19,7 @@
 #include "inputs/devices.hpp"
 #include "inputs/read_model.hpp"
 #include "latency/devices/device_registry.hpp"
+#include "latency/engines/engines.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/model_bytes.hpp"
 #include "logs/log_format.hpp"
@@ -135,6 +136,30 @@ Json profiles() {
   });
 }
 
+Json range_json(const latency::Range& range) {
+  return {{"low", range.low}, {"value", range.value}, {"high", range.high}};
+}
+
+Json engines() {
+  return array_of(latency::engine_registry(), [](const latency::Engine& engine) {
+    return Json{{"name", engine.name},
+                {"summary", engine.summary},
+                {"aliases", engine.aliases},
+                {"asynchronous", engine.asynchronous},
+                {"slot_by_slot", engine.slot_by_slot},
+                {"prefill", latency::prefill_word(engine.prefill)},
+                {"pass_tokens", engine.pass_tokens},
+                {"graph_tokens", engine.graph_tokens},
+                {"max_requests", engine.max_requests},
+                {"host_us", range_json(engine.host_us)},
+                {"host_request_us", range_json(engine.host_request_us)},
+                {"draft_host_us", range_json(engine.draft_host_us)},
+                {"draft_host_request_us", range_json(engine.draft_host_request_us)},
+                {"eager_operator_us", range_json(engine.eager_operator_us)},
+                {"source", engine.source}};
+  });
+}
+
 Json model_pairs() {
   return array_of(sim::model_registry(), [](const auto& pair) { return named(pair.name, pair.summary); });
 }
@@ -236,6 +261,38 @@ std::string devices_text(const Json& sheets, const Json& profiles) {
   return text + (text.empty() ? "" : "\n") + profiles_text(profiles);
 }
 
+/// "1.5 (0.5-4)" of {0.5, 1.5, 4} ms; empty: nothing.
+std::string milliseconds_text(const Json& range_us) {
+  const auto ms = [&range_us](const char* end) { return 1e-3 * range_us[end].get<double>(); };
+  return ms("high") == 0.0 ? "" : fmt::format("{:.3g} ({:.3g}-{:.3g})", ms("value"), ms("low"), ms("high"));
+}
+
+std::string engines_text(const Json& engines, const Json& /*more*/) {
+  const auto count_text = [](const Json& count) {
+    return count == 0 ? std::string() : std::to_string(count.get<std::int64_t>());
+  };
+  Table terms;
+  terms.columns = {{"engine", Table::Align::left},       {"host ms", Table::Align::right},
+                   {"+ a request", Table::Align::right}, {"drafting ms", Table::Align::right},
+                   {"+ a request", Table::Align::right}, {"hidden", Table::Align::left},
+                   {"prompts in", Table::Align::right},  {"graphs", Table::Align::right}};
+  std::string summaries;
+  for (const Json& engine : engines) {
+    terms.rows.push_back({engine["name"], milliseconds_text(engine["host_us"]),
+                          milliseconds_text(engine["host_request_us"]), milliseconds_text(engine["draft_host_us"]),
+                          milliseconds_text(engine["draft_host_request_us"]),
+                          engine["asynchronous"].get<bool>() ? "yes" : "no", count_text(engine["pass_tokens"]),
+                          count_text(engine["graph_tokens"])});
+    summaries += definition(engine["name"].get<std::string>(), engine["summary"].get<std::string>());
+  }
+  return to_text(terms) + "\n" +
+         wrapped(
+             "Host time of an iteration and what drafting adds, hidden where the device runs meanwhile; tokens of the "
+             "passes that prompts share with decoding, none: passes of their own; tokens of the largest captured "
+             "pass.\n\n") +
+         summaries;
+}
+
 std::string models_text(const Json& shapes, const Json& pairs) {
   std::string text = entries_text(pairs);
   if (shapes.empty()) return text;
@@ -295,6 +352,11 @@ const std::vector<Inventory>& inventories() {
        .text = devices_text,
        .markdown = inputs::devices_markdown,
        .more = {"profiles", profiles}},
+      {.name = "engines",
+       .summary = "serving engines, with what they add to forward passes",
+       .entries = engines,
+       .columns = {{"name", "engine"}, {"summary", "what it is"}, {"source", "source of its times"}},
+       .text = engines_text},
       {"experiments", "tables and figures that reproduce computes",
        [] {
          return array_of(experiments::experiment_registry(),

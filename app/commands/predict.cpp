@@ -7,22 +7,19 @@
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"
+#include "app/predict/timed_question.hpp"
 #include "app/scenario_options.hpp"
 
 namespace foredraft::app {
 namespace {
-
-bool names_times(const CommandLine& line) {
-  return line.has("device") || line.has("profile") || line.has("steps-file");
-}
 
 /// Rejects the options that need the times of a device.
 void reject_timed(CommandLine& line) {
   line.reject_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
                   "it asks for step times of a device", "e.g. --profile h200");
   reject_deployment(line);
-  std::vector<std::string_view> load = options_of_load();
-  load.emplace_back("request-rate");
+  std::vector<std::string_view> load;
+  for (const OptionSpec& option : load_options().options) load.push_back(option.name);
   line.reject_any(load, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
 }
 
@@ -32,7 +29,7 @@ int run_predict(CommandLine& line) {
   timed ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   if (!timed) reject_timed(line);
   line.done();  // without the times of a device that were meant, what else is missing would mislead
-  if (timed) return line.has("request-rate") ? predict_load(line) : predict_times(line);
+  if (timed) return asks_load(line) ? predict_load(line) : predict_times(line);
   return asks_inverse(line) ? predict_inverse(line) : predict_ratio(line);
 }
 
@@ -57,6 +54,8 @@ Command predict_command() {
                 "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
                 "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
                 "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 --batch 1,64",
+                "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 "
+                "--concurrency 40 --prompt 3000 --output 500 --engine vllm",
                 "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
            .groups = {acceptance_options(), cost_options(), drafting_options(), times_options(), load_options(),
                       deployment_options()}},

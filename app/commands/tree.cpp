@@ -125,6 +125,7 @@ answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked,
                                      std::vector<FileDigest>& files) {
   const inputs::AskedDeployment& deployment = asked.pair.deployment;
   inputs::DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
+  for (const std::string& note : pair.notes) say("{}", note);
   files.insert(files.end(), pair.files.begin(), pair.files.end());
   latency::SheetPair sheet{
       .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::attainable_of(profile)};

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "answers/load_prediction.hpp"
+#include "app/predict/timed_question.hpp"
 #include "core/command_line.hpp"
+#include "core/parallel.hpp"
 
 /// The four questions of `foredraft predict`. Each reads its options, asks and prints, and returns an exit code; throws
 /// InputError with every problem of its options.
@@ -21,10 +25,22 @@ namespace foredraft::app {
 [[nodiscard]] int predict_times(CommandLine& line);
 [[nodiscard]] OptionGroup times_options();
 
-/// A server at a request rate, with the times of a device.
+/// A server under a load, with the times of a device.
 [[nodiscard]] int predict_load(CommandLine& line);
 [[nodiscard]] OptionGroup load_options();
-/// Its options but --request-rate, which asks it.
+/// Whether the line has one of the options that state a load.
+[[nodiscard]] bool asks_load(const CommandLine& line);
+/// The other options of load_options().
 [[nodiscard]] const std::vector<std::string_view>& options_of_load();
+
+/// What a line asks of a server, with all that it names read.
+struct AskedLoad {
+  TimedQuestion timed;
+  answers::LoadQuestion question;
+};
+[[nodiscard]] AskedLoad read_load(CommandLine& line);
+/// `progress` gets the finished share. Throws InputError where the times cannot answer, Interrupted.
+[[nodiscard]] answers::LoadPrediction answer_load(const AskedLoad& asked, StopToken stop,
+                                                  const std::function<void(double share)>& progress = {});
 
 }  // namespace foredraft::app

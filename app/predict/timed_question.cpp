@@ -84,6 +84,10 @@ std::vector<answers::Question> read_acceptances(std::vector<CommandLine>& lines)
 
 }  // namespace
 
+bool names_times(const CommandLine& line) {
+  return line.has("device") || line.has("profile") || line.has("steps-file");
+}
+
 TimedQuestion read_timed_question(CommandLine& line) {
   std::vector<CommandLine> lines = combinations(line);
   std::vector<answers::Question> acceptances = read_acceptances(lines);
@@ -92,7 +96,7 @@ TimedQuestion read_timed_question(CommandLine& line) {
   if (acceptances.size() > 1) {
     constexpr auto list = "mutually exclusive with a list of --alpha";
     first.reject_any({"out"}, list, "a folder holds one answer", "give one alpha");
-    first.reject_any({"request-rate"}, list, "a load is answered for one", "give one alpha");
+    first.reject_any({"concurrency", "request-rate", "requests"}, list, "a load is answered for one", "give one alpha");
   }
   first.reject_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
                    "use --c or --step-ms, --draft-ms and --verify-ms");
@@ -111,7 +115,7 @@ void read_timed_files(TimedQuestion& question) {
   question.read = steps ? inputs::read_steps(*steps) : read_named_device(line);
   question.files = {question.read.digest};
   if (question.observed) question.files.push_back(question.observed->file);
-  read_deployment(line, question.read.profile, question.pair, question.files);
+  question.notes = read_deployment(line, question.read.profile, question.pair, question.files);
 }
 
 }  // namespace foredraft::app

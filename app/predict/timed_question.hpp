@@ -24,7 +24,11 @@ struct TimedQuestion {
   inputs::ReadProfile read = {};
   std::optional<answers::FittedAcceptance> observed = {};  ///< the log that the acceptance is of
   std::vector<FileDigest> files = {};                      ///< that were read, the times first
+  std::vector<std::string> notes = {};                     ///< what was assumed of the models
 };
+
+/// Whether the line names the times of a device.
+[[nodiscard]] bool names_times(const CommandLine& line);
 
 /// Options only; problems stay in the returned line.
 [[nodiscard]] TimedQuestion read_timed_question(CommandLine& line);

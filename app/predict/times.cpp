@@ -88,9 +88,10 @@ OptionGroup times_options() {
 
 int predict_times(CommandLine& line) {
   TimedQuestion question = read_timed_question(line);
-  question.line.reject_any(options_of_load(), "given without --request-rate", "it belongs to the answer at a load",
-                           "e.g. --request-rate 4");
+  question.line.reject_any(options_of_load(), "given without a load", "it belongs to the answer at a load",
+                           "e.g. --concurrency 40, or --request-rate 4");
   read_timed_files(question);
+  for (const std::string& note : question.notes) say("{}", note);
   return with_source(question, [&] { return predict_and_print(question); });
 }
 

@@ -379,6 +379,9 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
     const std::string where = several ? fmt::format("Context {}: ", question.contexts[i]) : "";
     text += wrapped(where + sentence(prediction, i)) + "\n";
   }
+  if (std::ranges::any_of(prediction.schedules, [](const auto& ranges) { return !ranges.empty(); })) {
+    text += "Decoding only: prompts are not in it (with them: --concurrency N --prompt P --output O).\n";
+  }
   for (const std::int64_t context : question.contexts) {
     text += several ? fmt::format("\ncontext {}\n", context) : "\n";
     text += to_text(table_of(prediction, context));

@@ -2,8 +2,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpu_bench/run/profile_folder.hpp"
@@ -62,8 +68,9 @@ std::string figure_line(std::string_view name, const latency::Figure& figure) {
   return fmt::format("| {} | {} | {} |\n", figure_name(name), value, cell_safe(figure.origin));
 }
 
-std::string text_line(std::string_view name, const std::string& text) {
-  return text.empty() ? "" : fmt::format("| {} | {} |\n", spaced(name), cell_safe(text));
+std::string text_line(std::string_view name, std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text.empty() ? "" : fmt::format("| {} | {} |\n", spaced(name), cell_safe(std::move(text)));
 }
 
 std::string identity_section(const latency::Profile& profile) {
@@ -126,14 +133,22 @@ std::string steps_section(const latency::Profile& profile) {
       "percentiles: steps.csv.\n\n| model | pass | dtype | batch | context | source | L2, launch | curve |\n"
       "|---|---|---|---:|---:|---:|---|---|\n";
   std::vector<std::string> order;
-  std::map<std::string, std::string> curves;
+  std::map<std::string, std::map<std::int64_t, std::string>> curves;  // points by tokens
   for (const latency::StepRow& row : profile.steps) {
     const std::string key = curve_of(row.cell);
     const auto [curve, is_new] = curves.try_emplace(key);
     if (is_new) order.push_back(key);
-    curve->second += (curve->second.empty() ? "" : ", ") + point_text(profile, row);
+    curve->second.emplace(row.cell.tokens, point_text(profile, row));
   }
-  for (const std::string& key : order) section += key + curves.at(key) + " |\n";
+  for (const std::string& key : order) {
+    std::string separator;
+    section += key;
+    for (const auto& [tokens, point] : curves.at(key)) {
+      section += separator + point;
+      separator = ", ";
+    }
+    section += " |\n";
+  }
   return section;
 }
 
@@ -147,15 +162,22 @@ std::string repeat_section(const latency::Profile& profile) {
       repeat.valid() ? "valid" : "NOT valid (the limits are 2 % and 5 %)");
 }
 
+/// Each reason with the number of its parts and the first of them, the most frequent reason first.
 std::string missing_section(const latency::Profile& profile) {
   if (profile.complete()) return "Nothing.\n";
-  constexpr std::size_t shown_at_most = 20;
-  std::string section = fmt::format("{} planned parts, all of them in profile.json:\n\n", profile.missing.size());
-  for (std::size_t i = 0; i < profile.missing.size() && i < shown_at_most; ++i) {
-    section += fmt::format("- {}: {}\n", profile.missing[i].what, profile.missing[i].why);
-  }
-  if (profile.missing.size() > shown_at_most) {
-    section += fmt::format("- and {} more\n", profile.missing.size() - shown_at_most);
+  constexpr std::size_t named_at_most = 3;
+  std::map<std::string_view, std::vector<std::string_view>> parts_of;
+  for (const latency::Missing& missing : profile.missing) parts_of[missing.why].push_back(missing.what);
+  std::vector<std::pair<std::string_view, std::vector<std::string_view>>> reasons(parts_of.begin(), parts_of.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::string section =
+      fmt::format("Planned parts that are missing, {} in all; profile.json names each:\n\n", profile.missing.size());
+  for (const auto& [why, parts] : reasons) {
+    const std::size_t named = std::min(parts.size(), named_at_most);
+    section += fmt::format("- {}: {} ({}{})\n", why, parts.size(),
+                           fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                           named < parts.size() ? ", ..." : "");
   }
   return section;
 }
@@ -229,7 +251,7 @@ std::string steps_near_their_sum(const latency::Profile& profile) {
     if (*step.whole_us <= (1.0 + allowed_excess) * step.alone_us) ++near;
   }
   if (steps == 0) return "";
-  return fmt::format("\nAt batch 1, {} of {} steps take at most 10 % more than their operations.\n", near, steps);
+  return fmt::format("\nAt batch 1, {} of {} passes take at most 10 % more than their operations.\n", near, steps);
 }
 
 /// Products whose time is dominated by reading a large matrix.
@@ -263,12 +285,12 @@ std::string large_products(const latency::Profile& profile) {
 std::string breakdown_section(const latency::Profile& profile) {
   if (profile.breakdowns.empty()) return "None.\n";
   std::string section =
-      "Each step and the sum of its operations, each timed separately: with a cold cache (other weights and keys each "
-      "time) if these are large enough to be evicted from the L2, with activations in it. `excess`: the step minus the "
+      "Each pass and the sum of its operations, each timed separately: with a cold cache (other weights and keys each "
+      "time) if these are large enough to be evicted from the L2, with activations in it. `excess`: the pass minus the "
       "sum, the time that operations wait for each other and that reading weights takes which are too small to be "
       "timed cold; below 0, operations overlap. The sum includes the launches: `nodes` is their cost as nodes of an "
       "empty graph.\n\n"
-      "| step | operations | whole us | sum of operations us | excess | sum of floors us | nodes us |\n"
+      "| pass | operations | whole us | sum of operations us | excess | sum of floors us | nodes us |\n"
       "|---|---:|---:|---:|---:|---:|---:|\n";
   for (const latency::Breakdown& breakdown : profile.breakdowns) section += overview_line(profile, breakdown);
   section += steps_near_their_sum(profile) + large_products(profile);
@@ -358,13 +380,14 @@ std::string verification_section(const latency::Profile& profile) {
 }  // namespace
 
 std::string report_markdown(const latency::Profile& profile) {
+  const bool is_valid = !profile.aa_test || profile.aa_test->valid();
   return fmt::format(
-      "# {}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
+      "# {}{}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
       "Measured twice\n\n{}\n## "
       "Missing\n\n{}",
-      profile.device.name, profile.complete() ? "" : " (incomplete)", identity_section(profile),
-      limits_section(profile), steps_section(profile), breakdown_section(profile), verification_section(profile),
-      repeat_section(profile), missing_section(profile));
+      profile.device.name, is_valid ? "" : ", NOT VALID", profile.complete() ? "" : " (incomplete)",
+      identity_section(profile), limits_section(profile), steps_section(profile), breakdown_section(profile),
+      verification_section(profile), repeat_section(profile), missing_section(profile));
 }
 
 }  // namespace foredraft::gpu_bench

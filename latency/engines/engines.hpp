@@ -43,6 +43,9 @@ enum class EngineEnd { fast, central, slow };
 /// messages.
 [[nodiscard]] std::vector<Engine> parse_engines(std::string_view text, const std::string& name);
 
+/// "alone", "chunked".
+[[nodiscard]] std::string_view prefill_word(Prefill prefill);
+
 /// The same as a file: what parse_engines reads back as equal.
 [[nodiscard]] std::string engine_toml(const Engine& engine);
 

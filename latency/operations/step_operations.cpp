@@ -59,7 +59,7 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
   check(point);
   check_range("pass", pass, 0, passes(point) - 1);
   const bool block = shape_.head.block_size > 0;
-  const StepPoint step{.batch = point.batch, .tokens = point.tokens, .context = point.context};
+  const StepPoint step{.batch = point.batch, .tokens = point.tokens, .context = point.context, .prompt = point.prompt};
   switch (role_) {
     case Role::decoder_pass:
       return without_weights(block && !shape_.head.wide_attention ? write_context_pass(shape_, deployment_, step)
@@ -79,6 +79,32 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
           write_encoder_pass(shape_, deployment_, {.batch = point.batch, .tokens = shape_.source_length}));
   }
   return {};
+}
+
+std::vector<StepOperator> ForwardPassOperations::mixed_operators(const ForwardPassPoint& decoding,
+                                                                 ForwardPassPoint prompt) const {
+  prompt.prompt = true;
+  const std::vector<StepOperator> own = operators(decoding), of_prompt = operators(prompt);
+  // Without a context, which products do not see, so that the tokens of all sequences exceed no model's positions.
+  std::vector<StepOperator> all =
+      operators({.batch = decoding.batch * decoding.tokens + prompt.batch * prompt.tokens, .tokens = 1, .context = 0});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].kind == OperatorKind::attention) {
+      all[i].bytes = own[i].bytes + of_prompt[i].bytes;
+      all[i].flop = own[i].flop + of_prompt[i].flop;
+      all[i].reread_bytes = own[i].reread_bytes + of_prompt[i].reread_bytes;
+    } else if (all[i].part == StepPart::vocabulary) {
+      all[i] = own[i];
+    }
+  }
+  return all;
+}
+
+double operators_of_step(const ModelShape& shape, const Deployment& deployment) {
+  const ForwardPassOperations step(shape, Role::decoder_pass, deployment);
+  double count = 0.0;
+  for (const StepOperator& one : step.operators({.batch = 1, .tokens = 1, .context = 1})) count += one.count;
+  return count;
 }
 
 std::vector<StepOperator> equal_together(std::vector<StepOperator> operators) {

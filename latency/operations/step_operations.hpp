@@ -65,6 +65,7 @@ struct ForwardPassPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
+  bool prompt = false;  ///< of a decoder pass: prefill, which needs the last logits and states of each sequence only
 };
 
 /// What one kind of forward pass of a model, stored and split in one way, costs at any size. A value.
@@ -91,6 +92,11 @@ class ForwardPassOperations {
   /// Throws DomainError for no sequence, no token, a context below 0 and positions that the model does not have.
   [[nodiscard]] std::vector<StepOperator> operators(const ForwardPassPoint& point, std::int64_t pass = 0) const;
 
+  /// The operators of one decoder pass over `decoding` that also reads `prompt`: products over all their tokens, the
+  /// attention of each, and logits of `decoding`. Precondition: a decoder pass. Throws likewise.
+  [[nodiscard]] std::vector<StepOperator> mixed_operators(const ForwardPassPoint& decoding,
+                                                          ForwardPassPoint prompt) const;
+
   /// Rows of its matrix products: batch times tokens; batch if tokens are drafted autoregressively or by heads.
   [[nodiscard]] double rows(const ForwardPassPoint& point) const;
 
@@ -107,6 +113,9 @@ class ForwardPassOperations {
   Role role_;
   Deployment deployment_;
 };
+
+/// How many operators a decode step of a model has.
+[[nodiscard]] double operators_of_step(const ModelShape& shape, const Deployment& deployment);
 
 /// The same operators, those that differ only in name and count as one, in the place of the first.
 [[nodiscard]] std::vector<StepOperator> equal_together(std::vector<StepOperator> operators);

@@ -418,8 +418,9 @@ class StepWriter {
          weights,
          weights});
     const double elements = as_number(linear.state_elements) / devices_;
-    add({{"linear attention", OperatorKind::attention, unquantized_, layers,
-          (as_number(point_.batch) + rows_) * elements * state_bytes, state_flop * rows_ * elements},
+    const double states = as_number(point_.batch) * (point_.prompt ? 2.0 : 1.0 + as_number(point_.tokens));
+    add({{"linear attention", OperatorKind::attention, unquantized_, layers, states * elements * state_bytes,
+          state_flop * rows_ * elements},
          {},
          {}});
   }
@@ -495,7 +496,7 @@ class StepWriter {
 
   void write_logits() {
     part_ = StepPart::vocabulary;
-    over(point_.drafts, [this] { write_projection_of_logits(); });
+    over(point_.prompt ? 1 : point_.drafts, [this] { write_projection_of_logits(); });
   }
 
   void write_projection_of_logits() {

@@ -26,6 +26,7 @@ struct StepPoint {
   bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
                                    ///< without the projection of several of them (EAGLE-3)
   std::int64_t drafts = 0;         ///< of each sequence: the tokens with logits; 0: all
+  bool prompt = false;             ///< ForwardPassPoint::prompt
   std::int64_t verified = 0;       ///< tokens of each sequence whose hidden states a block of a head reads
 };
 

@@ -220,7 +220,9 @@ std::map<NumberFormat, NumberFormat> CostSurface::computed_in_others() const {
   return others;
 }
 
-Latency CostSurface::at(const ForwardPassPoint& point) const {
+Latency CostSurface::at(const ForwardPassPoint& asked) const {
+  ForwardPassPoint point = asked;
+  point.prompt = asked.prompt && peaks_;
   if (const std::optional<Latency> found = measured_at(point)) return *found;
   if (fit_) {
     return {.time_us = pass_us(fit_->model, *operations_, point),
@@ -237,6 +239,24 @@ Latency CostSurface::at(const ForwardPassPoint& point) const {
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,
                   table_ ? "outside of what the profile measured" : "the profile has no times for it", covered_));
+}
+
+Latency CostSurface::mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const {
+  if (peaks_) {
+    return {.time_us = mixed_pass_us(*operations_, decoding, prompt, *peaks_, *sheet_pass_.attained),
+            .spread = sheet_pass_.spread,
+            .origin = Origin::roofline};
+  }
+  Latency latency = at(decoding);
+  const std::int64_t decoded = decoding.batch * decoding.tokens;
+  const auto pass_over = [&](std::int64_t tokens) {
+    return at({.batch = 1, .tokens = tokens, .context = prompt.context, .prompt = true});
+  };
+  const Latency longer = pass_over(decoded + prompt.tokens);
+  latency.time_us += std::max(0.0, longer.time_us - pass_over(decoded).time_us);
+  latency.origin = std::max(latency.origin, longer.origin);
+  latency.inside = latency.inside && longer.inside;
+  return latency;
 }
 
 std::optional<PassParts> CostSurface::parts_at(const ForwardPassPoint& point) const {

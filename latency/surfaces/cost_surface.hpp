@@ -54,8 +54,14 @@ class CostSurface {
   CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, ForwardPassKind kind,
               const SheetPass& sheet = {});
 
-  /// Throws DomainError if none of the three has an answer, and for positions that the model does not have.
+  /// Throws DomainError if none of the three has an answer, and for positions that the model does not have. Passes of
+  /// other profiles than data sheets have logits of all tokens, prompts included.
   [[nodiscard]] Latency at(const ForwardPassPoint& point) const;
+
+  /// Of a decoder pass over `decoding` that also reads `prompt`, one sequence: at(decoding) and by how much the prompt
+  /// makes it longer. Of a data sheet by operators; else the difference of passes over the prompt with and without as
+  /// many tokens more as are decoded. Throws likewise.
+  [[nodiscard]] Latency mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const;
 
   /// Time from the table only; nullopt outside of it.
   [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;

@@ -186,8 +186,8 @@ IterationTimes PairSurface::iteration(std::int64_t gamma, std::int64_t batch, st
           .overhead_us = overhead_us_};
 }
 
-Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
-  return target_.at({batch, tokens, context});
+Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context, bool prompt) const {
+  return target_.at({batch, tokens, context, prompt});
 }
 
 Interval PairSurface::verification_range(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
@@ -270,9 +270,9 @@ Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
           .origin = Origin::measured};
 }
 
-Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context, bool prompt) const {
   if (!drafter_pass_) throw DomainError("this drafter has no passes over given tokens");
-  return drafter_pass_->at({batch, tokens, context});
+  return drafter_pass_->at({batch, tokens, context, prompt});
 }
 
 namespace {
@@ -310,7 +310,6 @@ class SurfaceTimes final : public ForwardPassTimes {
         pair_(profile, pair, role_),
         prompts_(prompt_surface(pair, role_)),
         prompts_free_(reads_no_prompts(pair, role_)),
-        verification_(pair.verification),
         memory_(pair.memory_utilization ? memory_limit(profile, pair, role_, *pair.memory_utilization) : std::nullopt) {
   }
 
@@ -329,15 +328,21 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
-    const double us = pass_us(shape, shape.tokens) + sampling_us(shape, convention);
+    if (shape.batch == 0) return target_us(as_prompt(shape), convention);
+    const double us = iteration_pass_us(shape) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
     const std::int64_t gamma = drafts_of(shape, convention);
-    return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
-           beyond_us(shape);
+    return us + pair_.overhead_us() + charged_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context)));
   }
 
   void check_memory(const StepShape& shape) const override {
-    if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
+    if (!memory_) return;
+    if (shape.batch == 0) return check_memory(as_prompt(shape));
+    if (shape.chunk == 0) return memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
+    const double cached = static_cast<double>(shape.batch) * shape.context + shape.chunk_context +
+                          static_cast<double>(shape.chunk - shape.tokens);
+    const double context = cached / static_cast<double>(shape.batch + 1);
+    memory_->check(shape.batch + 1, shape.tokens, std::max<std::int64_t>(0, std::llround(context)));
   }
 
   /// Heads and stages read what the target has read, drafters on the host its text: prompts cost them nothing.
@@ -349,7 +354,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     }
     const PairSurface& pair = surface_of(shape);
     if (shape.prompt && (role_ == Role::autoregressive_drafting || pair.has_drafter_pass())) {
-      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context));
+      return inside_us(pair.drafter_pass(shape.tokens, shape.batch, context, shape.prompt));
     }
     return inside_us(pair.drafting(shape.tokens, shape.batch, context));
   }
@@ -369,14 +374,23 @@ class SurfaceTimes final : public ForwardPassTimes {
   }
 
   [[nodiscard]] double pass_us(const StepShape& shape, std::int64_t tokens) const {
-    return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context)));
+    return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context), shape.prompt));
   }
 
-  /// Time added to a verification if it is off by verification_.
-  [[nodiscard]] double beyond_us(const StepShape& shape) const {
-    if (verification_ == 1.0) return 0.0;
-    const double us = pass_us(shape, shape.tokens);
-    return std::max(us * verification_, std::min(us, pass_us(shape, 1))) - us;
+  /// A pass that reads prompts only.
+  [[nodiscard]] static StepShape as_prompt(const StepShape& shape) {
+    return {.batch = 1, .tokens = shape.chunk, .context = shape.chunk_context, .prompt = true};
+  }
+
+  /// Of the target, without sampling: what prompts add to steps of a profile is that of their own data sheet.
+  [[nodiscard]] double iteration_pass_us(const StepShape& shape) const {
+    if (shape.chunk == 0) return pass_us(shape, shape.tokens);
+    const ForwardPassPoint decoding{shape.batch, shape.tokens, std::llround(shape.context)};
+    const ForwardPassPoint prompt{1, shape.chunk, std::llround(shape.chunk_context), true};
+    if (!prompts_) return inside_us(pair_.mixed_pass(decoding, prompt));
+    const double longer_us = inside_us(prompts_->mixed_pass(decoding, prompt)) -
+                             inside_us(prompts_->target_pass(decoding.tokens, decoding.batch, decoding.context));
+    return pass_us(shape, shape.tokens) + std::max(0.0, longer_us);
   }
 
   /// Outside of the domain of a fit this throws: a row of a sweep cannot carry a warning.
@@ -408,8 +422,7 @@ class SurfaceTimes final : public ForwardPassTimes {
   PairSurface pair_;
   std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
   bool prompts_free_;                   ///< for the drafter
-  double verification_;
-  std::optional<MemoryLimit> memory_;  ///< empty: not checked
+  std::optional<MemoryLimit> memory_;   ///< empty: not checked
 };
 
 }  // namespace

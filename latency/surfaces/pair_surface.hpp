@@ -76,9 +76,7 @@ struct TimedPair {
   /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
   std::optional<double> memory_utilization = {};
   std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
-  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
-  double verification = 1.0;
-  std::optional<HostDrafter> host = {};  ///< in place of a draft model
+  std::optional<HostDrafter> host = {};     ///< in place of a draft model
 };
 
 /// Times of one iteration of speculation, and of the decode step that it replaces, at one batch size and context.
@@ -110,8 +108,14 @@ class PairSurface {
                                          Convention convention) const;
 
   /// One forward pass of the target over `tokens` new tokens of each sequence: 1 in a decode step, gamma + 1 to verify
-  /// with a bonus token.
-  [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+  /// with a bonus token. `prompt`: prefill (ForwardPassPoint::prompt).
+  [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context,
+                                    bool prompt = false) const;
+
+  /// The same pass if it also reads the tokens of a prompt (CostSurface::mixed_at).
+  [[nodiscard]] Latency mixed_pass(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const {
+    return target_.mixed_at(decoding, prompt);
+  }
 
   /// What the ranges of routing and of vector units leave open of a data sheet's verification over a decode step: true
   /// t(n) / t(1) divided by that of target_pass(); {1, 1} for other times, for routing that the deployment states and
@@ -139,7 +143,8 @@ class PairSurface {
 
   /// One pass of an autoregressive drafter over `tokens` tokens of each sequence, or of a head that fills a block over
   /// their hidden states: prefill. Throws DomainError for another drafter.
-  [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+  [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context,
+                                     bool prompt = false) const;
   [[nodiscard]] bool has_drafter_pass() const { return drafter_pass_.has_value(); }
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }

@@ -139,6 +139,15 @@ double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& 
   return static_cast<double>(operations.passes(point)) * attained.step_us + sum;
 }
 
+double mixed_pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& decoding,
+                     const ForwardPassPoint& prompt, const DevicePeaks& peaks, const Attained& attained) {
+  double us = attained.step_us;
+  for (const StepOperator& one : equal_together(operations.mixed_operators(decoding, prompt))) {
+    us += one.count * operator_us(one, operations.devices(), peaks, attained);
+  }
+  return us;
+}
+
 PassParts pass_parts(const ForwardPassOperations& operations, const ForwardPassPoint& point, const DevicePeaks& peaks,
                      const Attained& attained) {
   std::array<double, step_parts> us{};

@@ -112,6 +112,10 @@ struct AttainableFile {
 [[nodiscard]] double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                              const DevicePeaks& peaks, const Attained& attained);
 
+/// The same of a decoder pass over `decoding` that also reads `prompt` (mixed_operators).
+[[nodiscard]] double mixed_pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& decoding,
+                                   const ForwardPassPoint& prompt, const DevicePeaks& peaks, const Attained& attained);
+
 /// The time of passes by what it is spent on; the overhead is that of each pass (Attained::step_us).
 struct PassParts {
   std::int64_t passes = 1;

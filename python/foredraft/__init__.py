@@ -10,6 +10,7 @@ from foredraft import plot
 from foredraft._core import BestGamma, Estimate, Prediction, Simulation
 from foredraft._core import version as _version
 from foredraft._devices import Device, Model, Profile, devices, models
+from foredraft._loads import LoadPrediction, predict_load
 from foredraft._logs import Advice, Log, LoggingPlan, advise, plan, read_log
 from foredraft._questions import Predictions, best, best_gamma, predict, simulate
 from foredraft._rules import Lossiness, Rule, check_rule, lossiness
@@ -21,8 +22,8 @@ from foredraft._trees import JudgedTree, Tree, tree
 __version__: str = _version()
 
 __all__ = [
-    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "Log", "LoggingPlan", "Lossiness", "Model", "Parameter",
-    "Prediction", "Predictions", "Profile", "Rule", "Scenario", "Simulation", "Tree", "advise", "best", "best_gamma",
-    "check_rule", "devices", "lossiness", "models", "parameters", "plan", "plot", "predict", "quantities", "read_log",
-    "simulate", "sweep", "tree"
+    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "LoadPrediction", "Log", "LoggingPlan", "Lossiness",
+    "Model", "Parameter", "Prediction", "Predictions", "Profile", "Rule", "Scenario", "Simulation", "Tree", "advise",
+    "best", "best_gamma", "check_rule", "devices", "lossiness", "models", "parameters", "plan", "plot", "predict",
+    "predict_load", "quantities", "read_log", "simulate", "sweep", "tree"
 ]

@@ -149,12 +149,12 @@ def advise(logs: Paths | Iterable[Paths],
     for name in ("out", "json", "help"):
         if name in stated:
             raise TypeError(f"foredraft: advise has no {name}")
-    keywords = [(name.replace("_", "-"), _stated(value)) for name, value in stated.items()
+    keywords = [(name.replace("_", "-"), stated_value(value)) for name, value in stated.items()
                 if value is not None and value is not False]
     try:
         document, text, notes = _core.advice(_paths(logs), [] if plain is None else _paths(plain), keywords)
     except ValueError as error:
-        raise ValueError(_keywords(str(error))) from None
+        raise ValueError(keywords_of(str(error))) from None
     return Advice(json.loads(document), text, notes)
 
 
@@ -175,17 +175,17 @@ def plan(engine: str,
     try:
         document, text = _core.logging_plan(engine, current_k, loads, target, draft)
     except ValueError as error:
-        raise ValueError(_keywords(str(error).replace("--plan:", "engine:"))) from None
+        raise ValueError(keywords_of(str(error).replace("--plan:", "engine:"))) from None
     return LoggingPlan(json.loads(document), text)
 
 
-def _stated(value: object) -> bool | int | float | str:
+def stated_value(value: object) -> bool | int | float | str:
     """A number or a word."""
     held = os.fspath(value) if isinstance(value, os.PathLike) else plain_value(value)
     return held if isinstance(held, (bool, int, float, str)) else str(held)
 
 
-def _keywords(message: str) -> str:
+def keywords_of(message: str) -> str:
     """The message with option names as in Python: --target-tp becomes target_tp."""
     return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)",
                   lambda match: "engine" if match[1] == "for" else match[1].replace("-", "_"), message)

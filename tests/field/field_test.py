@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of posted_cases.py, more_cases.py, drafter_cases.py and model_cases.py and checks what is answered:
-numbers, first line, exit code, length.
+"""Runs the cases of posted_cases.py, more_cases.py, format_cases.py, drafter_cases.py and model_cases.py and checks what
+is answered: numbers, first line, exit code, length.
 
 Usage: field_test.py PROGRAM [CASE]...
 
@@ -25,6 +25,7 @@ import tempfile
 
 import posted_cases  # noqa: F401 (fills the table, as do the next)
 import drafter_cases  # noqa: F401
+import format_cases  # noqa: F401
 import model_cases  # noqa: F401
 import more_cases  # noqa: F401
 from paths import values

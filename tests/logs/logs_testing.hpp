@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "foredraft/errors.hpp"
@@ -27,6 +28,13 @@ inline logs::LogContents read_log(std::string_view text, std::string_view format
   logs::LogReader reader("some.log", format);
   reader.add(text);
   return reader.finish();
+}
+
+/// The observations of a log that must be of this format.
+inline std::vector<logs::Observation> posted_runs(std::string_view text, const std::string& format) {
+  logs::LogContents contents = read_log(text);
+  CHECK(contents.format == format);
+  return std::move(contents.observations);
 }
 
 /// What is briefly said of a log that is refused; empty where it is read.

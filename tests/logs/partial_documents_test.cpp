@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -383,6 +384,52 @@ TEST_CASE("a value of any key that is absent, null, a word or negative is refuse
       if (absent.text) CHECK(absent.text == reading_of(without).text);
     }
   }
+}
+
+TEST_CASE("a document over many lines is read up to where its end was cut off, and from where its beginning was") {
+  const std::string text = Json::parse(R"({"date": "20261001", "max_concurrency": 8, "completed": 100, "duration": 10.5,
+    "output_throughput": 812.5, "mean_tpot_ms": 9.25, "mean_itl_ms": 24.5, "spec_decode_num_drafts": 4000,
+    "spec_decode_draft_tokens": 8000, "spec_decode_accepted_tokens": 6400,
+    "spec_decode_per_position_acceptance_rates": [0.9, 0.7], "note": "end"})")
+                               .dump(2);
+  const auto at = [&](std::string_view key) { return text.find(key); };
+  const Observation whole = only(text + "\n", "vllm-bench");
+  for (const std::string_view end : {"\"note\"", "e\": \"end", "\"end", "0.7"}) {
+    CAPTURE(end);
+    const Observation cut = only(text.substr(0, at(end)), "vllm-bench");
+    CHECK(cut.acceptance->steps == 4000);
+    CHECK(cut.times.tpot_ms == whole.times.tpot_ms);
+    CHECK(cut.concurrency == 8.0);
+  }
+  for (const std::string_view begin : {"\"date\"", "  \"duration\"", "\"output_throughput\""}) {
+    CAPTURE(begin);
+    const Observation cut = only(text.substr(at(begin)), "vllm-bench");
+    CHECK(cut.acceptance->accepted_at == std::vector<std::int64_t>{3600, 2800});
+    CHECK(cut.times.tpot_ms == whole.times.tpot_ms);
+    CHECK(cut.line == 1);
+  }
+  const Observation both = only("\n" + text.substr(at("\"duration"), at("\"note") - at("\"duration")), "vllm-bench");
+  CHECK(both.acceptance->accepted_tokens == 6400);
+}
+
+TEST_CASE("a list that was cut off holds its complete records, and a number at the cut is none") {
+  const std::string records =
+      "[\n  {\n    \"concurrency\": 8,\n    \"num_speculative_tokens\": 3,\n    \"accepted_length_tau\": 2.5,\n"
+      "    \"throughput_tok_s\": 400\n  },\n  {\n    \"concurrency\": 16,\n    \"num_speculative_tokens\": 3,\n"
+      "    \"accepted_length_tau\": 2.4,\n    \"throughput_tok_s\": 7";
+  const LogContents cut = read_log(records);
+  CHECK(cut.format == "benchmark-records");
+  REQUIRE(cut.observations.size() == 1);
+  CHECK(cut.observations[0].concurrency == 8.0);
+  // The first record lacks its bracket.
+  const LogContents begun = read_log(records.substr(records.find("\"num_spec")));
+  REQUIRE(begun.observations.size() == 2);
+  CHECK(begun.observations[0].acceptance_length == 2.5);
+  CHECK_FALSE(begun.observations[0].concurrency);
+  CHECK(begun.observations[0].times.output_tokens_per_s == 400.0);
+  CHECK(begun.observations[1].acceptance_length == 2.4);
+  CHECK_FALSE(begun.observations[1].times.output_tokens_per_s);
+  CHECK(message_of("\"a\": 1,\n\"b\": 2\n}\n").find("no line of a known format") != std::string::npos);
 }
 
 }  // namespace foredraft::tests

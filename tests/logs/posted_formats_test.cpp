@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/logs/logs_testing.hpp"
@@ -13,14 +14,6 @@ namespace {
 
 using logs::Decoding;
 using logs::LogContents;
-using logs::Observation;
-
-/// The observations of a log that must be of this format.
-std::vector<Observation> posted_runs(const std::string& text, const std::string& format) {
-  const LogContents contents = read_log(text);
-  CHECK(contents.format == format);
-  return contents.observations;
-}
 
 }  // namespace
 
@@ -245,6 +238,54 @@ TEST_CASE("a table that cannot be read is an error only if nothing else is read"
   CHECK(problem("name, speed of thought, colour\nred, 3, 4\n").find("no line of a known format") != std::string::npos);
 }
 
+TEST_CASE("lines that a collector wrapped in JSON are read as they were written") {
+  // With the escapes of a JSON string, in an object of a collector.
+  const auto wrapped = [](const std::string& text, const std::string& before, const std::string& behind) {
+    std::string lines;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      std::string line;
+      for (const char c : text.substr(at, end - at)) {
+        if (c == '\x1b') {
+          line += "\\u001b";
+          continue;
+        }
+        if (c == '"' || c == '\\') line += '\\';
+        line += c == '\t' ? ' ' : c;
+      }
+      lines += before + line + behind + "\n";
+      at = end + 1;
+    }
+    return lines;
+  };
+  for (const std::string name :
+       {"mtp_bench.txt", "trtllm_bench_serving.txt", "aiperf.txt", "evalscope.json", "table.md", "lmstudio.jsonl",
+        "vllm_colors.log", "prometheus_trtllm.prom", "vllm_plain.log"}) {
+    CAPTURE(name);
+    const LogContents plain = read_log(sample(name));
+    for (const auto& [before, behind] :
+         {std::pair(R"({"log":")", R"(\n","stream":"stderr","time":"2026-10-01T12:00:00.1Z"})"),
+          std::pair(R"({"level": "INFO", "kubernetes": {"pod": "a}b", "n": [1, {"log": 2}]}, "message": ")", R"("})"),
+          std::pair(R"({"insertId": "1\"2", "textPayload": ")", R"(", "labels": {"k": "v"}})"),
+          std::pair(R"({ "__REALTIME" : "12", "MESSAGE" : ")", R"(" })")}) {
+      CAPTURE(before);
+      const LogContents read = read_log(wrapped(sample(name), before, behind));
+      CHECK(read.format == plain.format);
+      REQUIRE(read.observations.size() == plain.observations.size());
+      CHECK(read.observations[0].times.tpot_ms == plain.observations[0].times.tpot_ms);
+      CHECK(read.observations[0].line == plain.observations[0].line);
+    }
+  }
+}
+
+TEST_CASE("a first column of names is no prefix, one service is") {
+  const auto rows = posted_runs("name | K | tok/s\nplain | 0 | 50\nmtp | 3 | 80\n", "table");
+  CHECK(rows.size() == 2);
+  const auto service = posted_runs("bench  | K,tok/s\nbench  | 0,50\nbench  | 3,80\n", "table");
+  REQUIRE(service.size() == 2);
+  CHECK(service[1].gamma == 3);
+}
+
 TEST_CASE("prefixes of containers, of journals and of quotes are no part of a line, colored or cut") {
   const auto each_line = [](const std::string& text, const std::string& prefix) {
     std::string lines;
@@ -260,9 +301,10 @@ TEST_CASE("prefixes of containers, of journals and of quotes are no part of a li
         "llama_sweep_bench.md", "prometheus_trtllm.prom", "vllm_plain.log"}) {
     CAPTURE(name);
     const LogContents plain = read_log(sample(name));
-    for (const std::string prefix : {"vllm-1  | ", "\x1b[36mbench_2 |\x1b[0m ", "2026-10-01T12:00:00.123456789Z ", "> ",
-                                     "2026-10-01T12:00:00.1+02:00 stdout F ", "Oct 01 12:00:00 host llama[123]: ",
-                                     "[pod/llm-0/server] ", "vllm-1  | 2026-10-01T12:00:00Z "}) {
+    for (const std::string prefix :
+         {"vllm-1  | ", "vllm    | ", "\x1b[36mbench_2 |\x1b[0m ", "2026-10-01T12:00:00.123456789Z ", "> ",
+          "2026-10-01T12:00:00.1+02:00 stdout F ", "Oct 01 12:00:00 host llama[123]: ", "[pod/llm-0/server] ",
+          "vllm-1  | 2026-10-01T12:00:00Z "}) {
       CAPTURE(prefix);
       const std::string text = each_line(sample(name), prefix);
       const LogContents prefixed = read_log(text);

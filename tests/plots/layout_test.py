@@ -20,6 +20,8 @@ import leviathan_figure3
 import leviathan_figure4
 import leviathan_figure5
 import load
+import load_curves
+import load_time
 import ngram_iid_check
 import rule_lossiness
 import speedup_by_load
@@ -178,6 +180,15 @@ class Layout(InDirectory):
                     figure = self.experiment(module,
                                              lambda directory: sample_data.write_advice(directory, **changes))
                     self.check(figure, "double_column" if module in wide else "single_column")
+
+    def test_the_figures_of_a_load_with_little_and_with_much_to_hold(self):
+        little = {"loads": (8,), "gammas": range(2), "priced": False, "intervals": False}
+        much = {"loads": tuple(2**i for i in range(12)), "gammas": range(33), "unit": "requests/s"}
+        for changes in (little, {}, much):
+            for module in (load_curves, load_time):
+                with self.subTest(figure=module.ID, changes=changes):
+                    self.check(self.experiment(module, lambda directory: sample_data.write_load(directory, **changes)),
+                               "single_column")
 
     def test_wrapping_keeps_every_word_and_balances_the_lines(self):
         lines = layout.wrap("operations relative to autoregressive decoding", 1.7).split("\n")

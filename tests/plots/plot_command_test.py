@@ -101,7 +101,7 @@ class PlotCommand(InDirectory):
                 continue
             with self.subTest(figure.ID):
                 path = self.directory / f"{figure.ID}.csv"
-                numbers = {"gamma", "c", "alpha", "temperature", "corpus", "drafter", "batch", "device", "context"}
+                numbers = {"gamma", "c", "alpha", "temperature", "corpus", "drafter", "batch", "device", "context", "load"}
                 sample_data.write_csv(path, list(figure.COLUMNS),
                                       [["1" if name in numbers else "" for name in figure.COLUMNS]])
                 self.rejected(f"{figure.ID}.csv: no value of")

@@ -360,6 +360,16 @@ class Report(InDirectory):
         (self.directory / "report.html").unlink()
         self.rejected("advice.json", "unknown schema null")
 
+    def test_an_answer_at_a_load_begins_with_the_choice_and_has_its_text_and_figures(self):
+        sample_data.write_load(self.directory)
+        sample_data.write_manifest(self.directory, schema="foredraft.load_prediction/1")
+        self.stand_ins("load-curves", "load-time")
+        text = self.report()
+        self.assertIn('<li><a href="#load">Answer</a></li>', text)
+        self.opens_with(text, "At 8 concurrent requests use K = 3: 1.39x (1.10 to 1.68), instead of &lt;none&gt;.",
+                        "load-curves")
+        self.assertIn("evidence    data sheet: 20 %", text)
+
     def test_what_it_cannot_use_is_named(self):
         self.rejected("nothing to report", status=2)
         sample_data.write_manifest(self.directory, schema="foredraft.manifest/2")

@@ -354,6 +354,39 @@ def write_prediction(directory, batches=(1, 8, 32), contexts=(512, 4096), gammas
     write_csv(directory / "decision-map.csv", ["context", "first_batch", "last_batch", "gamma"], ranges)
 
 
+LOAD_TEXT = """At 8 concurrent requests use K = 3: 1.39x (1.10 to 1.68),
+instead of <none>.
+evidence    data sheet: 20 %
+
+  K  speedup
+"""
+
+
+def write_load(directory, loads=(1, 2, 4, 8, 16, 32, 64), gammas=range(9), asked=8, unit="concurrent requests", priced=True,
+               intervals=True):
+    """A server whose draft length of the greatest speedup falls from 4 to 1 as its load rises; plain decoding takes 10 ms
+    and 0.2 ms a request for a token, and half of that for the prompts of 100 requests."""
+    curves, times = [], []
+    for at in loads:
+        for gamma in gammas:
+            prompts = 0.05 * at
+            engine, drafting, verification = 1.0, 0.8 * gamma, 10 + 0.02 * at * (gamma + 1)
+            per_token = (prompts + engine + drafting + verification) / tokens(0.7, gamma)
+            gain = (prompts + 11 + 0.02 * at) / per_token
+            known = intervals and gamma > 0
+            curves.append([at, unit, "yes" if at == asked else "no", gamma, gain if gamma else "", 0.8 * gain if known else "",
+                           1.2 * gain if known else "", per_token, 100 + at, per_token / at if priced else "", 0.9])
+            if at == asked:
+                times.append([at, unit, gamma, *(part / tokens(0.7, gamma) for part in (verification, drafting, prompts, engine)),
+                              "yes" if gamma == 3 else "no"])
+    write_csv(directory / "load-curves.csv",
+              ["load", "unit", "asked", "gamma", "speedup", "low", "high", "tpot_ms", "ttft_ms",
+               "cost_per_million_output_tokens", "interval_level"], curves)
+    write_csv(directory / "load-time.csv", ["load", "unit", "gamma", "verification_ms", "drafting_ms", "prompts_ms",
+                                            "engine_ms", "best"], times)
+    (directory / "load.txt").write_text(LOAD_TEXT, encoding="utf-8")
+
+
 def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True):
     """Two pairs, predictions off by at most 9 %; the last cell was not measured. An engine's are without intervals and
     run once."""

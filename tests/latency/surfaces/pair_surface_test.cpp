@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/surfaces/pair_surface.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/decoding_cost.hpp"
 #include "foredraft/cost.hpp"
@@ -11,6 +16,7 @@
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
+#include "latency/operations/step_operations.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -266,6 +272,128 @@ TEST_CASE("a user's pair needs its passes alone") {
                     Catch::Contains("no times for small block_drafting"));
   CHECK_THROWS_WITH(PairSurface(profile, model_registry(), "big", "none", Role::autoregressive_drafting),
                     Catch::Contains("unknown model \"none\""));
+}
+
+namespace {
+
+/// The times of a model on a shipped data sheet, whose prompts cost the drafter nothing.
+std::shared_ptr<const ForwardPassTimes> sheet_times(const std::string& target, const Deployment& deployment = {}) {
+  const Profile& sheet = find_device("h100")->profile;
+  const TimedPair pair{.target = target,
+                       .draft = target,
+                       .models = model_registry(),
+                       .sheet = {.target = deployment, .attainable = attainable_of(sheet)}};
+  return surface_times(sheet, "h100", pair, Heads{});
+}
+
+}  // namespace
+
+TEST_CASE("a pass that reads prompts as well is never shorter than either part alone, nor longer than both") {
+  for (const std::string target : {"llama-3.1-8b", "qwen3-30b-a3b", "qwen3.5-27b", "deepseek-v3"}) {
+    INFO(target);
+    const auto times = sheet_times(target, {.tensor_parallel = target == "deepseek-v3" ? 8 : 1});
+    const auto us = [&](const StepShape& shape) { return times->target_us(shape, Convention::bonus); };
+    for (const std::int64_t batch : {1, 16, 128}) {
+      for (const std::int64_t tokens : {1, 4}) {
+        const StepShape decoding{.batch = batch, .tokens = tokens, .context = 1500.0};
+        double shorter = us(decoding);
+        for (const std::int64_t chunk : {1, 8, 64, 512, 2048, 8000}) {
+          StepShape mixed = decoding;
+          mixed.chunk = chunk;
+          mixed.chunk_context = 700.0;
+          const double time = us(mixed);
+          INFO(batch << " " << tokens << " " << chunk);
+          CHECK(time >= shorter);
+          const double alone = us({.batch = 1, .tokens = chunk, .context = 700.0, .prompt = true});
+          CHECK(time >= alone);
+          CHECK(time <= us(decoding) + alone);
+          shorter = time;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a pass over prompts alone is prefill, and a chunk of one token is nearly another decoding sequence") {
+  const auto times = sheet_times("llama-3.1-8b");
+  const auto us = [&](const StepShape& shape) { return times->target_us(shape, Convention::bonus); };
+  CHECK(us({.batch = 0, .tokens = 1, .context = 0.0, .chunk = 2000, .chunk_context = 300.0}) ==
+        us({.batch = 1, .tokens = 2000, .context = 300.0, .prompt = true}));
+  const double mixed = us({.batch = 31, .tokens = 1, .context = 900.0, .chunk = 1, .chunk_context = 900.0});
+  CHECK(mixed == Approx(us({.batch = 32, .tokens = 1, .context = 900.0})).epsilon(2e-3));
+  // What a chunk was not given is not looked at.
+  CHECK(us({.batch = 8, .tokens = 1, .context = 100.0, .chunk = 0, .chunk_context = 5000.0}) ==
+        us({.batch = 8, .tokens = 1, .context = 100.0}));
+}
+
+TEST_CASE("once computing decides, a chunk adds what its tokens take by themselves") {
+  const auto times = sheet_times("llama-3.1-8b");
+  const auto us = [&](std::int64_t chunk) {
+    return times->target_us({.batch = 64, .tokens = 1, .context = 1000.0, .chunk = chunk}, Convention::bonus);
+  };
+  const auto alone = [&](std::int64_t tokens) {
+    return times->target_us({.batch = 1, .tokens = tokens, .context = 0.0, .prompt = true}, Convention::bonus);
+  };
+  CHECK(us(4000) - us(3000) == Approx(alone(4000) - alone(3000)).epsilon(0.01));
+}
+
+TEST_CASE("prefill has the logits and the last state of one token of each sequence") {
+  const auto operators_of = [](const std::string& model, bool prompt) {
+    return ForwardPassOperations(find_model(model_registry(), model), Role::decoder_pass, {})
+        .operators({.batch = 2, .tokens = 1000, .context = 0, .prompt = prompt});
+  };
+  const auto named = [](const std::vector<StepOperator>& operators, std::string_view name) {
+    return *std::ranges::find(operators, name, &StepOperator::name);
+  };
+  CHECK(1000.0 * named(operators_of("llama-3.1-8b", true), "vocabulary").flop ==
+        named(operators_of("llama-3.1-8b", false), "vocabulary").flop);
+  CHECK(named(operators_of("llama-3.1-8b", true), "qkv").flop ==
+        named(operators_of("llama-3.1-8b", false), "qkv").flop);
+  // Read and written for each sequence, instead of read once and written a thousand times.
+  CHECK(500.5 * named(operators_of("qwen3.5-27b", true), "linear attention").bytes ==
+        named(operators_of("qwen3.5-27b", false), "linear attention").bytes);
+}
+
+TEST_CASE("steps of a profile take from the prompts' data sheet by how much a chunk makes them longer") {
+  Profile steps{.source = Source::engine, .identity = {}, .device = {}, .limits = {}};
+  steps.steps.push_back(
+      {{.model = "llama-3.1-8b", .role = Role::decoder_pass, .dtype = "fp16", .tokens = 1, .context = 500},
+       timing_of({.name = "given",
+                  .summary = {.samples = 1, .median_us = 9000.0, .median_ci95_us = {9000.0, 9000.0}},
+                  .samples_us = {}},
+                 0.0, 0.0, 0.0)});
+  const Profile& sheet = find_device("h100")->profile;
+  const SheetPair settings{.attainable = attainable_of(sheet)};
+  const TimedPair pair{.target = "llama-3.1-8b",
+                       .draft = "ngram",
+                       .models = model_registry(),
+                       .prompts = PromptSheet{.profile = sheet, .sheet = settings},
+                       .host = HostDrafter{}};
+  const auto times = surface_times(steps, "steps", pair, BlockDrafter{});
+  const auto of_sheet = sheet_times("llama-3.1-8b");
+  const StepShape decoding{.batch = 1, .tokens = 1, .context = 500.0};
+  StepShape mixed = decoding;
+  mixed.chunk = 1000;
+  const double longer =
+      of_sheet->target_us(mixed, Convention::bonus) - of_sheet->target_us(decoding, Convention::bonus);
+  CHECK(times->target_us(decoding, Convention::bonus) == Approx(9000.0).epsilon(foredraft::tests::few_ulp));
+  CHECK(times->target_us(mixed, Convention::bonus) == Approx(9000.0 + longer).epsilon(foredraft::tests::second_route));
+}
+
+TEST_CASE("prompts of an iteration need room beside the sequences that it decodes") {
+  Profile sheet = find_device("h100")->profile;
+  const TimedPair pair{.target = "llama-3.1-8b",
+                       .draft = "llama-3.1-8b",
+                       .models = model_registry(),
+                       .sheet = {.attainable = attainable_of(sheet)},
+                       .memory_utilization = 0.9};
+  const auto times = surface_times(sheet, "h100", pair, Heads{});
+  StepShape shape{.batch = 1, .tokens = 1, .context = 400'000.0};
+  CHECK_NOTHROW(times->check_memory(shape));
+  shape.chunk = 8000;
+  CHECK_NOTHROW(times->check_memory(shape));
+  shape.chunk_context = 200'000.0;
+  CHECK_THROWS_AS(times->check_memory(shape), DomainError);
 }
 
 }  // namespace foredraft::latency

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/arm_columns.hpp"
+
+#include <re2/re2.h>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "logs/headings.hpp"
+#include "logs/line_fields.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// Of a heading, an arm and what was measured of it.
+struct ArmHeading {
+  std::string arm = {}, measure = {};
+};
+
+/// Whether at least two headings hold a word of an arm: cheap to tell of a line that begins no table.
+bool may_name_arms(std::span<const std::string> headings) {
+  static const RE2 word(
+      R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"
+      R"(|enabled|normal|standard|mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn|sd|depth|steps?)"
+      R"(|(?:k|n|gamma|n[-_ ]?max) ?[=: -]? ?\d|\d+[- ]?tok))");
+  return std::ranges::count_if(headings, [](const std::string& one) { return RE2::PartialMatch(one, word); }) >= 2;
+}
+
+/// Whether a heading is that of an arm: without speculation, of a draft length, or of a known drafter.
+bool is_arm(std::string_view heading) {
+  static const RE2 drafter(R"((?i).*(?:^|[^a-z])(?:mtp|eagle|dflash|dspark|medusa|n-?gram|suffix|spec|draft|nextn).*)");
+  static const RE2 other(R"((?i).*(?:delta|speed-?up|chang|improve|gain|ratio|diff|\bvs\b|\xCE\x94|accept|position).*)",
+                         RE2::Latin1);
+  static const RE2 starts_with_letter("(?i)[a-z].*");
+  static const RE2 switched_on("(?i)(?:on|yes|enabled|with)");
+  const std::string text(trimmed(heading));
+  const Meaning meaning = column_of(text).meaning;
+  if (meaning != Meaning::ignored && meaning != Meaning::name) return false;
+  if (!RE2::FullMatch(text, starts_with_letter) || RE2::FullMatch(text, other)) return false;
+  const Arm arm = arm_named(text);
+  return arm.plain || arm.gamma || RE2::FullMatch(text, drafter) || RE2::FullMatch(text, switched_on);
+}
+
+bool is_acceptance(Meaning meaning) {
+  constexpr std::array<Meaning, 9> meanings{
+      Meaning::length,  Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate,    Meaning::steps,
+      Meaning::drafted, Meaning::accepted,          Meaning::positions,     Meaning::position};
+  return std::ranges::find(meanings, meaning) != meanings.end();
+}
+
+bool is_speed_or_time(Meaning meaning) {
+  constexpr std::array<Meaning, 8> meanings{Meaning::speed, Meaning::total_speed, Meaning::request_speed,
+                                            Meaning::tpot,  Meaning::inter_token, Meaning::iteration,
+                                            Meaning::ttft,  Meaning::duration};
+  return std::ranges::find(meanings, meaning) != meanings.end();
+}
+
+bool is_measure(std::string_view heading) {
+  const Meaning meaning = column_of(heading).meaning;
+  return is_speed_or_time(meaning) || is_acceptance(meaning);
+}
+
+/// "tok/s (plain)", "MTP K=3 tok/s", "tok/s K=3"; nullopt for a heading of another kind.
+std::optional<ArmHeading> arm_heading_of(const std::string& heading) {
+  static const RE2 bracketed(R"((.*?)\s*[(\[]([^()\[\]]*)[)\]])");
+  std::string measure;
+  std::string arm;
+  if (RE2::FullMatch(heading, bracketed, &measure, &arm) && is_arm(arm) && is_measure(measure))
+    return ArmHeading{.arm = arm, .measure = measure};
+  if (column_of(heading).meaning != Meaning::ignored) return std::nullopt;
+  for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
+    const std::string before = heading.substr(0, at);
+    const std::string after = heading.substr(at + 1);
+    if (is_measure(after) && is_arm(before)) return ArmHeading{.arm = before, .measure = after};
+    if (is_measure(before) && is_arm(after)) return ArmHeading{.arm = after, .measure = before};
+  }
+  return std::nullopt;
+}
+
+void add_once(std::vector<std::string>& texts, const std::string& text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+}
+
+/// "MTP" beside "MTP K=3" is the same arm, if no other begins so.
+void complete_arms(std::vector<std::optional<ArmHeading>>& split) {
+  for (auto& one : split) {
+    if (!one) continue;
+    std::vector<std::string> longer;
+    for (const auto& other : split) {
+      if (other && other->arm.starts_with(one->arm + " ")) add_once(longer, other->arm);
+    }
+    if (longer.size() == 1) one->arm = longer.front();
+  }
+}
+
+/// Columns for what each heading of `table` says of an arm, if at least two arms are there.
+std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  std::vector<std::optional<ArmHeading>> split;
+  std::vector<std::string> arms;
+  std::vector<std::string> measures;
+  for (const std::string& heading : headings) split.push_back(arm_heading_of(heading));
+  complete_arms(split);
+  for (const auto& one : split) {
+    if (!one) continue;
+    add_once(arms, one->arm);
+    add_once(measures, one->measure);
+  }
+  if (arms.size() < 2) return std::nullopt;
+  ArmTable table{.headings = {"config"}};
+  std::vector<std::size_t> shared;
+  const bool has_category =
+      std::ranges::any_of(headings, [](const std::string& one) { return column_of(one).meaning == Meaning::category; });
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const Meaning meaning = column_of(headings[i]).meaning;
+    if (split[i] || is_speed_or_time(meaning)) continue;
+    shared.push_back(i);
+    table.headings.push_back(meaning == Meaning::name && !has_category ? "category" : headings[i]);
+  }
+  table.headings.insert(table.headings.end(), measures.begin(), measures.end());
+  for (const TableRow& row : rows) {
+    for (const std::string& arm : arms) {
+      TableRow one{.cells = {arm}, .line = row.line};
+      for (const std::size_t i : shared) {
+        const Meaning meaning = column_of(headings[i]).meaning;
+        const bool of_drafts = is_acceptance(meaning) || meaning == Meaning::gamma;
+        one.cells.push_back(of_drafts && arm_named(arm).plain ? "" : row.cells[i]);
+      }
+      for (const std::string& measure : measures) {
+        const auto of = std::ranges::find_if(
+            split, [&](const auto& cell) { return cell && cell->arm == arm && cell->measure == measure; });
+        one.cells.push_back(of == split.end() ? "" : row.cells[static_cast<std::size_t>(of - split.begin())]);
+      }
+      table.rows.push_back(std::move(one));
+    }
+  }
+  return table;
+}
+
+/// A row for each heading that is an arm.
+ArmTable turned(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  ArmTable table{.headings = {"config"}};
+  for (const TableRow& row : rows) table.headings.push_back(row.cells.front());
+  for (std::size_t column = 1; column < headings.size(); ++column) {
+    if (!is_arm(headings[column])) continue;
+    TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};
+    for (const TableRow& row : rows) one.cells.push_back(row.cells[column]);
+    table.rows.push_back(std::move(one));
+  }
+  return table;
+}
+
+/// Whether the first column names what was measured.
+bool names_measures(std::span<const std::string> headings) {
+  static const RE2 measure("(?i)(?:metrics?|measure\\w*|quantity|statistic|parameter|what|result)?");
+  return headings.size() >= 3 && RE2::FullMatch(headings.front(), measure) &&
+         std::ranges::count_if(headings.subspan(1), [](const std::string& one) { return is_arm(one); }) >= 2;
+}
+
+}  // namespace
+
+std::optional<ArmTable> table_by_arm(std::span<const std::string> headings, std::span<const TableRow> rows) {
+  if (!may_name_arms(headings)) return std::nullopt;
+  if (auto by_arm = rows_by_arm(headings, rows)) return by_arm;
+  return names_measures(headings) ? std::optional(turned(headings, rows)) : std::nullopt;
+}
+
+bool names_arms(std::span<const std::string> headings) {
+  const bool words = std::ranges::any_of(
+      headings, [](const std::string& one) { return one.find_first_of(" (") != std::string::npos; });
+  return words ? table_by_arm(headings, {}).has_value() : names_measures(headings);
+}
+
+}  // namespace foredraft::logs

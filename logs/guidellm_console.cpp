@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/stated_run.hpp"
+
+/// GuideLLM's console: tables whose headings take two or three rows, a row a benchmark in each of them.
+namespace foredraft::logs {
+namespace {
+
+/// A column of a table: the cells of its headings one below the other, in lower case. The first of several that mean
+/// the same wins. The time per output token holds that to the first one; the latency between tokens does not.
+struct ConsoleColumn {
+  std::string_view headings;
+  std::optional<double> StatedRun::*field;
+};
+
+constexpr std::array<ConsoleColumn, 17> console_columns{{
+    // before 0.4
+    {"request stats per second", &StatedRun::served_requests_per_s},
+    {"request stats concurrency", &StatedRun::requests},
+    {"out tok/sec mean", &StatedRun::output_tokens_per_s},
+    {"ttft (ms) mean", &StatedRun::ttft_ms},
+    {"itl (ms) mean", &StatedRun::tpot_ms},
+    {"requests made comp", &StatedRun::completed},
+    {"requests made err", &StatedRun::failed},
+    {"prompt tok/req comp", &StatedRun::prompt_tokens},
+    {"output tok/req comp", &StatedRun::output_tokens},
+    // from 0.4 on
+    {"requests per sec mean", &StatedRun::served_requests_per_s},
+    {"requests concurrency mean", &StatedRun::requests},
+    {"requests concurrency mdn", &StatedRun::concurrency},  // of "concurrent" only
+    {"output tokens per sec mean", &StatedRun::output_tokens_per_s},
+    {"ttft ms mdn", &StatedRun::ttft_ms},
+    {"itl ms mdn", &StatedRun::tpot_ms},
+    {"input tok per req mdn", &StatedRun::prompt_tokens},
+    {"output tok per req mdn", &StatedRun::output_tokens},
+}};
+
+/// Maximum number of benchmarks of a report.
+constexpr std::size_t max_benchmarks = 4096;
+
+/// Cells between bars; one above several columns, which as many bars follow, is repeated for each.
+std::vector<std::string> spread_cells(std::string_view line) {
+  std::vector<std::string> cells;
+  line = trimmed(line);
+  if (line.starts_with('|')) line.remove_prefix(1);
+  while (!line.empty()) {
+    const std::size_t bar = std::min(line.find('|'), line.size());
+    std::string cell(trimmed(line.substr(0, bar)));
+    std::ranges::transform(cell, cell.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::size_t next = std::min(line.find_first_not_of('|', bar), line.size());
+    cells.insert(cells.end(), std::max<std::size_t>(1, next - bar), cell);
+    line.remove_prefix(next);
+  }
+  return cells;
+}
+
+/// What a benchmark is called: "synchronous", "constant@2.50".
+struct Strategy {
+  std::string_view name;
+  std::optional<double> value;
+};
+
+std::optional<Strategy> strategy_of(std::string_view cell) {
+  constexpr std::array<std::string_view, 6> strategies{"synchronous", "concurrent", "constant",
+                                                       "poisson",     "throughput", "async"};
+  const std::size_t at = std::min(cell.find('@'), cell.size());
+  if (std::ranges::find(strategies, cell.substr(0, at)) == strategies.end()) return std::nullopt;
+  std::string_view rest = cell.substr(std::min(at + 1, cell.size()));
+  return Strategy{.name = cell.substr(0, at), .value = take_number(rest)};
+}
+
+class GuideLlmConsoleReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
+  void finish(LogContents& contents) override { close(contents); }
+
+ private:
+  struct Benchmark {
+    std::string strategy = {};
+    StatedRun run = {};
+  };
+
+  bool heading(std::string_view text, std::vector<std::string> cells);
+  void close(LogContents& contents);
+
+  std::vector<std::string> headings_ = {};  ///< of the table, a column each
+  bool has_rows_ = false;
+  bool medians_ = false;
+  std::size_t row_ = 0;  ///< of the table
+  std::vector<Benchmark> benchmarks_ = {};
+};
+
+bool GuideLlmConsoleReader::heading(std::string_view text, std::vector<std::string> cells) {
+  const bool first = text.find("||") != std::string_view::npos && (cells[0] == "benchmark" || cells[0] == "metadata");
+  if (!first && (headings_.empty() || has_rows_)) return false;
+  if (first) {
+    headings_.clear();
+    has_rows_ = false;
+    row_ = 0;
+  }
+  headings_.resize(std::max(headings_.size(), cells.size()));
+  for (std::size_t i = 1; i < cells.size(); ++i) headings_[i] += (first || cells[i].empty() ? "" : " ") + cells[i];
+  return true;
+}
+
+/// The limit of concurrency is the median of what was in flight, unless the name says it.
+void set_load(std::string_view name, StatedRun& run) {
+  const Strategy strategy = *strategy_of(name);
+  const auto median = std::exchange(run.concurrency, std::nullopt);
+  if (strategy.name == "synchronous") run.concurrency = 1.0;
+  if (strategy.name == "concurrent" && median) run.concurrency = std::round(*median);
+  if (strategy.name == "concurrent" && strategy.value) run.concurrency = strategy.value;
+  if (strategy.name == "constant" || strategy.name == "poisson") run.request_rate_per_s = strategy.value;
+}
+
+bool GuideLlmConsoleReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  const std::vector<std::string> cells = spread_cells(text);
+  if (cells.size() < 2) return false;
+  if (!strategy_of(cells[0])) return heading(text, cells);
+  if (headings_.empty()) return false;
+  has_rows_ = true;
+  const auto fields_of = [&](auto&& visit) {
+    for (std::size_t i = 1; i < std::min(cells.size(), headings_.size()); ++i) {
+      const auto* const column = std::ranges::find(console_columns, headings_[i], &ConsoleColumn::headings);
+      std::string_view cell = cells[i];
+      if (column == console_columns.end()) continue;
+      if (const auto value = take_number(cell); value && *value >= 0.0) visit(column->field, *value);
+    }
+  };
+  bool again = row_ < benchmarks_.size() && benchmarks_[row_].strategy != cells[0];
+  if (row_ < benchmarks_.size()) {
+    fields_of([&](auto field, double /*value*/) { again = again || (benchmarks_[row_].run.*field).has_value(); });
+  }
+  if (again || row_ == max_benchmarks) {
+    close(contents);
+    row_ = 0;
+  }
+  if (row_ == benchmarks_.size()) benchmarks_.push_back({.strategy = cells[0]});
+  StatedRun& run = benchmarks_[row_++].run;
+  run.line = number;
+  fields_of([&](auto field, double value) { run.*field = value; });
+  medians_ = medians_ || std::ranges::find(headings_, "itl ms mdn") != headings_.end();
+  return true;
+}
+
+void GuideLlmConsoleReader::close(LogContents& contents) {
+  for (Benchmark& benchmark : std::exchange(benchmarks_, {})) {
+    if (!benchmark.run.tpot_ms && !benchmark.run.output_tokens_per_s) continue;
+    if (medians_) {
+      warn_once(contents, "W20", benchmark.run.line, "the mean itl is not there: its median was taken");
+    }
+    set_load(benchmark.strategy, benchmark.run);
+    contents.observations.push_back(observation_of(benchmark.run, Decoding::unknown, contents));
+  }
+}
+
+}  // namespace
+
+LogFormat guidellm_console_format() {
+  return {.name = "guidellm-console",
+          .summary = "console of GuideLLM: load and times of each benchmark, without acceptance",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "yes"},
+          .reads = lines_of<GuideLlmConsoleReader>(
+              R"((?:Benchmark|Metadata|Strategy) *\||\| +\| *(?:Mdn|Tot|Sec)\b)"
+              R"(|\b(?:synchronous|concurrent|constant|poisson|throughput|async)(?:@[\d.]+)? *\|)")};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "logs/formats.hpp"
+#include "logs/stated_lines.hpp"
+
+/// Programs that answer one request after the other and print its tokens and speed. None counts drafts: whether they
+/// speculate is not known.
+namespace foredraft::logs {
+namespace {
+
+// ---- `ollama run --verbose`; KTransformers' local_chat prints the same lines.
+
+constexpr std::array<StatedLine, 4> ollama_lines{{
+    {"prompt eval count: # token", {&StatedRun::prompt_tokens}},
+    {"prompt eval rate: # tokens/s"},
+    {"eval count: # token", {&StatedRun::output_tokens}},
+    {"eval rate: # tokens/s", {&StatedRun::request_tokens_per_s}},
+}};
+
+void as_printed(StatedRun& /*run*/) {}
+
+constexpr StatedConsole ollama_console{Span::request, ollama_lines, as_printed};
+
+// ---- KTransformers' server.
+
+constexpr std::array<StatedLine, 1> ktransformers_lines{{
+    {"Performance(T/s): prefill #, decode #. Time(s): tokenize #, prefill #, decode #",
+     {nullptr, &StatedRun::request_tokens_per_s, nullptr, {&StatedRun::ttft_ms, 1000.0}, &StatedRun::duration_s}},
+}};
+
+void ktransformers_tokens(StatedRun& run) {
+  if (run.request_tokens_per_s && run.duration_s)
+    run.output_tokens = std::round(*run.request_tokens_per_s * *run.duration_s);
+}
+
+constexpr StatedConsole ktransformers_console{Span::request, ktransformers_lines, ktransformers_tokens};
+
+// ---- mlx_lm.generate and mlx_lm.benchmark, whose speed is that of the batch.
+
+constexpr std::array<StatedLine, 5> mlx_lines{{
+    {"Prompt: # tokens, # tokens-per-sec", {&StatedRun::prompt_tokens}},
+    {"Generation: # tokens, # tokens-per-sec", {&StatedRun::output_tokens, &StatedRun::request_tokens_per_s}},
+    {"Timing with prompt_tokens=#, generation_tokens=#, batch_size=#",
+     {&StatedRun::prompt_tokens, &StatedRun::output_tokens, &StatedRun::concurrency},
+     StatedLine::Of::all_runs},
+    {"Averages: prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}, StatedLine::Of::mean},
+    {"prompt_tps=#, generation_tps=#", {nullptr, &StatedRun::output_tokens_per_s}},
+}};
+
+/// The batch of a benchmark is one where its settings are cut off.
+void mlx_speeds(StatedRun& run) {
+  if (run.request_tokens_per_s) run.concurrency = 1.0;
+  if (run.output_tokens_per_s.value_or(0.0) > 0.0)
+    run.tpot_ms = 1000.0 * run.concurrency.value_or(1.0) / *run.output_tokens_per_s;
+}
+
+constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
+
+}  // namespace
+
+LogFormat ollama_format() {
+  return {.name = "ollama",
+          .summary = "ollama run --verbose, KTransformers: tokens and speed of each answer",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "no"},
+          .reads = stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console)};
+}
+
+LogFormat ktransformers_format() {
+  return {.name = "ktransformers",
+          .summary = "log of KTransformers' server: speed of each answer",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "no"},
+          .reads = stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console)};
+}
+
+LogFormat mlx_format() {
+  return {
+      .name = "mlx-lm",
+      .summary = "consoles of mlx_lm.generate and mlx_lm.benchmark: tokens and speed",
+      .engine = "",
+      .gives = {"no", "no", "no", "tokens", "(yes)"},
+      .reads = stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)",
+                            mlx_console)};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+
+/// Tables whose arms are in columns.
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+
+}  // namespace
+
+TEST_CASE("columns that name an arm and what was measured are runs, a shared acceptance is that of the drafts") {
+  const std::string table =
+      "| prompt | baseline tok/s | MTP K=3 tok/s | speedup | acceptance |\n|---|---|---|---|---|\n"
+      "| code | 40.0 | **72.0** | 1.8x | 70 % |\n| prose | 40.0 | 44.0 | 1.1x | 30 % |\n";
+  const auto runs = posted_runs(table, "table");
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(25.0));
+  CHECK(runs[0].stratum.category == "code");
+  CHECK(runs[1].decoding == Decoding::speculative);
+  CHECK(runs[1].gamma == 3);
+  CHECK(runs[1].drafter == "mtp");
+  CHECK(runs[1].acceptance_length == near(3.1));
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 72.0));
+  CHECK(runs[3].stratum.category == "prose");
+  CHECK(runs[3].line == 4);
+}
+
+TEST_CASE("a shorter name of an arm is the one that goes on, unless several do") {
+  const auto runs =
+      posted_runs("| plain t/s | MTP n=2 t/s | MTP acceptance |\n|---|---|---|\n| 50 | 80 | 0.75 |\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].acceptance_length == near(2.5));
+  const auto several = posted_runs(
+      "| plain t/s | MTP n=2 t/s | MTP n=4 t/s | MTP acceptance |\n|---|---|---|---|\n| 50 | 80 | 85 | 0.75 |\n",
+      "table");
+  REQUIRE(several.size() >= 3);
+  CHECK_FALSE(several[1].acceptance_length);
+}
+
+TEST_CASE("an arm behind what was measured or in brackets, at several loads") {
+  for (const std::string table : {"c,total tok/s (plain),total tok/s (K=2)\n1,50,80\n8,300,330\n",
+                                  "c\ttotal tok/s plain\ttotal tok/s K=2\n1\t50\t80\n8\t300\t330\n"}) {
+    const auto runs = posted_runs(table, "table");
+    REQUIRE(runs.size() == 4);
+    CHECK(runs[2].decoding == Decoding::plain);
+    CHECK(runs[2].concurrency == 8.0);
+    CHECK(runs[2].times.output_tokens_per_s == 300.0);
+    CHECK(runs[3].gamma == 2);
+    CHECK(runs[3].times.output_tokens_per_s == 330.0);
+  }
+  const auto depths = posted_runs(
+      "| K | off t/s | on t/s | AL |\n|---|---|---|---|\n| 2 | 30 | 45 | 2.1 |\n| 4 | 30 | 50 | 2.9 |\n", "table");
+  REQUIRE(depths.size() == 4);
+  CHECK(depths[0].decoding == Decoding::plain);
+  CHECK_FALSE(depths[0].acceptance_length);
+  CHECK(depths[1].gamma == 2);
+  CHECK(depths[1].acceptance_length == 2.1);
+  CHECK(depths[3].gamma == 4);
+}
+
+TEST_CASE("a table of what was measured by arm, with units in its cells") {
+  const auto runs = posted_runs(
+      "| Metric | Baseline | MTP (n=2) | Delta |\n|---|---|---|---|\n| Throughput | 20.0 tok/s | **40.0 tok/s** | "
+      "+100% |\n"
+      "| TTFT | ~0.5 s | ~600 ms | +100 ms |\n| Memory | ~55 GB | ~59 GB | +4 GB |\n| Acceptance length | N/A | 2.4 | "
+      "- |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].decoding == Decoding::plain);
+  CHECK(runs[0].times.tpot_ms == near(50.0));
+  CHECK(runs[0].times.ttft_ms == near(500.0));
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.ttft_ms == near(600.0));
+  CHECK(runs[1].acceptance_length == 2.4);
+  CHECK(runs[1].times.iteration_ms == near(60.0));
+}
+
+TEST_CASE("prompts, peaks and speedups are no arms") {
+  const auto runs = posted_runs(
+      "| K | prompt tok/s | tok/s | peak tok/s | speedup (MTP) |\n|---|---|---|---|---|\n| 0 | 900 | 50 | 60 | 1 |\n| "
+      "2 | 880 | 70 | 90 | 1.4 |\n",
+      "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[1].gamma == 2);
+  CHECK(runs[1].times.tpot_ms == near(1000.0 / 70.0));
+  CHECK(problem("| Metric | Linux | Windows |\n|---|---|---|\n| Throughput | 20 | 30 |\n").find("no line") !=
+        std::string::npos);
+}
+
+TEST_CASE("a line with a number or a time of day begins no table") {
+  CHECK(problem("draft, 10:00:01, accept\n3, 10:00:02, 0.7\n2, 10:00:03, 0.8\n").find("no line of a known format") !=
+        std::string::npos);
+  CHECK(problem("draft, 12, accept\n3, 13, 0.7\n2, 14, 0.8\n").find("no line of a known format") != std::string::npos);
+}
+
+}  // namespace foredraft::tests
