@@ -139,13 +139,12 @@ class ServedPasses {
         looked_up_(scenario::looked_up(scenario.cost)),
         context_(context),
         schedule_(scenario::gamma_of_batches(server, scenario.gamma)),
-        longest_(std::ranges::max(schedule_, {}, &foredraft::GammaRange::gamma).gamma),
+        longest_(std::ranges::max(schedule_, {}, &GammaRange::gamma).gamma),
         prompt_(static_cast<std::int64_t>(server.prompt.tokens)),
         cached_(static_cast<std::int64_t>(server.prefix_hit * server.prompt.tokens)) {}
 
   [[nodiscard]] std::int64_t gamma_at(std::int64_t batch) const {
-    return std::ranges::lower_bound(schedule_, std::max<std::int64_t>(batch, 1), {}, &foredraft::GammaRange::to_batch)
-        ->gamma;
+    return std::ranges::lower_bound(schedule_, std::max<std::int64_t>(batch, 1), {}, &GammaRange::to_batch)->gamma;
   }
   [[nodiscard]] std::int64_t verified_tokens(std::int64_t batch) const {
     return max_tokens(gamma_at(batch), scenario_.convention);
@@ -241,7 +240,7 @@ class ServedPasses {
   /// The last batches before another draft length, and before passes that are not captured.
   [[nodiscard]] std::vector<std::int64_t> jumps() const {
     std::vector<std::int64_t> jumps;
-    for (const foredraft::GammaRange& range : schedule_) {
+    for (const GammaRange& range : schedule_) {
       jumps.push_back(range.to_batch);
       const std::int64_t captured = server_.engine.graph_tokens / max_tokens(range.gamma, scenario_.convention);
       if (captured >= range.from_batch && captured < range.to_batch) jumps.push_back(captured);
@@ -278,7 +277,7 @@ class ServedPasses {
   const Scenario& scenario_;
   const LookedUpTimes* looked_up_;
   double context_;
-  std::vector<foredraft::GammaRange> schedule_;
+  std::vector<GammaRange> schedule_;
   std::int64_t longest_;
   std::int64_t prompt_;
   std::int64_t cached_;
