@@ -408,10 +408,13 @@ class PoissonStages {
 
   [[nodiscard]] BatchStage chunked(std::int64_t batch) {
     constexpr double per_pass = 4.0, finest = 6.0;
-    constexpr std::int64_t most_prompts = 16;  // that wait to be read
     const std::int64_t parts = parts_of_prompt(load_.chunked, per_pass, finest);
     const double room = load_.chunked.room(batch);
     const auto pass_at = [&](double tokens) { return checked_iteration(load_, batch, std::clamp(room, 0.0, tokens)); };
+    // Prompts that wait to be read, beyond those that come in a full pass.
+    constexpr double spare = 16.0, most = 200.0;
+    const double coming = batch > 0 || room > 0.0 ? per_us_ * pass_at(std::max(room, 0.0)).total() : 0.0;
+    const auto most_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
     const auto is_idle = [&](std::int64_t prompts) { return batch == 0 && prompts == 0; };
     const auto backlog = prompt_backlog(
         load_.chunked.tokens, most_prompts, parts, [&](std::int64_t prompts, double tokens) -> BacklogPass {
