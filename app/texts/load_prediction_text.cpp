@@ -196,16 +196,18 @@ Table means_table(const LoadPrediction& prediction) {
   return table;
 }
 
-/// Percentiles, simulated. Empty without any.
+/// Percentiles, where they are simulated, and the most requests a GPU. Empty where neither is asked.
 std::string percentiles_text(const LoadPrediction& prediction) {
   const std::vector<const AtLoad*> rows = rows_of(prediction);
-  if (std::ranges::none_of(rows, [](const AtLoad* at) { return at->served.has_value(); })) return "";
+  const bool served = std::ranges::any_of(rows, [](const AtLoad* at) { return at->served.has_value(); });
+  const bool rated = !is_closed(prediction.question) || prediction.question.objective.any();
+  if (!served && !rated) return "";
   struct Group {
     const char* title;
     std::array<Estimate Estimates::*, 3> percentiles;
     int digits;
   };
-  static const std::array groups{
+  const std::vector<Group> all{
       Group{"TTFT ms: p50, p95, p99",
             {&Estimates::first_token_p50_ms, &Estimates::first_token_p95_ms, &Estimates::first_token_p99_ms},
             0},
@@ -213,7 +215,7 @@ std::string percentiles_text(const LoadPrediction& prediction) {
       Group{"request ms: p50, p95, p99",
             {&Estimates::latency_p50_ms, &Estimates::latency_p95_ms, &Estimates::latency_p99_ms},
             0}};
-  const bool rated = !is_closed(prediction.question) || prediction.question.objective.any();
+  const std::vector<Group> groups = served ? all : std::vector<Group>{};
   Table table;
   table.columns.push_back({"K", Table::Align::right});
   for (const Group& group : groups) {
