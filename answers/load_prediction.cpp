@@ -41,7 +41,7 @@ constexpr int exact_halvings = 3;
 
 /// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
 /// over a decode step, and passes over prompts (docs/load.md).
-constexpr Interval loaded_verification{0.80, 1.35};
+constexpr Interval loaded_verification{0.78, 1.40};
 constexpr Interval prompt_passes{0.80, 1.25};
 
 /// Ties within this go to the smaller gamma.
@@ -206,6 +206,7 @@ class AskedLoad {
     if (const auto& attainable = prediction_.decoding.attainable) {
       add(&TimesError::verification, std::min(length.verification_range.low, loaded_verification.low),
           std::max(length.verification_range.high, loaded_verification.high));
+      add(&TimesError::drafting, attainable->step.low, attainable->step.high);
       errors.push_back({TimesError{.iteration_us = attainable->iteration_us.low},
                         TimesError{.iteration_us = attainable->iteration_us.high}});
     } else if (length.spread) {
