@@ -41,7 +41,7 @@ constexpr int exact_halvings = 3;
 
 /// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
 /// over a decode step, and passes over prompts (docs/load.md).
-constexpr Interval loaded_verification{0.78, 1.40};
+constexpr Interval loaded_verification{0.77, 1.42};
 constexpr Interval prompt_passes{0.80, 1.25};
 
 /// Ties within this go to the smaller gamma.
