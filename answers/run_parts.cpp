@@ -82,7 +82,9 @@ RunPart run_part(const Observation& observation) {
                .tokens = plain ? std::optional(1.0) : length_of(observation),
                .output_tokens_per_s = observation.times.output_tokens_per_s,
                .prompt_tokens_per_s = observation.times.prompt_tokens_per_s,
-               .seconds = is_usable(observation.times.duration_s) ? *observation.times.duration_s : 1.0};
+               .seconds = is_usable(observation.times.duration_s) ? *observation.times.duration_s : 1.0,
+               .requests = observation.requests,
+               .context_tokens = observation.stratum.context_tokens};
   if (!plain && has_steps(observation)) {
     part.weight = weight_of(observation);
     if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;

@@ -60,6 +60,7 @@ struct RunPart {
   std::optional<double> output_tokens_per_s = {};
   std::optional<double> prompt_tokens_per_s = {};
   double seconds = 1.0;  ///< its length; 1 if it was not logged, as of all parts of a run
+  std::optional<double> requests = {}, context_tokens = {};  ///< in flight; in the KV cache of one
 };
 
 /// Windows whose times do not say how long an iteration takes.

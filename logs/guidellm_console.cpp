@@ -48,6 +48,9 @@ constexpr std::array<ConsoleColumn, 17> console_columns{{
     {"output tok per req mdn", &StatedRun::output_tokens},
 }};
 
+/// Maximum number of benchmarks of a report.
+constexpr std::size_t max_benchmarks = 4096;
+
 /// Cells between bars; one above several columns, which as many bars follow, is repeated for each.
 std::vector<std::string> spread_cells(std::string_view line) {
   std::vector<std::string> cells;
@@ -141,7 +144,7 @@ bool GuideLlmConsoleReader::line(std::string_view text, std::int64_t number, Log
   if (row_ < benchmarks_.size()) {
     fields_of([&](auto field, double /*value*/) { again = again || (benchmarks_[row_].run.*field).has_value(); });
   }
-  if (again) {
+  if (again || row_ == max_benchmarks) {
     close(contents);
     row_ = 0;
   }

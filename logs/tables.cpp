@@ -32,6 +32,9 @@ constexpr std::string_view headings_anchor =
     R"(|^[ \t>]*\|?[ \t*]*(?:metrics?|measure\w*|quantity|statistic|parameter|result)?[ \t*]*[|,;\t].*)"
     R"((?:\bk ?= ?\d|baseline|plain|\boff\b|mtp|eagle|dflash|no[- ]spec|\bspec))";
 
+/// Rows of a table of which each pair is compared.
+constexpr std::size_t max_compared_rows = 256;
+
 /// A cell as a number: "90.7 ± 2.1" is 90.7, "75 %" 75 with its percent sign; nullopt for "n/a" and "-".
 struct Number {
   std::optional<double> value = {};
@@ -260,21 +263,25 @@ void HeadedTable::tell_speed() {
     speed.meaning = alone ? Meaning::request_speed : Meaning::total_speed;
     return;
   }
+  struct Loaded {
+    Arm arm = {};
+    double load = 0.0, speed = 0.0;
+  };
+  std::vector<Loaded> runs;
+  for (const TableRow& row : rows_.first(std::min(rows_.size(), max_compared_rows))) {
+    const auto requests = number_of(row.cells[*load]).value;
+    const auto tokens = number_of(row.cells[*column]).value;
+    if (requests && tokens) runs.push_back({.arm = arm_of(row), .load = *requests, .speed = *tokens});
+  }
   std::size_t rises = 0, falls = 0;
-  for (const TableRow& one : rows_) {
-    for (const TableRow& other : rows_) {
-      const Arm a = arm_of(one);
-      const Arm b = arm_of(other);
-      const auto few = number_of(one.cells[*load]).value;
-      const auto many = number_of(other.cells[*load]).value;
-      const auto before = number_of(one.cells[*column]).value;
-      const auto after = number_of(other.cells[*column]).value;
-      const bool pair =
-          a.plain == b.plain && a.gamma == b.gamma && a.drafter == b.drafter && few && many && before && after;
-      if (!pair || !(*many >= 2.0 * *few)) continue;
+  for (const Loaded& few : runs) {
+    for (const Loaded& many : runs) {
+      const bool same_arm =
+          few.arm.plain == many.arm.plain && few.arm.gamma == many.arm.gamma && few.arm.drafter == many.arm.drafter;
+      if (!same_arm || !(many.load >= 2.0 * few.load)) continue;
       constexpr double clearly = 1.2;
-      if (*after > clearly * *before) ++rises;
-      if (*after < *before) ++falls;
+      if (many.speed > clearly * few.speed) ++rises;
+      if (many.speed < few.speed) ++falls;
     }
   }
   if (rises > 0 && falls == 0) {

@@ -41,7 +41,7 @@ std::string_view without_prefix(std::string_view line, std::string* name = nullp
 constexpr std::array<std::string_view, 6> line_keys{"log", "message", "msg", "MESSAGE", "textPayload", "line"};
 
 /// The end of the string whose first byte is text[at]: its closing quote, or the end.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] != '"') {
     at = std::min(text.find_first_of("\"\\", at), text.size());
     if (at < text.size() && text[at] == '\\') at = std::min(at + 2, text.size());
@@ -50,10 +50,10 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 }
 
 /// The end of the value that begins at text[at].
-std::size_t end_of_value(std::string_view text, std::size_t at) {
+std::size_t end_of_member(std::string_view text, std::size_t at) {
   for (std::size_t depth = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '"') at = end_of_string(text, at + 1);
+    if (c == '"') at = end_of_quoted(text, at + 1);
     if (c == '{' || c == '[') ++depth;
     if (depth == 0 && (c == ',' || c == '}')) break;
     if (c == '}' || c == ']') --depth;
@@ -69,16 +69,16 @@ std::optional<std::string_view> wrapped_text(std::string_view line) {
   while (true) {
     at = skip_blanks(at + 1);
     if (at == line.size() || line[at] != '"') return std::nullopt;
-    const std::size_t end = end_of_string(line, at + 1);
+    const std::size_t end = end_of_quoted(line, at + 1);
     const std::string_view key = line.substr(at + 1, end - std::min(end, at + 1));
     at = skip_blanks(std::min(end + 1, line.size()));
     if (at == line.size() || line[at] != ':') return std::nullopt;
     at = skip_blanks(at + 1);
     if (at < line.size() && line[at] == '"' && std::ranges::find(line_keys, key) != line_keys.end()) {
-      const std::size_t close = end_of_string(line, at + 1);
+      const std::size_t close = end_of_quoted(line, at + 1);
       return close == line.size() ? std::nullopt : std::optional(line.substr(at + 1, close - at - 1));
     }
-    at = end_of_value(line, at);
+    at = end_of_member(line, at);
     if (at == line.size() || line[at] != ',') return std::nullopt;
   }
 }

@@ -591,17 +591,21 @@ void bind_answers(nb::module_& module) {
           nb::is_operator());
   simulated.def_ro("iterations", &Simulated::iterations, "Simulated draft-and-verify iterations.")
       .def_ro("units", &Simulated::units, "Independent units that the standard errors rest on.")
+      .def_ro("unsteady", &Simulated::unsteady,
+              "Why a server's estimates are not those of a steady state, and what to set; empty: nothing speaks "
+              "against it.")
       .def(
           "to_dict", [](const Simulated& one) { return known_of(one.estimates, &QuantityFacts::estimate); },
           nb::sig("def to_dict(self) -> dict[str, Estimate]"), "The quantities that were estimated.")
       .def("__getstate__",
            [](const Simulated& one) {
-             return nb::make_tuple(known_of(one.estimates, &QuantityFacts::estimate), one.iterations, one.units);
+             return nb::make_tuple(known_of(one.estimates, &QuantityFacts::estimate), one.iterations, one.units,
+                                   one.unsteady);
            })
       .def("__setstate__",
-           [](Simulated& one, const std::tuple<nb::dict, std::uint64_t, std::uint64_t>& state) {
-             const auto& [known, iterations, units] = state;
-             new (&one) Simulated{quantities_of(known, &QuantityFacts::estimate), iterations, units};
+           [](Simulated& one, const std::tuple<nb::dict, std::uint64_t, std::uint64_t, std::string>& state) {
+             const auto& [known, iterations, units, unsteady] = state;
+             new (&one) Simulated{quantities_of(known, &QuantityFacts::estimate), iterations, units, unsteady};
            })
       .def(
           "__eq__",
@@ -655,6 +659,7 @@ void bind_questions(nb::module_& module) {
   module.def("predict_arrays", predict_arrays);
   module.def("best_gamma", [](const Question& question) { return best_draft_length(question.scenario()); });
   module.def("lossiness", loss_of);
+  module.attr("as_load_needs") = as_load_needs;
   module.def("simulate", [](const Question& question, std::uint64_t iterations, std::uint64_t sequences,
                             std::uint64_t requests, std::uint64_t replicas, std::uint64_t warmup_requests,
                             std::uint64_t seed, const std::string& path, unsigned threads) {

@@ -7,7 +7,7 @@
 namespace foredraft::scenario {
 
 const std::vector<Metric>& metrics() {
-  static constexpr std::string_view served = "ratio of totals; delta method over replicas";
+  static constexpr std::string_view served = "ratio of totals; delta method over replicas, or batch means where they differ more";
   static constexpr std::string_view served_quantile =
       "of all measured requests, to 1/256; standard error of the mean of the replicas' own";
   static const std::vector<Metric> table{

@@ -4,7 +4,7 @@
 #
 #   foredraft-VERSION-*.whl                  one for each PYTHON: 3.11 has its own, one made by 3.12 or newer serves all of
 #                                            these (the stable ABI); tagged by auditwheel
-#   foredraft-VERSION.tar.gz                 the sources
+#   foredraft-VERSION.tar.gz                 the sources, after a wheel was built of them
 #   foredraft-VERSION-linux-x86_64.tar.gz    the program alone, with the libraries that Debian has in no form to link in
 #
 # Fails where a file is larger than 15 MB. scripts/try_install.sh OUT tries them on a machine without a compiler.
@@ -43,8 +43,15 @@ for wheel in "$build"/raw/*.whl; do
   PATH="$PWD/$environment/bin:$PATH" "$environment/bin/auditwheel" repair --strip --wheel-dir "$out" "$wheel"
 done
 
-step "sources"
-"$environment/bin/python" -m build --sdist --outdir "$out" . >/dev/null
+step "sources, and a wheel of them"
+rm -rf "$build/sdist" "$build/sources"
+"$environment/bin/python" -m build --sdist --outdir "$build/sdist" . >/dev/null
+mkdir "$build/sources"
+tar -C "$build/sources" --strip-components=1 -xzf "$build"/sdist/*.tar.gz
+# In a build folder as deep as above, so that the compiler cache serves it.
+(cd "$build/sources" && CCACHE_BASEDIR="$PWD" "$OLDPWD/$environment/bin/pip" wheel --quiet --no-deps --wheel-dir ../sdist \
+  --config-settings=build-dir="$build/{wheel_tag}" .)
+cp "$build"/sdist/*.tar.gz "$out"
 
 step "packed program"
 archives=$(dirname "$(c++ -print-file-name=libre2.a)")

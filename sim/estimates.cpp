@@ -98,47 +98,62 @@ using ServingMoments = IntegerMoments<serving_quantity_count>;
 constexpr double ms_per_ns = 1e-6;
 constexpr double s_per_ns = 1e-9;
 
+struct ServedMoments {
+  ServingMoments replicas, batches;
+};
+
+/// Fewer say too little of their spread.
+constexpr std::int64_t min_batches = 4;
+
 /// scale * numerator / denominator.
-Estimate serving_ratio(const ServingMoments& replicas, ServingQuantity numerator, ServingQuantity denominator,
+Estimate serving_ratio(const ServedMoments& served, ServingQuantity numerator, ServingQuantity denominator,
                        double scale) {
   std::array<double, serving_quantity_count> top{};
   std::array<double, serving_quantity_count> bottom{};
   top[numerator] = scale;
   bottom[denominator] = 1.0;
-  return ratio_estimate(replicas, top, bottom);
+  Estimate estimate = ratio_estimate(served.replicas, top, bottom);
+  if (served.batches.count() < min_batches) return estimate;
+  // fmax ignores the NaN of a single replica.
+  estimate.standard_error =
+      std::fmax(estimate.standard_error, ratio_estimate(served.batches, top, bottom).standard_error);
+  return estimate;
 }
 
 /// Mean over `requests` of the replicas, a quantity that counts them, and three quantiles.
-void add_durations(const ServingMoments& replicas, const DurationHistogram& durations, ServingQuantity sum,
+void add_durations(const ServedMoments& served, const DurationHistogram& durations, ServingQuantity sum,
                    ServingQuantity requests, ServingQuantity first_quantile, const std::array<Estimate*, 4>& to) {
   if (durations.count() == 0) return;
-  *to[0] = serving_ratio(replicas, sum, requests, ms_per_ns);
+  *to[0] = serving_ratio(served, sum, requests, ms_per_ns);
   constexpr std::array levels{0.50, 0.95, 0.99};
   for (std::size_t i = 0; i < levels.size(); ++i) {
     *to[i + 1] = {ms_per_ns * static_cast<double>(durations.quantile(levels[i])),
-                  ms_per_ns * replicas.standard_error(first_quantile + i)};
+                  ms_per_ns * served.replicas.standard_error(first_quantile + i)};
   }
 }
 
 }  // namespace
 
 Estimates serving_estimates(const ServingTally& tally) {
-  ServingMoments replicas;
-  for (const Replica& replica : tally.replicas) replicas.add(replica.values);
+  ServedMoments served;
+  for (const Replica& replica : tally.replicas) {
+    served.replicas.add(replica.values);
+    for (const ServingValues& batch : replica.batches) served.batches.add(batch);
+  }
   Estimates e;
-  e.tokens_per_s = serving_ratio(replicas, window_tokens, window_ns, 1.0 / s_per_ns);
-  e.goodput_tokens_per_s = serving_ratio(replicas, good_tokens, window_ns, 1.0 / s_per_ns);
-  e.mean_batch = serving_ratio(replicas, rows, passes, 1.0);
-  e.mean_in_system = serving_ratio(replicas, in_system_ns, window_ns, 1.0);
-  e.wait_ms = serving_ratio(replicas, wait_ns, measured_requests, ms_per_ns);
-  add_durations(replicas, tally.latency, latency_ns, measured_requests, latency_p50_ns,
+  e.tokens_per_s = serving_ratio(served, window_tokens, window_ns, 1.0 / s_per_ns);
+  e.goodput_tokens_per_s = serving_ratio(served, good_tokens, window_ns, 1.0 / s_per_ns);
+  e.mean_batch = serving_ratio(served, rows, passes, 1.0);
+  e.mean_in_system = serving_ratio(served, in_system_ns, window_ns, 1.0);
+  e.wait_ms = serving_ratio(served, wait_ns, measured_requests, ms_per_ns);
+  add_durations(served, tally.latency, latency_ns, measured_requests, latency_p50_ns,
                 {&e.latency_ms, &e.latency_p50_ms, &e.latency_p95_ms, &e.latency_p99_ms});
-  add_durations(replicas, tally.first_token, first_token_ns, measured_requests, first_token_p50_ns,
+  add_durations(served, tally.first_token, first_token_ns, measured_requests, first_token_p50_ns,
                 {&e.first_token_ms, &e.first_token_p50_ms, &e.first_token_p95_ms, &e.first_token_p99_ms});
   add_durations(
-      replicas, tally.per_token, per_token_ns, measured_requests, per_token_p50_ns,
+      served, tally.per_token, per_token_ns, measured_requests, per_token_p50_ns,
       {&e.per_token_latency_ms, &e.per_token_latency_p50_ms, &e.per_token_latency_p95_ms, &e.per_token_latency_p99_ms});
-  add_durations(replicas, tally.tpot, tpot_ns, tpot_requests, tpot_p50_ns,
+  add_durations(served, tally.tpot, tpot_ns, tpot_requests, tpot_p50_ns,
                 {&e.tpot_ms, &e.tpot_p50_ms, &e.tpot_p95_ms, &e.tpot_p99_ms});
   return e;
 }

@@ -42,11 +42,12 @@ struct Acceptance {
 /// Sample variance with its standard error sqrt((m4 - m2^2) / n); NaN unless iterations are `independent`.
 [[nodiscard]] Estimate tokens_variance_estimate(const Tally& tally, bool independent);
 
-// ---- Estimates from a tally of serving. Standard errors come from the spread of the replicas.
+// ---- Estimates from a tally of serving. Standard errors come from the spread of the replicas, or from that of the
+// batches of their windows (batch means) where it is larger: replicas that are in step say too little.
 
 /// The quantities of a server; the others are unknown. Quantiles of durations are those of the pooled requests, within
 /// DurationHistogram::resolution; their standard error is that of the mean of the replicas' own quantiles. Standard
-/// errors are NaN for fewer than two replicas.
+/// errors are NaN for fewer than two replicas, those of means also for fewer than four batches.
 [[nodiscard]] Estimates serving_estimates(const ServingTally& tally);
 
 }  // namespace foredraft::sim

@@ -8,6 +8,7 @@
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulator.hpp"
 #include "sim/system/serving_simulator.hpp"
+#include "sim/system/steady_state.hpp"
 #include "sim/token/token_simulator.hpp"
 
 namespace foredraft::sim {
@@ -30,7 +31,9 @@ Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
   const auto* server = std::get_if<Server>(&scenario.fidelity);
   Simulated simulated{server != nullptr ? serving_estimates(tally.serving) : Estimates{},
                       static_cast<std::uint64_t>(tally.units.sum(iterations)),
-                      static_cast<std::uint64_t>(tally.units.count())};
+                      static_cast<std::uint64_t>(tally.units.count()),
+                      {}};
+  if (server != nullptr) simulated.unsteady = unsteady(*server, tally.serving);
   Estimates& estimates = simulated.estimates;
   estimates.tokens_per_iteration = tokens_per_iteration(tally);
   estimates.tokens_variance = tokens_variance_estimate(tally, simulated.units == simulated.iterations);

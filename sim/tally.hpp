@@ -74,6 +74,11 @@ using ServingValues = std::array<std::int64_t, serving_quantity_count>;
 struct Replica {
   std::uint64_t number;
   ServingValues values;
+  std::int64_t warmup_requests = 0;  ///< served before the window
+  /// The same, without the quantiles, of consecutive parts of the window, each with the measured requests that ended in
+  /// it. Each holds several times the requests that are served at once, so that their means hardly depend on each
+  /// other.
+  std::vector<ServingValues> batches = {};
   bool operator==(const Replica&) const = default;
 };
 

@@ -159,8 +159,8 @@ AtGamma searched_best(const DraftLengths& lengths) {
   return best;
 }
 
-std::optional<GammaRange> near_best_by_position(const DraftLengths& lengths, const AtGamma& best) {
-  GammaRange range{*best.gamma, *best.gamma};
+std::optional<NearBestRange> near_best_by_position(const DraftLengths& lengths, const AtGamma& best) {
+  NearBestRange range{*best.gamma, *best.gamma};
   const auto pays = [&](std::int64_t gamma) {
     return *at_gamma(lengths, gamma).speedup >= (1.0 - near_best_tolerance) * *best.speedup;
   };
@@ -205,12 +205,12 @@ std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
   return limit;
 }
 
-std::optional<GammaRange> near_best(const DraftLengths& lengths, const AtGamma& best, bool ruled) {
+std::optional<NearBestRange> near_best(const DraftLengths& lengths, const AtGamma& best, bool ruled) {
   if (ruled && lengths.iid() != nullptr) return near_best_gamma(setting_of(lengths), near_best_tolerance);
   if (!best.gamma) return std::nullopt;
   if (ruled) return near_best_by_position(lengths, best);
   const OneMaximum speedups = one_maximum(lengths);
-  if (*best.gamma < speedups.first) return GammaRange{*best.gamma, *best.gamma};
+  if (*best.gamma < speedups.first) return NearBestRange{*best.gamma, *best.gamma};
   return near_best_gamma(speedups, *best.gamma, near_best_tolerance);
 }
 

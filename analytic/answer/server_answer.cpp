@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numbers>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,17 +29,31 @@ namespace {
 /// Maximum output length: closed forms here take quadratic time.
 constexpr double longest_answer = 4096.0;
 
-/// Second moment of a length over its mean: the mean length of the request that a moment of decoding falls into.
-double length_seen(const TokenCount& count) {
-  if (count.geometric) return 2.0 * count.tokens - 1.0;
-  if (count.p95 > 0.0) {
-    // p95 / mean = exp(z sigma - sigma^2 / 2), of which the smaller sigma is meant.
-    constexpr double z = 1.6448536269514722;
-    const double sigma = z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
-    return count.tokens * std::exp(sigma * sigma);
+/// Of the logarithm of a length; 0 unless it is lognormal.
+double log_deviation(const TokenCount& count) {
+  if (count.p95 == 0.0) return 0.0;
+  // p95 / mean = exp(z sigma - sigma^2 / 2), of which the smaller sigma is meant.
+  constexpr double z = 1.6448536269514722;  // 95 % of a normal variate lie below
+  return z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
+}
+
+/// Variance of a length that is fixed or lognormal over the square of its mean.
+double squared_variation(const TokenCount& count) {
+  const double sigma = log_deviation(count);
+  return std::expm1(sigma * sigma);
+}
+
+/// Mean of the longest of `count` independent lognormal lengths over the mean of one, by the midpoint rule.
+double longest_of(std::int64_t count, double sigma) {
+  if (sigma == 0.0) return 1.0;
+  constexpr double step = 0.125, end = 8.0;
+  const auto shorter = [](double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); };
+  double mean = 0.0;
+  for (double z = -end; z < end; z += step) {
+    const double share = std::pow(shorter(z + step), count) - std::pow(shorter(z), count);
+    mean += share * std::exp(sigma * (z + 0.5 * step - 0.5 * sigma));
   }
-  const auto spread = static_cast<double>(count.spread);
-  return count.tokens + (count.tokens > 0.0 ? spread * (spread + 1.0) / (3.0 * count.tokens) : 0.0);
+  return mean;
 }
 
 /// Times of passes that are asked for at many batches and chunks, looked up on a grid and interpolated.
@@ -81,17 +96,23 @@ class PassGrid {
     const std::int64_t low = batch < middle ? power : middle;
     return between(low, std::min(batch < middle ? middle : 2 * power, max_batch_), static_cast<double>(batch));
   }
-  /// 0, 32, 64, 128, ... and the largest.
+  /// 0, 32, 48, 64, 96, ..., 512, 1024, 2048, ... and the largest: finer where a pass turns from reading to computing.
   [[nodiscard]] Between between_chunks(double chunk) const {
     if (chunk <= 0.0) return {0, 0, 0.0};
+    constexpr std::int64_t finer_below = 512;
     std::int64_t low = 0;
     std::int64_t high = 32;
     while (static_cast<double>(high) <= chunk) {
+      const bool power = (high & (high - 1)) == 0;
       low = high;
-      high *= 2;
+      if (high >= finer_below) {
+        high *= 2;
+      } else {
+        high += power ? high / 2 : high / 3;
+      }
     }
-    return between(std::min(low, max_chunk_), std::min(high, max_chunk_),
-                   std::min(chunk, static_cast<double>(max_chunk_)));
+    const auto most = static_cast<double>(max_chunk_);
+    return between(std::min(low, max_chunk_), std::min(high, max_chunk_), std::min(chunk, most));
   }
   double known(std::int64_t batch, std::int64_t chunk) {
     const auto found = known_.find({batch, chunk});
@@ -203,10 +224,24 @@ class ServedPasses {
 
   /// Of a pass that reads nothing but so many prompts.
   [[nodiscard]] double prompt_us(std::int64_t prompts) const {
-    const StepShape pass{
-        .batch = prompts, .tokens = unread(), .context = static_cast<double>(prompt_ - unread()), .prompt = true};
+    const double longest = longest_of(prompts, log_deviation(server_.prompt));
+    const StepShape pass{.batch = prompts,
+                         .tokens = std::llround(longest * static_cast<double>(unread())),
+                         .context = static_cast<double>(prompt_ - unread()),
+                         .prompt = true};
     const double launched_us = server_.engine.graph_tokens > 0 ? server_.engine.eager_us : 0.0;
     return std::max(target_us(pass), launched_us) + (drafts_prompts() ? drafter_us(pass) : 0.0);
+  }
+
+  /// The last batches before another draft length, and before passes that are not captured.
+  [[nodiscard]] std::vector<std::int64_t> jumps() const {
+    std::vector<std::int64_t> jumps;
+    for (const GammaRange& range : schedule_) {
+      jumps.push_back(range.to_batch);
+      const std::int64_t captured = server_.engine.graph_tokens / max_tokens(range.gamma, scenario_.convention);
+      if (captured >= range.from_batch && captured < range.to_batch) jumps.push_back(captured);
+    }
+    return jumps;
   }
 
   /// Tokens of prompts for which a pass has room.
@@ -429,24 +464,13 @@ AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::in
 
 namespace {
 
-/// Mean iterations of an answer by the draft length.
+/// Iterations of an answer by the draft length.
 class AnswerIterations {
  public:
   AnswerIterations(const Server& server, const Scenario& scenario, double decoded, StopToken stop)
       : server_(server), scenario_(scenario), decoded_(decoded), stop_(stop) {}
 
-  double operator()(std::int64_t gamma) { return *at(gamma).iterations; }
-
-  /// Standard deviation over mean of the iterations of an answer, if its length has this one; by renewal.
-  double variation(std::int64_t gamma, double of_length) {
-    const IterationDistribution& distribution = at(gamma);
-    const double tokens = distribution.mean.value_or(1.0);
-    const double of_tokens = distribution.variance.value_or(0.0) / (tokens * decoded_);
-    return std::sqrt(of_tokens + of_length * of_length);
-  }
-
- private:
-  const IterationDistribution& at(std::int64_t gamma) {
+  RequestIterations operator()(std::int64_t gamma) {
     const auto known = known_.find(gamma);
     if (known != known_.end()) return known->second;
     const auto distribution =
@@ -456,14 +480,19 @@ class AnswerIterations {
                                 .convention = scenario_.convention},
                                unknown<double>, stop_);
     if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
-    return known_.emplace(gamma, distribution).first->second;
+    // Of a renewal process, and of the lengths.
+    const double of_tokens = distribution.variance.value_or(0.0) / (distribution.mean.value_or(1.0) * decoded_);
+    const RequestIterations iterations{.mean = *distribution.iterations,
+                                       .variation = std::sqrt(of_tokens + squared_variation(server_.output))};
+    return known_.emplace(gamma, iterations).first->second;
   }
 
+ private:
   const Server& server_;
   const Scenario& scenario_;
   double decoded_;
   StopToken stop_;
-  std::map<std::int64_t, IterationDistribution> known_;
+  std::map<std::int64_t, RequestIterations> known_;
 };
 
 }  // namespace
@@ -473,8 +502,8 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
   const bool has_prompt = server.prompt.tokens > 0.0;
   const bool chunked = has_prompt && server.engine.prefill == Prefill::chunked;
   const double decoded = server.output.tokens - (has_prompt ? 1.0 : 0.0);
-  const ServedPasses passes(server, scenario, server.prompt.tokens + 0.5 * length_seen(server.output));
-  const double of_length = std::sqrt(std::max(length_seen(server.output) / server.output.tokens - 1.0, 0.0));
+  const ServedPasses passes(
+      server, scenario, server.prompt.tokens + 0.5 * server.output.tokens * (1.0 + squared_variation(server.output)));
   AnswerIterations iterations(server, scenario, decoded, stop);
   // By draft length.
   std::map<std::int64_t, PassGrid> verifications;
@@ -501,14 +530,15 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
       .draft_prompt_us = [&](double chunk) { return draft_prompts(0, chunk); }};
   ServedLoad load{.iterations = [&](std::int64_t batch) { return iterations(passes.gamma_at(batch)); },
                   .tokens = decoded,
-                  .variation = iterations.variation(passes.gamma_at(server.max_batch), of_length),
                   .max_batch = server.max_batch,
                   .iteration = [&](std::int64_t batch, double chunk) { return passes.iteration(grid, batch, chunk); }};
+  load.jumps = passes.jumps();
   if (server.arrivals.kind == ArrivalKind::closed) {
     load.clients = server.arrivals.clients;
   } else {
     load.requests_per_s = server.arrivals.rate_per_s;
   }
+  load.prompt_variation = has_prompt ? std::sqrt(squared_variation(server.prompt)) : 0.0;
   if (chunked) {
     load.chunked = {.tokens = static_cast<double>(passes.unread()),
                     .room = [&](std::int64_t batch) { return passes.room(batch); }};

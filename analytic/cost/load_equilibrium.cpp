@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,9 +49,15 @@ IterationParts checked_iteration(const ServedLoad& load, std::int64_t batch, dou
 }
 
 double checked_iterations(const ServedLoad& load, std::int64_t batch) {
-  const double iterations = load.iterations(batch);
+  const double iterations = load.iterations(batch).mean;
   check_positive("iterations", iterations);
   return iterations;
+}
+
+double checked_variation(const ServedLoad& load, std::int64_t batch) {
+  const double variation = load.iterations(batch).variation;
+  check_nonnegative("variation", variation);
+  return variation;
 }
 
 void add(IterationParts& sum, double weight, const IterationParts& parts) {
@@ -108,6 +119,17 @@ class PromptPasses {
 std::int64_t parts_of_prompt(const ChunkedPrompts& chunked, double per_pass, double most) {
   const double passes = chunked.tokens / std::max(chunked.room(0), 1.0);
   return static_cast<std::int64_t>(std::clamp(std::ceil(per_pass * passes), 1.0, std::max(most, 1.0)));
+}
+
+/// Lengths in place of a lognormal one: Gauss-Hermite of its logarithm, with its mean.
+struct LengthPoint {
+  double factor;  ///< of the mean
+  double probability;
+};
+std::array<LengthPoint, 3> length_points(double variation) {
+  const double far = std::exp(std::numbers::sqrt3 * std::sqrt(std::log1p(variation * variation)));
+  const double mean = (1.0 / far + 4.0 + far) / 6.0;
+  return {{{1.0 / far / mean, 1.0 / 6.0}, {1.0 / mean, 4.0 / 6.0}, {far / mean, 1.0 / 6.0}}};
 }
 
 // ---- A closed loop.
@@ -188,7 +210,7 @@ std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t
       parts_of_prompt(load.chunked, per_pass, std::min(finest, most_states / static_cast<double>(places)));
   // How far the ends of answers move from one to the next, in times between two prompts.
   const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
-  const double moved = load.variation * checked_iterations(load, places) / passes;
+  const double moved = checked_variation(load, places) * checked_iterations(load, places) / passes;
   const double at_random = passes > 0.5 ? -std::expm1(-moved) : 1.0;
   if (at_random == 0.0) return backlog_in_step(load, places);
   auto backlog = prompt_backlog(load.chunked.tokens, places, parts, [&](std::int64_t prompts, double /*tokens*/) {
@@ -254,7 +276,15 @@ struct BatchStage {
 class PoissonStages {
  public:
   explicit PoissonStages(const ServedLoad& load)
-      : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us) {}
+      : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us), batches_{0, load.max_batch} {
+    for (const std::int64_t last : load.jumps) batches_.insert(batches_.end(), {last, last + 1});
+    // 1, 2, 3, 4, 6, 8, 12, ...
+    for (std::int64_t power = 1; power <= load.max_batch; power *= 2) {
+      batches_.insert(batches_.end(), {power, power + power / 2});
+    }
+    std::ranges::sort(batches_);
+    std::erase_if(batches_, [&](std::int64_t batch) { return batch < 0 || batch > load.max_batch; });
+  }
 
   /// `batch` >= 0, at most max_batch.
   [[nodiscard]] BatchStage at(std::int64_t batch) {
@@ -265,13 +295,10 @@ class PoissonStages {
         return {.parts = parts, .join_us = 0.5 * parts.total()};
       }
     }
-    std::int64_t low = batch;
-    std::int64_t high = std::min(batch, exact_);
-    while (high < batch) {
-      low = high;
-      high = std::min(high + high / 2, load_.max_batch);
-    }
-    if (low >= high) return at_node(batch);
+    const auto above = std::ranges::lower_bound(batches_, batch);
+    if (*above == batch) return at_node(batch);
+    const std::int64_t low = *std::prev(above);
+    const std::int64_t high = *above;
     const double share = static_cast<double>(batch - low) / static_cast<double>(high - low);
     BatchStage stage;
     for (const auto& [end, weight] : {std::pair{low, 1.0 - share}, std::pair{high, share}}) {
@@ -285,8 +312,6 @@ class PoissonStages {
   }
 
  private:
-  static constexpr std::int64_t exact_ = 4;  ///< batches up to this are not interpolated
-
   /// The server has no sequence: it is idle, or reads the prompt of its first.
   [[nodiscard]] BatchStage idle() {
     if (!load_.prompt_us) return {};
@@ -335,8 +360,18 @@ class PoissonStages {
     const auto prompts_us = [&](std::int64_t prompts) {
       return prompts > 0 ? prompts_.us(static_cast<std::size_t>(prompts)) : 0.0;
     };
+    const auto lengths = length_points(load_.prompt_variation);
     const auto backlog = prompt_backlog(1.0, most_together(iteration_us), 1, [&](std::int64_t prompts, double tokens) {
-      return BacklogPass{.room = tokens, .arrivals = poisson_pmf(per_us_ * (iteration_us + prompts_us(prompts)))};
+      if (load_.prompt_variation == 0.0 || prompts == 0) {
+        return BacklogPass{.room = tokens, .arrivals = poisson_pmf(per_us_ * (iteration_us + prompts_us(prompts)))};
+      }
+      std::vector<double> arrivals;
+      for (const auto& [factor, probability] : lengths) {
+        const auto at_length = poisson_pmf(per_us_ * (iteration_us + factor * prompts_us(prompts)));
+        arrivals.resize(std::max(arrivals.size(), at_length.size()));
+        for (std::size_t n = 0; n < at_length.size(); ++n) arrivals[n] += probability * at_length[n];
+      }
+      return BacklogPass{.room = tokens, .arrivals = std::move(arrivals)};
     });
     Reading reading;
     for (const BacklogShare& state : backlog) {
@@ -345,9 +380,11 @@ class PoissonStages {
       const double read_us = prompts_us(state.prompts);
       pass.prompts += read_us;
       reading.add_pass(state.share, pass);
-      const double us = pass.total();
       const auto prompts = static_cast<double>(state.prompts);
-      reading.unread_us += state.share * (prompts * read_us + 0.5 * per_us_ * us * us);
+      for (const auto& [factor, probability] : lengths) {
+        const double us = iteration_us + factor * read_us;
+        reading.unread_us += state.share * probability * (prompts * factor * read_us + 0.5 * per_us_ * us * us);
+      }
       reading.unread += state.share * prompts;
       reading.ended += state.share * prompts;
       reading.left += state.share * prompts * per_us_ * read_us;
@@ -397,23 +434,33 @@ class PoissonStages {
       reading.ended += state.share * (prompts - left);
       reading.left += state.share * (prompts - left) * (left + per_us_ * us);
     }
-    return reading.result(per_us_);
+    BatchStage stage = reading.result(per_us_);
+    const double variance = load_.prompt_variation * load_.prompt_variation;
+    if (variance > 0.0 && room >= 1.0) {
+      // Who waits for prompts of random lengths waits longer [Pollaczek1930].
+      const double full = std::floor(load_.chunked.tokens / room);
+      const double rest = load_.chunked.tokens - full * room;
+      const double alone_us = full * pass_at(room).total() + (rest > 0.0 ? pass_at(rest).total() : 0.0);
+      stage.join_us += variance * std::max(stage.join_us - alone_us, 0.0);
+    }
+    return stage;
   }
 
   const ServedLoad& load_;
   double per_us_;
   PromptPasses prompts_;
+  std::vector<std::int64_t> batches_;  ///< between which stages are interpolated
   std::map<std::int64_t, BatchStage> nodes_;
 };
 
 /// Requests whose prompts are read one after the other join a batch nearly at once. P(a cluster has at least n of them)
 /// at n - 1, times the clusters for each request: each prompt takes a share of the time, in which others come
 /// [Borel1942]. `alike`: 1 for answers of exponential lengths, 2 for equal ones, of which a cluster stays together.
-std::vector<double> clusters_of(double prompt_share, double alike) {
+std::vector<double> clusters_of(double dispersion, double alike) {
   constexpr double negligible = 1e-9;
   constexpr int most = 200;
-  // Two requests that meet each other in a cluster: (E[N^2] / E[N] - 1) / 2, E[N^2] / E[N] = 1 / (1 - share)^2.
-  const double meets = 0.5 * alike * (1.0 / ((1.0 - prompt_share) * (1.0 - prompt_share)) - 1.0);
+  // Requests that one meets in its cluster of N: E[N^2] / E[N] - 1, half of them at each of its ends.
+  const double meets = 0.5 * alike * (dispersion - 1.0);
   const double share = 1.0 - 1.0 / std::sqrt(1.0 + 2.0 * meets);
   std::vector<double> at_least{1.0};
   double log_factorial = 0.0;
@@ -523,15 +570,19 @@ LoadSums sums_of(RequestsAtRate& requests, std::int64_t max_batch, const std::ve
 std::optional<LoadSums> sums_of(const ServedLoad& load) {
   RequestsAtRate requests(load);
   if (!requests.keeps_up()) return std::nullopt;
-  const LoadSums one_by_one = sums_of(requests, load.max_batch, clusters_of(0.0, 1.0));
+  const LoadSums one_by_one = sums_of(requests, load.max_batch, clusters_of(1.0, 1.0));
   const double prompt_share = one_by_one.prompt_share / one_by_one.all;
   // E[min of two] / (E / 2) of lognormal lengths.
-  const double variance = load.variation * load.variation;
+  const auto batch = static_cast<std::int64_t>(std::ceil(one_by_one.rows / one_by_one.iterations));
+  const double variation = checked_variation(load, std::min(batch, load.max_batch));
+  const double variance = variation * variation;
   const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
-  LoadSums sums = sums_of(requests, load.max_batch, clusters_of(prompt_share, alike));
+  // Variance over mean of the requests of a cluster [Borel1942], whose prompts have random lengths.
+  const double of_length = prompt_share * load.prompt_variation;
+  const double dispersion = (1.0 + of_length * of_length) / ((1.0 - prompt_share) * (1.0 - prompt_share));
+  LoadSums sums = sums_of(requests, load.max_batch, clusters_of(dispersion, alike));
   // Variance over mean of the requests that come, and of the work of each: the weights are those of exponential lengths
   // and of clusters that meet `alike` times as often.
-  const double dispersion = 1.0 / ((1.0 - prompt_share) * (1.0 - prompt_share));
   sums.waiting *= (dispersion + variance) / (alike * (dispersion - 1.0) + 2.0);
   return sums;
 }
@@ -540,9 +591,9 @@ void check_load(const ServedLoad& load) {
   if (load.clients == 0) check_positive("requests_per_s", load.requests_per_s);
   check_at_least("clients", load.clients, 0);
   check_positive("tokens", load.tokens);
-  check_nonnegative("variation", load.variation);
   check_at_least("max_batch", load.max_batch, 1);
   check_nonnegative("chunked.tokens", load.chunked.tokens);
+  check_nonnegative("prompt_variation", load.prompt_variation);
 }
 
 }  // namespace

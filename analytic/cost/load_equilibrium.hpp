@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 /// Waiting time at a server that serves requests one at a time.
 namespace foredraft::analytic {
@@ -35,8 +36,14 @@ using IterationTime = std::function<IterationParts(std::int64_t batch, double pr
 /// Time in us, > 0, of one prefill pass over so many prompts.
 using PromptTime = std::function<double(std::int64_t prompts)>;
 
-/// Mean iterations of a request after its prefill, if each has so many sequences; > 0.
-using RequestIterations = std::function<double(std::int64_t batch)>;
+/// Iterations of a request after its prefill.
+struct RequestIterations {
+  double mean;             ///< > 0
+  double variation = 0.0;  ///< standard deviation over mean, >= 0
+};
+
+/// The same if each iteration has so many sequences.
+using IterationsAtBatch = std::function<RequestIterations(std::int64_t batch)>;
 
 /// Prompts in passes of iterations (Prefill::chunked).
 struct ChunkedPrompts {
@@ -50,12 +57,13 @@ struct ChunkedPrompts {
 struct ServedLoad {
   double requests_per_s = 0.0;  ///< of Poisson arrivals, > 0
   std::int64_t clients = 0;     ///< > 0: as many send their next request when their last one is answered
-  RequestIterations iterations = {};
+  IterationsAtBatch iterations = {};
   double tokens = 1.0;         ///< of a request, from its iterations; > 0
-  double variation = 0.0;      ///< standard deviation of the iterations of a request over their mean, >= 0
   std::int64_t max_batch = 1;  ///< sequences, >= 1, those included whose prompts are read
   IterationTime iteration = {};
-  PromptTime prompt_us = {};  ///< empty: no prompt is read alone
+  std::vector<std::int64_t> jumps = {};  ///< batches after which the time of an iteration jumps
+  PromptTime prompt_us = {};             ///< empty: no prompt is read alone
+  double prompt_variation = 0.0;         ///< of lognormal prompts: standard deviation over mean, >= 0
   ChunkedPrompts chunked = {};
 };
 

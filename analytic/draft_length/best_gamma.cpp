@@ -212,7 +212,7 @@ std::optional<std::int64_t> best_gamma(const OneMaximum& speedups) {
   return best < speedups.last ? std::optional(best) : std::nullopt;
 }
 
-GammaRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction) {
+NearBestRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction) {
   check_probability("fraction", fraction);
   const double enough = (1.0 - fraction) * speedups.speedup(best);
   const auto near = [&](std::int64_t gamma) { return speedups.speedup(gamma) >= enough; };
@@ -329,7 +329,7 @@ class NearBest {
 
 }  // namespace
 
-std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction) {
+std::optional<NearBestRange> near_best_gamma(const IidSetting& setting, double fraction) {
   check_probability("fraction", fraction);
   const std::optional<std::int64_t> best = best_gamma(setting).gamma;
   if (!best) return std::nullopt;
@@ -337,8 +337,8 @@ std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double frac
   const std::int64_t first =
       first_without(min_gamma(setting.convention), *best - 1, [&](std::int64_t gamma) { return !near(gamma); });
   // A finite optimum of a block drafter is its minimum draft length, beyond which the speedup never falls.
-  if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? no_end : *best};
-  return GammaRange{first, first_without(*best + 1, no_end, near) - 1};
+  if (setting.drafting != Drafting::autoregressive) return NearBestRange{first, near(*best + 1) ? no_end : *best};
+  return NearBestRange{first, first_without(*best + 1, no_end, near) - 1};
 }
 
 std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention, Drafting drafting) {

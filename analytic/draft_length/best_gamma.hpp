@@ -68,12 +68,12 @@ struct BestGamma {
 
 /// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best. If there is no
 /// end below 2^62, `last` is 2^62, or the optimum if that is larger.
-struct GammaRange {
+struct NearBestRange {
   std::int64_t first;
   std::int64_t last;
 };
 /// Nullopt for an unbounded optimum. fraction in [0, 1].
-[[nodiscard]] std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction);
+[[nodiscard]] std::optional<NearBestRange> near_best_gamma(const IidSetting& setting, double fraction);
 
 // ---- Best draft length for any acceptance process and a verification time that is linear in its tokens: tokens are
 // concave in gamma, so the speedup has one maximum. Derivation in docs/model.md.
@@ -89,7 +89,7 @@ struct OneMaximum {
 [[nodiscard]] std::optional<std::int64_t> best_gamma(const OneMaximum& speedups);
 
 /// All gammas around `best` whose speedup is at least (1 - fraction) of the speedup at `best`. fraction in [0, 1].
-[[nodiscard]] GammaRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction);
+[[nodiscard]] NearBestRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction);
 
 // ---- Draft lengths for measured costs of an iteration without a formula.
 

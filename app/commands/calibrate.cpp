@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/calibrate_log.hpp"
 #include "app/commands/commands.hpp"
 #include "app/operators_request.hpp"
 #include "app/scenario_options.hpp"
@@ -87,7 +88,7 @@ latency::EngineLoop read_loop(CommandLine& line) {
   return loop;
 }
 
-std::vector<std::string> backend_names() { return {"cpu", "cuda", "aisimulate", "llama-bench"}; }
+std::vector<std::string> backend_names() { return {"cpu", "cuda", "aisimulate", "llama-bench", "log"}; }
 
 CalibrateOptions read_calibrate_options(CommandLine& line) {
   line.require("out", "the profile to write", "e.g. --out cpu.json");
@@ -118,6 +119,8 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
     line.reject_any(loop_options, "given without --backend llama-bench", "it says what an engine's loop does",
                     "add --backend llama-bench, or remove it");
   }
+  line.reject_any({"plain"}, "given without --backend log", "only logs have loads without speculation",
+                  "add --backend log, or remove it");
   if (operators) {
     options.operators = read_operators(line);
   } else {
@@ -237,6 +240,7 @@ int calibrate_llama_bench(const CalibrateOptions& options) {
 }
 
 int run_calibrate(CommandLine& line) {
+  if (line.text("backend") == "log") return run_calibrate_log(line);
   const CalibrateOptions options = read_calibrate_options(line);
   if (options.backend == "aisimulate" || options.backend == "llama-bench") {
     static_cast<void>(catch_interrupts());
@@ -268,28 +272,35 @@ Command calibrate_command() {
            .arguments = "--out PROFILE.json [options] [FILE|NAME=FILE...]",
            .summary =
                "Measures forward passes (random weights) and verifications on this machine, or converts what an engine "
-               "measured, into a profile.",
+               "measured, into a profile; or fits an engine's own time to its logs.",
            .options =
-               {{"out", "PROFILE.json", "a new file, or an unfinished profile of this machine to continue"},
+               {{"out", "PROFILE.json",
+                 "a new file (log: ENGINE.toml), or an unfinished profile of this machine to continue"},
                 {"backend", "B",
                  "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
-                 "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple",
+                 "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple; log: fits "
+                 "what an "
+                 "engine adds to passes and the efficiency of one card to logs, into ENGINE.toml",
                  false, backend_names},
                 {"target", "T", "one target instead of the default pairs; foredraft list models"},
                 {"draft", "D", "its drafter"},
                 {"batch", "B,...", "batch sizes (cpu: 1,4)"},
-                {"context", "N,...", "context lengths in tokens (cpu: 0,512)"},
+                {"context", "N,...",
+                 "context lengths in tokens (cpu: 0,512); log: of requests, where logs do not say (512)"},
                 {"minutes", "M", "time limit (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
                 {"threads", "N", "cpu: threads to measure with (default 0: one per hardware thread)"},
                 {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
-                {"device", "D", "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...)"},
-                {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
+                {"plain", "LOG,...", "log: logs without speculation that do not say so"},
+                {"device", "D",
+                 "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...); log: a data sheet or profile"},
+                {"engine", "E",
+                 "aisimulate: vllm (default), sglang, trtllm; log: what is not fitted (default: that of the logs)"},
                 {"engine-version", "V", "aisimulate: version of the engine (default: the current one of the package)"},
-                {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
-                {"draft-format", "F", "aisimulate: the same for the drafter"},
-                {"kv-format", "F", "aisimulate: bf16, fp8"},
-                {"target-tp", "T", "aisimulate: tensor parallelism of the target (default 1)"},
-                {"draft-tp", "T", "aisimulate: tensor parallelism of the drafter (default: the target's)"},
+                {"target-format", "F", "aisimulate, log: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
+                {"draft-format", "F", "aisimulate, log: the same for the drafter"},
+                {"kv-format", "F", "aisimulate, log: bf16, fp8"},
+                {"target-tp", "T", "aisimulate, log: tensor parallelism of the target (default 1)"},
+                {"draft-tp", "T", "aisimulate, log: tensor parallelism of the drafter (default: the target's)"},
                 {"target-ep", "E", "aisimulate: expert parallelism of the target (default 1)"},
                 {"attention-dp", "A", "aisimulate: data parallelism of its attention (default 1)"},
                 {"draft-catch-up", "C",
@@ -304,7 +315,9 @@ Command calibrate_command() {
                         "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
                         ("foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
                          "--draft eagle3-llama-3.1-8b --out h100.json"),
-                        "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json"}},
+                        "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json",
+                        ("foredraft calibrate --backend log plain.log k3.log --device h100 --target llama-3.1-8b "
+                         "--draft llama-3.2-1b --out engine.toml")}},
           run_calibrate};
 }
 

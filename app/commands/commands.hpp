@@ -64,4 +64,9 @@ Command list_command();
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
                                                                      std::string_view format);
 
+/// Throws InputError for a file that is there, and for a folder that is not; `option` names it.
+void require_new_file(const std::string& path, std::string_view option);
+/// Writes it, never over another; throws likewise.
+void write_new_file(const std::string& path, std::string_view option, std::string_view text);
+
 }  // namespace foredraft::app

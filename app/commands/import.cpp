@@ -33,6 +33,25 @@
 
 /// The commands that read logs and convert or compare them: import, compare.
 namespace foredraft::app {
+
+void require_new_file(const std::string& path, std::string_view option) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
+    throw InputError(fmt::format("{}: exists and is not overwritten - use another --{}", readable(path), option));
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw InputError(
+        fmt::format("{}: no such folder - create it, or use another --{}", readable(folder.string()), option));
+  }
+}
+
+void write_new_file(const std::string& path, std::string_view option, std::string_view text) {
+  const WriteLock lock = WriteLock::of_file(path);
+  require_new_file(path, option);
+  replace_file(path, text);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -225,26 +244,6 @@ std::string import_summary(std::span<const logs::ObservedLog> logs) {
   const std::string text = read_line(logs) + settings_line(logs.front().contents.settings) + group_lines(logs);
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   return text + warning_lines(logs, max_lines - std::min(max_lines, lines));
-}
-
-/// Throws InputError where something is there, or no folder to write into.
-/// `option`: that names the file.
-void require_new_file(const std::string& path, std::string_view option) {
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(path, error))) {
-    throw InputError(fmt::format("{}: exists and is not overwritten - use another --{}", readable(path), option));
-  }
-  const fs::path folder = fs::absolute(path).parent_path();
-  if (!fs::is_directory(folder, error)) {
-    throw InputError(
-        fmt::format("{}: no such folder - create it, or use another --{}", readable(folder.string()), option));
-  }
-}
-
-void write_new_file(const std::string& path, std::string_view option, std::string_view text) {
-  const WriteLock lock = WriteLock::of_file(path);
-  require_new_file(path, option);
-  replace_file(path, text);
 }
 
 void require_observations(const std::vector<logs::ObservedLog>& logs) {

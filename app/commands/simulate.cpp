@@ -21,6 +21,7 @@
 #include "scenario/processes.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
+#include "sim/system/serving_simulator.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -215,14 +216,16 @@ int run_simulate(CommandLine& line) {
   line.done();
   inputs::Inputs inputs(simulation.folder);
   const Scenario& scenario = simulation.scenario;
-  const SimulationPlan& plan = simulation.plan;
+  SimulationPlan& plan = simulation.plan;
   const std::unique_ptr<sim::Simulator> simulator = in_phase("preparing", [&] {
     inputs.attach(simulation.scenario);
+    if (std::holds_alternative<Server>(scenario.fidelity)) plan = sim::plan_of_load(scenario, plan);
     return sim::make_simulator(scenario, plan);
   });
   for (const std::string& note : inputs.notes()) say("note: {}", note);
   const sim::Tally tally = run_with_progress(*simulator, plan, threads);
   const Simulated simulated = sim::estimates_of(scenario, tally);
+  if (!simulated.unsteady.empty()) say("warning: {}", simulated.unsteady);
   const ClosedForm closed_form =
       in_phase("closed form", [&] { return analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator)); });
   print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)

@@ -101,8 +101,8 @@ std::string further_text(const LoadPrediction& prediction) {
                                  time_text(plain.equilibrium.tpot_us), time_text(at->equilibrium.ttft_us),
                                  time_text(plain.equilibrium.ttft_us));
   if (answers::payoff_of(prediction) == answers::Payoff::within_error) {
-    text += fmt::format(" To decide, measure both{} (foredraft advise).",
-                        prediction.question.engine ? "" : ", or name the engine (--engine)");
+    text += fmt::format(" To decide, {}measure both (foredraft advise).",
+                        prediction.question.engine ? "" : "name the engine (--engine) or ");
   }
   const std::int64_t best = prediction.question.pair.gamma ? prediction.best_latency.value_or(0) : 0;
   if (best > 0 && best != at->gamma && prediction.at(best).speedup) {

@@ -184,8 +184,13 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
                   .why = fmt::format("launch and weights must be at most {:g} ms together", longest_pass_ms)},
                  problems);
   }
-  const double measured = std::ceil(static_cast<double>(plan.requests) / static_cast<double>(plan.replicas));
-  const auto before = static_cast<double>(plan.warmup_requests);
+  const auto stated = [](std::uint64_t count, double otherwise) {
+    return count == as_load_needs ? otherwise : static_cast<double>(count);
+  };
+  constexpr double likely_requests = 2000.0;
+  constexpr double likely_replicas = 8.0;
+  const double measured = std::ceil(stated(plan.requests, likely_requests) / stated(plan.replicas, likely_replicas));
+  const double before = stated(plan.warmup_requests, 0.0);
   const double interval_s = 1.0 / least(config, "arrivals.rate_per_s", HUGE_VAL);
   const double pass_s =
       s_per_ms * (maximum(config, "target_step.launch_ms", 0.0) + maximum(config, "target_step.weights_ms", 0.0));
@@ -216,12 +221,7 @@ void check_server_plan(const SweepConfig& config, ProblemList& problems) {
     return;
   }
   const SimulationPlan& plan = *config.simulation;
-  if (plan.requests == 0) {
-    problems.add(
-        {0, "simulation.requests", "missing", "how many requests to measure per point", "add requests = 20_000"});
-  } else {
-    check_server_times(config, problems);
-  }
+  if (plan.requests != 0 && plan.replicas != 0) check_server_times(config, problems);  // 0: a problem already
   for (const auto& [key, given] : {std::pair{"iterations", plan.iterations}, {"sequences", plan.sequences}}) {
     if (given != 0) reject_unused(key, "in fidelity system requests are counted", "use requests", problems);
   }

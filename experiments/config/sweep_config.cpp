@@ -61,9 +61,11 @@ Json to_json(const SweepConfig& config) {
     if (plan.iterations != 0) simulation["iterations"] = plan.iterations;
     if (plan.sequences != 0) simulation["sequences"] = plan.sequences;
     if (plan.requests != 0) {
-      simulation["requests"] = plan.requests;
-      simulation["replicas"] = plan.replicas;
-      simulation["warmup_requests"] = plan.warmup_requests;
+      for (const auto& [key, count] : {std::pair{"requests", plan.requests},
+                                       {"replicas", plan.replicas},
+                                       {"warmup_requests", plan.warmup_requests}}) {
+        if (count != as_load_needs) simulation[key] = count;
+      }
     }
     simulation["seed"] = plan.seed;
     simulation["path"] = plan.path == Path::fast ? "fast" : "reference";
@@ -155,8 +157,6 @@ constexpr double max_axis_values = 1e5;
 /// Of one core, for a row with its closed form: to say how far too many points are.
 constexpr double row_seconds = 1e-5;
 
-/// Enough for a standard error that is good to an eighth.
-constexpr std::uint64_t default_replicas = 32;
 constexpr std::uint64_t default_seed = 1;
 
 bool is_number(const Parameter& parameter) {
@@ -380,10 +380,12 @@ class ConfigReader {
                         .requests = count("requests", 1, max_units),
                         .replicas = count("replicas", 2, 4096),
                         .warmup_requests = count("warmup_requests", 0, max_units)};
-    if (plan.requests != 0) {
-      if (plan.replicas == 0) plan.replicas = default_replicas;
-      const std::uint64_t tenths = 10 * plan.replicas;
-      if (!states(table, "warmup_requests")) plan.warmup_requests = (plan.requests + tenths - 1) / tenths;
+    if (has_server(config_)) {
+      for (const auto& [key, planned] : {std::pair{"requests", &plan.requests},
+                                         {"replicas", &plan.replicas},
+                                         {"warmup_requests", &plan.warmup_requests}}) {
+        if (!states(table, key)) *planned = as_load_needs;
+      }
     }
     if (states(table, "seed")) plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
     if (const std::string* path = reader.take_text("path")) {

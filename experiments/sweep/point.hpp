@@ -88,6 +88,8 @@ struct RunHooks {
   std::function<void(std::string_view rows, std::uint64_t points)> write;
   /// Finished points plus the finished share of those in flight; called often, from any thread.
   std::function<void(double points)> progress;
+  /// Receives what there is to say of a point: that its server was in no steady state; from any thread. Empty: no one.
+  std::function<void(std::string warning)> warn = {};
   /// Ends the run within milliseconds; what was not written is lost, and run_points throws Interrupted.
   StopToken stop;
 };

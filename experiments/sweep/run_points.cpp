@@ -28,6 +28,7 @@
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "sim/simulate.hpp"
+#include "sim/system/serving_simulator.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -213,6 +214,8 @@ class ChunkRunner {
     if (simulator != nullptr) {
       sim::check_conservation(tally);
       simulated = sim::estimates_of(scenario, tally);
+      if (hooks_.warn && !simulated->unsteady.empty())
+        hooks_.warn(fmt::format("{}: {}", name_of(index), simulated->unsteady));
     }
     const double acceptance = simulator != nullptr ? sim::pool_acceptance(scenario, *simulator) : unknown<double>;
     append_answer(sweep_.metrics, analytic::answer(scenario, acceptance, hooks_.stop), simulated, row);
@@ -333,7 +336,9 @@ std::uint64_t first_piece(const Scenario& scenario) {
 }
 
 /// Seconds of the simulation of a point: pieces of it, each larger, until one is long enough or a whole block.
-double simulation_seconds(Scenario scenario, const SimulationPlan& plan, std::uint64_t point, StopToken stop) {
+double simulation_seconds(Scenario scenario, const SimulationPlan& asked, std::uint64_t point, StopToken stop) {
+  const bool served = std::holds_alternative<Server>(scenario.fidelity);
+  const SimulationPlan plan = served ? sim::plan_of_load(scenario, asked) : asked;
   const double less_prepared = cut_pool(scenario);
   const auto counted = counted_by(plan);
   std::uint64_t whole = plan.*counted;
@@ -435,7 +440,7 @@ void say_plan(const Sweep& sweep, const PointRange& range, std::uint64_t finishe
     const SimulationPlan& counts = *sweep.simulation;
     for (const auto& [units, name] :
          {std::pair{counts.iterations, "iterations"}, {counts.sequences, "sequences"}, {counts.requests, "requests"}}) {
-      if (units != 0)
+      if (units != 0 && units != as_load_needs)
         plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units), name);
     }
   }

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
@@ -18,6 +23,30 @@
 #include "experiments/sweep/sweep_folder.hpp"
 
 namespace foredraft::experiments {
+
+namespace {
+
+/// The first warnings of a sweep and how many more there are. Thread-safe.
+class Warnings {
+ public:
+  void add(std::string warning) {
+    const std::lock_guard lock(mutex_);
+    if (first_.size() < most) first_.push_back(std::move(warning));
+    ++count_;
+  }
+  void tell() const {
+    for (const std::string& warning : first_) say("warning: {}", warning);
+    if (count_ > first_.size()) say("warning: so it is with {} points more", count_ - first_.size());
+  }
+
+ private:
+  static constexpr std::size_t most = 5;
+  std::mutex mutex_;
+  std::vector<std::string> first_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
 
 SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, const SweepOptions& options, bool talk) {
   const Sweep sweep = sweep_of(config);
@@ -35,6 +64,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, con
   auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";
   if (complete && before->figures == manifest.figures) return {{points, points, true}, false, std::move(lock)};
+  Warnings warnings;
   const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
     if (talk) say_plan(sweep, range, finished, options.threads, inputs, stop);
     std::optional<Progress> progress;
@@ -46,6 +76,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, con
                       if (progress) progress->show(count);
                       if (options.progress) options.progress({static_cast<double>(finished) + count, points});
                     },
+                .warn = [&](std::string warning) { warnings.add(std::move(warning)); },
                 .stop = stop});
   };
   std::uint64_t resumed = points;
@@ -55,6 +86,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, con
   } else {
     resumed = extend_points(folder, sweep, range, manifest, run_rest);
   }
+  if (talk) warnings.tell();
   phase("summary and figure data", [&] { complete_folder(folder, sweep, complete ? *before : manifest); });
   return {{points, resumed, complete}, true, std::move(lock)};
 }

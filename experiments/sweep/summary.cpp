@@ -390,7 +390,12 @@ std::string headline(const Sweep& sweep, const std::string& hash, const SweepSum
                   ? fmt::format("; {} iterations each", summary.max_iterations)
                   : fmt::format("; {} to {} iterations each", summary.min_iterations, summary.max_iterations);
     }
-    if (plan.requests != 0) text += fmt::format("; {} requests each in {} replicas", plan.requests, plan.replicas);
+    if (plan.requests == as_load_needs) {
+      text += "; as many requests as the load needs";
+    } else if (plan.requests != 0) {
+      text += fmt::format("; {} requests each", plan.requests);
+    }
+    if (plan.replicas != 0 && plan.replicas != as_load_needs) text += fmt::format(" in {} replicas", plan.replicas);
     if (plan.sequences != 0) text += fmt::format("; {} sequences each", plan.sequences);
     text += fmt::format("; seed {}", plan.seed);
   } else {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario_fwd.hpp"
@@ -18,13 +19,18 @@ enum class Path {
   fast,       ///< one draw per iteration if the process allows it; the same distribution
 };
 
+/// In place of a number of requests, replicas or warm-up requests: as many as the load of the server needs. Of the
+/// requests that are served at once, a warm-up has four times as many and 16, and each replica measures four times as
+/// many, over all at least 2,000; of stated requests there are 8 to 32 replicas.
+inline constexpr std::uint64_t as_load_needs = std::uint64_t{1} << 62U;
+
 /// How much is simulated.
 struct SimulationPlan {
   std::uint64_t iterations = 0;  ///< 0 if sequences or requests are counted instead
   std::uint64_t sequences = 0;   ///< 0 if they are not counted
   std::uint64_t seed = 1;
   Path path = Path::fast;
-  // For a server.
+  // For a server; as_load_needs: from its load.
   std::uint64_t requests = 0;  ///< measured, over all replicas
   std::uint64_t replicas = 0;
   std::uint64_t warmup_requests = 0;  ///< served before the measured ones in each replica
@@ -35,6 +41,8 @@ struct Simulated {
   Estimates estimates;
   std::uint64_t iterations = 0;
   std::uint64_t units = 0;  ///< independent units that the standard errors rest on
+  std::string unsteady =
+      {};  ///< of a server: why its estimates are not those of a steady state, and what to set; or ""
 };
 
 /// Runs the plan. The result depends only on scenario, plan and seed, not on the number of threads (0: one per hardware

@@ -170,7 +170,7 @@ def simulate(scenario: Scenario | None = None,
              iterations: int = 0,
              sequences: int = 0,
              requests: int = 0,
-             replicas: int = 32,
+             replicas: int | None = None,
              warmup_requests: int | None = None,
              seed: int = 1,
              path: str = "fast",
@@ -183,8 +183,8 @@ def simulate(scenario: Scenario | None = None,
     """A Monte-Carlo simulation: every quantity is an Estimate with its standard error.
 
     Exactly one of ``iterations`` (draft-and-verify rounds), ``sequences`` (with sequence_length) and ``requests`` (of a
-    server: measured ones, over all ``replicas``, ``warmup_requests`` served first in each; default a tenth) is
-    required. The answer depends only on the scenario, these counts and ``seed``, not on the number of threads (0: one
+    server: measured ones, over all ``replicas``, ``warmup_requests`` served first in each; both follow from how many are
+    served at once unless they are given) is required. The answer depends only on the scenario, these counts and ``seed``, not on the number of threads (0: one
     per hardware thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
 
     ``acceptances``: recorded outcomes that are replayed instead of an acceptance process, [sequences, positions] of
@@ -196,8 +196,6 @@ def simulate(scenario: Scenario | None = None,
 
     Raises ValueError with a line for each problem, RuntimeError if threads cannot be started.
     """
-    if warmup_requests is None:
-        warmup_requests = -(-requests // (10 * replicas)) if replicas > 0 else 0
     if target is not None or draft is not None or callable(rule):
         if acceptances is not None or scenario is not None:
             raise TypeError("foredraft: target and draft are mutually exclusive with acceptances and with a Scenario - keep one")
@@ -210,6 +208,8 @@ def simulate(scenario: Scenario | None = None,
     else:
         question = _replay(scenario, parameters, acceptances)
     of_server = requests != 0
+    replicas = _core.as_load_needs if replicas is None else replicas
+    warmup_requests = _core.as_load_needs if warmup_requests is None else warmup_requests
     return _core.simulate(question, _count("iterations", iterations), _count("sequences", sequences),
                           _count("requests", requests), _count("replicas", replicas if of_server else 0),
                           _count("warmup_requests", warmup_requests if of_server else 0), _count("seed", seed), path,

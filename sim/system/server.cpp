@@ -140,6 +140,13 @@ struct BatchRange {
   IterationShape shape;
 };
 
+/// Prompt tokens that an iteration reads.
+struct PromptChunk {
+  std::int64_t tokens = 0;
+  double context = 0.0;       ///< mean over these tokens of what their prompts had in the cache before
+  std::size_t completed = 0;  ///< prompts that end in it
+};
+
 /// What all replicas share.
 struct PreparedServer {
   foredraft::Server server;
@@ -161,6 +168,45 @@ struct PreparedServer {
   [[nodiscard]] std::int64_t drafter_ns(const StepShape& shape) const {
     return step_ns(times ? times->drafter_us(shape) : server.drafter_step(shape), shape);
   }
+  /// Drafting of sequences that are drafted for together, beyond their verification.
+  [[nodiscard]] std::int64_t drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const {
+    const std::int64_t draft_passes = shape.draft_passes();
+    // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
+    const StepShape draft{.batch = batch,
+                          .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
+                          .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
+    return ns_of(server.overhead_us) + draft_passes * drafter_ns(draft);
+  }
+
+  /// Of the forward passes of an iteration over `batch` sequences with so many cached tokens in the mean.
+  [[nodiscard]] std::int64_t passes_ns(const IterationShape& shape, std::int64_t batch, double context,
+                                       const PromptChunk& chunk = {}) const {
+    StepShape verification{.batch = batch,
+                           .tokens = shape.max_tokens(),
+                           .context = context,
+                           .chunk = chunk.tokens,
+                           .chunk_context = chunk.context};
+    const StepShape prompts{
+        .batch = 0, .tokens = 0, .context = 0.0, .chunk = chunk.tokens, .chunk_context = chunk.context};
+    std::int64_t sum_ns = 0;
+    if (batch == 0) {
+      sum_ns = target_ns(prompts);
+    } else if (shape.gamma == 0) {
+      sum_ns = target_ns(verification);
+    } else if (server.engine.slot_by_slot) {
+      verification.batch = 1;
+      verification.chunk = 0;
+      sum_ns = checked_sum(Int128{batch} * (target_ns(verification) + drafting_ns(shape, 1, verification.context)));
+      if (chunk.tokens > 0) sum_ns += target_ns(prompts);
+    } else {
+      sum_ns = target_ns(verification) + drafting_ns(shape, batch, verification.context);
+    }
+    if (chunk.tokens > 0 && longest.draft_passes() > 0) {
+      sum_ns += drafter_ns({.batch = 1, .tokens = chunk.tokens, .context = chunk.context, .prompt = true});
+    }
+    return sum_ns;
+  }
+
   /// Of the host, in an iteration.
   [[nodiscard]] std::int64_t host_ns(std::int64_t batch, bool drafts) const {
     const EngineTerms& engine = server.engine;
@@ -168,13 +214,6 @@ struct PreparedServer {
     const double drafting = engine.draft_host_us + engine.draft_host_request_us * decoding;
     return ns_of(engine.host_us + engine.host_request_us * decoding + (drafts ? drafting : 0.0));
   }
-};
-
-/// Prompt tokens that an iteration reads.
-struct PromptChunk {
-  std::int64_t tokens = 0;
-  double context = 0.0;       ///< mean over these tokens of what their prompts had in the cache before
-  std::size_t completed = 0;  ///< prompts that end in it
 };
 
 RowAcceptance rows_of(const PreparedServer& prepared, const RunKey& key, std::uint64_t block) {
@@ -217,8 +256,11 @@ class ServedReplica {
       } else if (!admits_more()) {
         iterate();
       }
+      if (measured_left_ <= batch_end_) end_batch();
     }
-    const Replica replica = record();
+    Replica replica = record();
+    replica.warmup_requests = static_cast<std::int64_t>(prepared_.warmup_requests);
+    replica.batches = std::move(batches_);
     close_account();
     counts_.end_unit();
     Tally tally = counts_.tally();
@@ -226,13 +268,14 @@ class ServedReplica {
                      .first_token = std::move(first_token_.counts),
                      .per_token = std::move(per_token_.counts),
                      .tpot = std::move(tpot_.counts),
-                     .replicas = {replica}};
+                     .replicas = {std::move(replica)}};
     return tally;
   }
 
  private:
   struct Row {
     std::int64_t arrival_ns;
+    std::int64_t wait_ns;
     std::int64_t first_token_ns;
     std::int64_t prompt;
     std::int64_t unread;  ///< of the prompt: not in the cache yet
@@ -301,9 +344,15 @@ class ServedReplica {
       open_ = true;
       opened_ns_ = now_ns_;
       in_system_before_ns_ = account_.in_system_ns;
+      // A batch has several requests for each that is served at once; 16 of them say as much as any number.
+      constexpr std::uint64_t most_batches = 16;
+      const auto served = static_cast<std::uint64_t>(std::min(in_system_, server_.max_batch));
+      batch_requests_ = std::max(2 * served, (prepared_.requests + most_batches - 1) / most_batches);
+      batch_end_ = prepared_.requests - std::min(prepared_.requests, batch_requests_);
     }
     const auto cached = static_cast<std::int64_t>(server_.prefix_hit * static_cast<double>(prompt));
     rows_.push_back({.arrival_ns = queue_.next_ns(),
+                     .wait_ns = now_ns_ - queue_.next_ns(),
                      .first_token_ns = -1,
                      .prompt = prompt,
                      .unread = prompt > 0 ? std::max<std::int64_t>(prompt - cached, 1) : 0,
@@ -311,7 +360,6 @@ class ServedReplica {
                      .remaining = output,
                      .measured = measured,
                      .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
-    if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
     queue_.pop();
     ++unfinished_;
   }
@@ -398,46 +446,6 @@ class ServedReplica {
     return last != nullptr && last->shape.gamma != range_->shape.gamma;
   }
 
-  /// Drafting of sequences that are drafted for together, beyond their verification.
-  [[nodiscard]] std::int64_t drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const {
-    const std::int64_t draft_passes = shape.draft_passes();
-    // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
-    const StepShape draft{.batch = batch,
-                          .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
-                          .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-    return ns_of(server_.overhead_us) + draft_passes * prepared_.drafter_ns(draft);
-  }
-
-  /// Of the forward passes of an iteration.
-  [[nodiscard]] std::int64_t passes_ns(const IterationShape& shape, std::int64_t batch,
-                                       const PromptChunk& chunk) const {
-    StepShape verification{.batch = batch,
-                           .tokens = shape.max_tokens(),
-                           .context = static_cast<double>(context_) / static_cast<double>(batch),
-                           .chunk = chunk.tokens,
-                           .chunk_context = chunk.context};
-    const StepShape prompts{
-        .batch = 0, .tokens = 0, .context = 0.0, .chunk = chunk.tokens, .chunk_context = chunk.context};
-    std::int64_t sum_ns = 0;
-    if (batch == 0) {
-      sum_ns = prepared_.target_ns(prompts);
-    } else if (shape.gamma == 0) {
-      sum_ns = prepared_.target_ns(verification);
-    } else if (server_.engine.slot_by_slot) {
-      verification.batch = 1;
-      verification.chunk = 0;
-      sum_ns = checked_sum(Int128{batch} *
-                           (prepared_.target_ns(verification) + drafting_ns(shape, 1, verification.context)));
-      if (chunk.tokens > 0) sum_ns += prepared_.target_ns(prompts);
-    } else {
-      sum_ns = prepared_.target_ns(verification) + drafting_ns(shape, batch, verification.context);
-    }
-    if (chunk.tokens > 0 && prepared_.longest.draft_passes() > 0) {
-      sum_ns += prepared_.drafter_ns({.batch = 1, .tokens = chunk.tokens, .context = chunk.context, .prompt = true});
-    }
-    return sum_ns;
-  }
-
   /// Draws steps_; returns the minimum over the unfinished sequences.
   [[nodiscard]] std::int64_t draw_steps(std::int64_t gamma) {
     steps_.clear();
@@ -461,7 +469,9 @@ class ServedReplica {
     const IterationShape& shape = batch > 0 ? range_->shape : prepared_.longest;
     const PromptChunk chunk =
         chunked_ ? read_chunk(server_.engine.pass_tokens - batch * shape.max_tokens()) : PromptChunk{};
-    const std::int64_t device_ns = passes_ns(shape, batch, chunk) + (switched ? ns_of(server_.switch_us) : 0);
+    const double context = static_cast<double>(context_) / static_cast<double>(std::max<std::int64_t>(batch, 1));
+    const std::int64_t device_ns =
+        prepared_.passes_ns(shape, batch, context, chunk) + (switched ? ns_of(server_.switch_us) : 0);
     const std::int64_t host_ns = prepared_.host_ns(batch, batch > 0 && shape.gamma > 0);
     pass_time(server_.engine.asynchronous ? std::max(device_ns, host_ns) : device_ns + host_ns);
     if (batch > 0) advance_rows(shape);
@@ -526,6 +536,7 @@ class ServedReplica {
     doors_.answered(now_ns_);
     if (!row.measured) return;
     --measured_left_;
+    wait_sum_ns_ += row.wait_ns;
     const std::int64_t first_token_ns = row.first_token_ns - row.arrival_ns;
     latency_.add(latency_ns);
     first_token_.add(first_token_ns);
@@ -551,28 +562,53 @@ class ServedReplica {
     }
   }
 
-  [[nodiscard]] Replica record() const {
-    Replica replica{.number = block_, .values = {}};
-    auto& values = replica.values;
-    values[measured_requests] = static_cast<std::int64_t>(prepared_.requests);
+  /// Sums over the window so far.
+  [[nodiscard]] ServingValues sums() const {
+    ServingValues values{};
+    values[measured_requests] = static_cast<std::int64_t>(prepared_.requests - measured_left_);
+    values[latency_ns] = checked_sum(latency_.sum_ns);
     values[wait_ns] = checked_sum(wait_sum_ns_);
+    values[first_token_ns] = checked_sum(first_token_.sum_ns);
+    values[per_token_ns] = checked_sum(per_token_.sum_ns);
     values[tpot_requests] = static_cast<std::int64_t>(tpot_.counts.count());
+    values[tpot_ns] = checked_sum(tpot_.sum_ns);
     values[window_ns] = now_ns_ - opened_ns_;
     values[window_tokens] = checked_sum(window_tokens_);
-    values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
+    values[good_tokens] = checked_sum(tokens_in_goal_);
     values[passes] = passes_;
     values[rows] = rows_passed_;
     values[in_system_ns] = checked_sum(account_.in_system_ns - in_system_before_ns_);
-    const auto set = [&](const Durations& durations, ServingQuantity sum, std::size_t first_quantile) {
-      values[sum] = checked_sum(durations.sum_ns);
+    return values;
+  }
+
+  /// Ends a batch of measured requests; several that end at once are one.
+  void end_batch() {
+    const std::uint64_t ended = (batch_end_ - measured_left_) / batch_requests_ + 1;
+    batch_end_ -= std::min(batch_end_, ended * batch_requests_);
+    const ServingValues until = sums();
+    ServingValues& batch = batches_.emplace_back(until);
+    for (std::size_t i = 0; i < batch.size(); ++i) batch[i] -= batch_start_[i];
+    const std::int64_t measured_tokens = checked_sum(measured_tokens_ - tokens_before_batch_);
+    if (measured_tokens > 0)
+      batch[good_tokens] =
+          static_cast<std::int64_t>(Int128{batch[window_tokens]} * batch[good_tokens] / measured_tokens);
+    tokens_before_batch_ = measured_tokens_;
+    batch_start_ = until;
+  }
+
+  [[nodiscard]] Replica record() const {
+    Replica replica{.number = block_, .values = sums()};
+    auto& values = replica.values;
+    values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
+    const auto set = [&](const Durations& durations, std::size_t first_quantile) {
       values[first_quantile] = durations.counts.quantile(0.50);
       values[first_quantile + 1] = durations.counts.quantile(0.95);
       values[first_quantile + 2] = durations.counts.quantile(0.99);
     };
-    set(latency_, latency_ns, latency_p50_ns);
-    set(first_token_, first_token_ns, first_token_p50_ns);
-    set(per_token_, per_token_ns, per_token_p50_ns);
-    set(tpot_, tpot_ns, tpot_p50_ns);
+    set(latency_, latency_p50_ns);
+    set(first_token_, first_token_p50_ns);
+    set(per_token_, per_token_p50_ns);
+    set(tpot_, tpot_p50_ns);
     return replica;
   }
 
@@ -628,6 +664,13 @@ class ServedReplica {
   std::int64_t passes_ = 0;
   std::int64_t rows_passed_ = 0;
 
+  // Batches of the window, as of Replica::batches.
+  std::vector<ServingValues> batches_;
+  ServingValues batch_start_{};     // sums when the current one began
+  Int128 tokens_before_batch_ = 0;  // of measured requests
+  std::uint64_t batch_requests_ = 1;
+  std::uint64_t batch_end_ = 0;  // measured requests that are left when it ends
+
   // For measured requests.
   OutcomeCounts counts_;
   Durations latency_;
@@ -662,10 +705,9 @@ PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std:
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, const SimulationPlan& plan) {
-  check_count("requests", plan.requests, 1, max_requests);
-  check_count("warmup_requests", plan.warmup_requests, 0, max_requests);
-  check_count("replicas", plan.replicas, 1, max_replicas);
+namespace {
+
+PreparedServer prepared_server(const Scenario& scenario) {
   const auto& server = std::get<foredraft::Server>(scenario.fidelity);
   const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
   const Drafting drafting = scenario::drafting(scenario.drafter);
@@ -677,11 +719,102 @@ std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, cons
                           .ranges = {},
                           .longest = {longest, scenario.convention, drafting},
                           .acceptance = prepared_acceptance(server.acceptance, longest),
-                          .requests = whole_batches((plan.requests + plan.replicas - 1) / plan.replicas, server),
-                          .warmup_requests = whole_batches(plan.warmup_requests, server)};
+                          .requests = 0,
+                          .warmup_requests = 0};
   for (const auto& [from, to, drafts] : schedule) {
     prepared.ranges.push_back({.from = from, .to = to, .shape = {drafts, scenario.convention, drafting}});
   }
+  return prepared;
+}
+
+/// Requests that are sent in a second and the mean lengths of their texts.
+struct SentLoad {
+  double per_s, prompt, output;
+};
+
+SentLoad sent_load(const foredraft::Server& server) {
+  if (server.arrivals.kind != ArrivalKind::recorded) {
+    return {server.arrivals.rate_per_s, server.prompt.tokens, server.output.tokens};
+  }
+  SentLoad load{0.0, 0.0, 0.0};
+  const auto count = static_cast<double>(server.recorded->requests.size());
+  for (const RecordedRequest& request : server.recorded->requests) {
+    load.prompt += static_cast<double>(request.prompt_tokens) / count;
+    load.output += static_cast<double>(request.output_tokens) / count;
+  }
+  load.per_s = count / recording_period_s(*server.recorded);
+  return load;
+}
+
+/// About how many requests are served at once: the clients, or by Little's law at mean lengths where half of the drafts
+/// are accepted; at most a full batch.
+double served_at_once(const PreparedServer& prepared) {
+  const foredraft::Server& server = prepared.server;
+  const auto most = static_cast<double>(server.max_batch);
+  if (server.arrivals.kind == ArrivalKind::closed) return std::min(static_cast<double>(server.arrivals.clients), most);
+  const SentLoad load = sent_load(server);
+  const double context = load.prompt + 0.5 * load.output;
+  double served = 1.0;
+  try {
+    const auto prompt = static_cast<std::int64_t>(load.prompt * (1.0 - server.prefix_hit));
+    const double prompt_ns =
+        prompt == 0
+            ? 0.0
+            : static_cast<double>(prepared.target_ns({.batch = 1, .tokens = prompt, .context = 0.0, .prompt = true}));
+    const double left = 1.0 - load.per_s * prompt_ns / ns_per_s;  // of the time, for iterations
+    constexpr int rounds = 64;
+    for (int round = 0; round < rounds && served < most; ++round) {
+      const auto batch = static_cast<std::int64_t>(std::ceil(served));
+      const IterationShape& shape = std::ranges::lower_bound(prepared.ranges, batch, {}, &BatchRange::to)->shape;
+      const double iteration_ns =
+          static_cast<double>(prepared.passes_ns(shape, batch, context) + prepared.host_ns(batch, shape.gamma > 0));
+      const double iterations = load.output / (1.0 + 0.5 * static_cast<double>(shape.gamma));
+      const double next = left > 0.0 ? load.per_s * iterations * iteration_ns / (ns_per_s * left) : most;
+      if (next <= served) break;
+      served = std::min(next, most);
+    }
+  } catch (const DomainError&) {  // a time that is not known: the simulation meets it, or it does not
+  }
+  return served;
+}
+
+/// Numbers in place of as_load_needs.
+SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan plan) {
+  const bool any_requests = plan.requests == as_load_needs;
+  const bool any_replicas = plan.replicas == as_load_needs;
+  const bool any_warmup = plan.warmup_requests == as_load_needs;
+  if (!any_requests && !any_replicas && !any_warmup) return plan;
+  constexpr std::uint64_t least_requests = 2000;
+  constexpr std::uint64_t least_share = 16;  // of a replica
+  constexpr std::uint64_t turnovers = 4;
+  constexpr std::uint64_t least_replicas = 8;
+  constexpr std::uint64_t most_replicas = 32;
+  const auto served = static_cast<std::uint64_t>(std::ceil(served_at_once(prepared)));
+  const std::uint64_t share = std::max(turnovers * served, least_share);
+  if (any_replicas && any_requests) {
+    plan.replicas = most_replicas;
+  } else if (any_replicas) {
+    plan.replicas = std::min(std::clamp(plan.requests / share, least_replicas, most_replicas), plan.requests);
+  }
+  if (any_requests) plan.requests = std::max(least_requests, share * plan.replicas);
+  if (any_warmup) plan.warmup_requests = least_share + turnovers * served;
+  return plan;
+}
+
+}  // namespace
+
+SimulationPlan plan_of_load(const Scenario& scenario, const SimulationPlan& plan) {
+  return completed_plan(prepared_server(scenario), plan);
+}
+
+std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, const SimulationPlan& asked) {
+  PreparedServer prepared = prepared_server(scenario);
+  const SimulationPlan plan = completed_plan(prepared, asked);
+  check_count("requests", plan.requests, 1, max_requests);
+  check_count("warmup_requests", plan.warmup_requests, 0, max_requests);
+  check_count("replicas", plan.replicas, 1, max_replicas);
+  prepared.requests = whole_batches((plan.requests + plan.replicas - 1) / plan.replicas, prepared.server);
+  prepared.warmup_requests = whole_batches(plan.warmup_requests, prepared.server);
   const BlockPlan replicas{.total = plan.replicas, .per_block = 1};
   return make_block_simulator(
       replicas, [prepared = std::move(prepared)](const RunKey& key, std::uint64_t block, std::uint64_t /*replicas*/) {

@@ -22,8 +22,13 @@ namespace foredraft::sim {
 /// are static, and so is a unit of the Tally, which counts the iterations of measured requests. Requests keep arriving
 /// until the last measured one is answered, so the load stays constant.
 ///
+/// What the plan leaves to the load follows from it (plan_of_load).
+///
 /// Throws DomainError for a plan without requests, of more than 2^40, and of other than 1 to 4096 replicas; run_block
 /// for a step time that is negative or not finite, and if a replica takes more than 2 years.
 [[nodiscard]] std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, const SimulationPlan& plan);
+
+/// The plan with numbers in place of as_load_needs. Throws DomainError as make_serving_simulator.
+[[nodiscard]] SimulationPlan plan_of_load(const Scenario& scenario, const SimulationPlan& plan);
 
 }  // namespace foredraft::sim

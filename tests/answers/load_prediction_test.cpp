@@ -179,7 +179,8 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
   LoadQuestion unsure = llama_load(10.0);
   unsure.pair.gamma = 1;
   unsure.pair.acceptance = Iid{0.55};
-  CHECK_THAT(app::to_text(predicted(unsure)), Catch::StartsWith("At 10 requests/s it is not certain that speculation pays: K = 1 gives "));
+  CHECK_THAT(app::to_text(predicted(unsure)),
+             Catch::StartsWith("At 10 requests/s it is not certain that speculation pays: K = 1 gives "));
 }
 
 TEST_CASE("users that wait for their answers get the same ratio of request times and of throughputs") {
@@ -346,8 +347,9 @@ TEST_CASE("a document of the answer at a load is as its schema says, whatever th
   CHECK(load_document(folder, llama + load + "--target-format nvfp4").at("notes").size() == 1);
   CHECK(load_document(folder, llama + load + "--memory-utilization 0.1").at("gammas").at(0).at("fits") == false);
   const auto users = load_document(
-      folder, llama + "--concurrency 40 --prompt 3000 --prompt-p95 9k --output 500 --prefix-hit 0.5 --engine none "
-                      "--closed-form --gpu-hour-price 2 --schedule [[1,8,3],[9,64,0]] --switch-ms 5");
+      folder, llama +
+                  "--concurrency 40 --prompt 3000 --prompt-p95 9k --output 500 --prefix-hit 0.5 --engine none "
+                  "--closed-form --gpu-hour-price 2 --schedule [[1,8,3],[9,64,0]] --switch-ms 5");
   CHECK(users.at("concurrency") == 40);
   CHECK(users.at("requests_per_s").is_null());
   CHECK(users.at("prompt_p95") == 9000.0);
@@ -381,8 +383,9 @@ TEST_CASE("no line of the answer at a load is longer than 100 columns, its evide
 
 TEST_CASE("options of a load that lack another, or that another contradicts, are named at once") {
   const std::string lacking = load_problem(
-      llama + "--request-rate 10 --concurrency 4 --batch 4 --prompt 9 --prompt-tokens 9 --prompt-p95 9 --engine vlm "
-              "--prefix-hit 1 --schedule [[2,8,3]] --graph-sizes 1,x --closed-form --slo-ttft-ms 9");
+      llama +
+      "--request-rate 10 --concurrency 4 --batch 4 --prompt 9 --prompt-tokens 9 --prompt-p95 9 --engine vlm "
+      "--prefix-hit 1 --schedule [[2,8,3]] --graph-sizes 1,x --closed-form --slo-ttft-ms 9");
   for (const char* problem :
        {"--concurrency, --request-rate: more than one of them", "--prompt-tokens: mutually exclusive with --prompt",
         "--output: missing", "--batch: mutually exclusive with a load",

@@ -3,13 +3,17 @@
 
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "core/problems.hpp"
+#include "foredraft/scenario.hpp"
+#include "inputs/inputs.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace foredraft::inputs {
 namespace {
@@ -106,6 +110,30 @@ TEST_CASE("hostile recordings end in a message") {
   std::string many = "prompt,output,arrival\n";
   for (int i = 0; i < 30; ++i) many += "x,1,1\n";
   CHECK_THROWS_WITH(parse(many), Catch::Contains("r:21: ") && !Catch::Contains("r:22: ") && Catch::Contains("10 more"));
+}
+
+TEST_CASE("a server gets the requests and the engine that its configuration names, beside it or shipped") {
+  const tests::TemporaryFolder folder;
+  std::ofstream(folder / "r.csv") << "prompt,output,arrival\n10,2,0\n20,3,1\n";
+  std::ofstream(folder / "mine.toml") << "[mine]\nsummary = \"mine\"\nsource = \"measured\"\nhost_us = 70\n"
+                                         "graph_tokens = 64\neager_operator_us = 5\n";
+  Scenario scenario{
+      .fidelity = Server{.arrivals = {.kind = ArrivalKind::recorded, .file = "r.csv"}, .engine_name = "mine.toml"}};
+  Inputs inputs(folder.path());
+  inputs.attach(scenario);
+  const auto& server = std::get<Server>(scenario.fidelity);
+  REQUIRE(server.recorded);
+  CHECK(server.recorded->requests.at(1).prompt_tokens == 20);
+  CHECK(server.engine.host_us == 70.0);
+  CHECK(server.engine_name.empty());
+  CHECK(inputs.files().size() == 2);
+  // Steps that are given say nothing of operators.
+  REQUIRE(inputs.notes().size() == 1);
+  CHECK_THAT(*inputs.notes().begin(), Catch::Contains("how many operators"));
+  scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::closed, .clients = 1}, .engine_name = "vlm"};
+  CHECK_THROWS_WITH(Inputs().attach(scenario), Catch::Contains("vlm: neither a shipped engine nor a TOML file"));
+  scenario.fidelity = Server{.arrivals = {.kind = ArrivalKind::recorded, .file = "none.csv"}};
+  CHECK_THROWS_AS(Inputs().attach(scenario), InputError);
 }
 
 }  // namespace foredraft::inputs

@@ -281,6 +281,31 @@ class Others(unittest.TestCase):
             versions = fd.advise(runs, engine="trtllm", engine_version=1.3)
             self.assertIn("trtllm", versions.document["export"])
 
+    def test_loads_are_predicted_and_their_keywords_checked_all_at_once(self):
+        pair = dict(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b")
+        users = dict(concurrency=40, prompt=3000, output=500, closed_form=True)
+        answer = fd.predict_load(**pair, alpha=0.75, engine="none", **users, schedule=[[1, 8, 3], [9, 64, 0]])
+        self.assertIn(f"use K = {answer.best_gamma}: ", answer.text.splitlines()[0])
+        self.assertEqual((answer.payoff, answer.document["concurrency"]), ("pays", 40))
+        self.assertEqual(answer.document["schedule"]["ranges"], [[1, 8, 3], [9, 64, 0]])
+        low, high = answer.interval
+        self.assertLess(low, answer.speedup)
+        self.assertLess(answer.speedup, high)
+        self.assertEqual(len(answer.to_frame()), 9)
+        marginal = fd.predict_load(**pair, marginal=np.array([0.75, 0.5]), engine="none", **users)
+        self.assertEqual(len(marginal.to_frame()), 3)
+        self.assertNotEqual(marginal, answer)
+        with self.assertRaises(ValueError) as raised:
+            fd.predict_load(target="llama-3.1-8b", alpha=1.5, prompt=0, engine="vlm", prefix_hit=2, ouput=5)
+        self.assertIn("ouput: unknown option - did you mean output?", str(raised.exception))
+        with self.assertRaises(ValueError) as raised:
+            fd.predict_load(target="llama-3.1-8b", alpha=1.5, prompt=0, engine="vlm", prefix_hit=2)
+        for part in ("alpha: ", "draft: missing", "device: missing", "concurrency: missing", "prompt: ", "output: missing",
+                     "engine: ", "prefix_hit: "):
+            self.assertIn(f"foredraft predict: {part}", str(raised.exception))
+        with self.assertRaises(TypeError):
+            fd.predict_load(**pair, out="folder")
+
     def test_trees(self):
         answer = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05)
         self.assertEqual(answer.chosen.nodes, 6)

@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
@@ -54,6 +57,56 @@ TEST_CASE("lengths below the shortest, broken ones and spreads that go below it 
   for (const TokenCount& prompt : {TokenCount{.tokens = 5, .spread = -1}, TokenCount{.tokens = 0.5, .geometric = true},
                                    TokenCount{.tokens = 5, .spread = 1, .geometric = true}}) {
     CHECK(problems(prompt, one) == "prompt_tokens ");
+  }
+}
+
+TEST_CASE("broken engines, lognormal lengths and recordings are refused") {
+  const auto problem = [](const Server& server) {
+    std::string fields;
+    for (const FieldProblem& one : problems_of(Scenario{.fidelity = server})) fields += one.field + " ";
+    return fields;
+  };
+  const Server sound{.acceptance = Iid{0.7}, .arrivals = {.rate_per_s = 1.0}, .output = {.tokens = 10}};
+  CHECK(problem(sound).empty());
+  Server server = sound;
+  server.engine = {.host_us = 5.0, .prefill = Prefill::chunked, .pass_tokens = 1};
+  CHECK(problem(server).empty());
+  server.engine.pass_tokens = 0;
+  CHECK(problem(server) == "engine ");
+  server.engine = {.prefill = Prefill::chunked, .pass_tokens = 8};
+  server.batching = Batching::ragged;
+  CHECK(problem(server) == "engine ");
+  for (const double us : {-1.0, std::nan(""), 2e9, HUGE_VAL}) {
+    server = sound;
+    server.engine.draft_host_request_us = us;
+    CHECK(problem(server) == "engine ");
+  }
+  server = sound;
+  for (const double p95 : {5.0, 10.0, 39.0, -3.0, std::nan("")}) {
+    server.output.p95 = p95;
+    CHECK(problem(server) == "output_p95 ");
+  }
+  server.output.p95 = 38.0;
+  CHECK(problem(server).empty());
+  server.output.spread = 1;
+  CHECK(problem(server) == "output_p95 ");
+  server = sound;
+  server.arrivals = {.kind = ArrivalKind::recorded};
+  CHECK(problem(server) == "arrivals.file ");
+  const auto recorded = [&](std::vector<RecordedRequest> requests) {
+    server.recorded = std::make_shared<const RequestRecording>(RequestRecording{std::move(requests)});
+    return problem(server);
+  };
+  CHECK(recorded({{0.0, 0, 1}, {1.0, 5, 2}}).empty());
+  for (const auto& requests : std::vector<std::vector<RecordedRequest>>{{},
+                                                                        {{0.0, 5, 1}},
+                                                                        {{1.0, 5, 1}, {0.5, 5, 1}},
+                                                                        {{1.0, 5, 1}, {1.0, 5, 1}},
+                                                                        {{0.0, -1, 1}, {1.0, 5, 1}},
+                                                                        {{0.0, 5, 0}, {1.0, 5, 1}},
+                                                                        {{0.0, 5, 1}, {HUGE_VAL, 5, 1}},
+                                                                        {{std::nan(""), 5, 1}, {1.0, 5, 1}}}) {
+    CHECK(recorded(requests) == "arrivals.file ");
   }
 }
 

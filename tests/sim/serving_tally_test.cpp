@@ -58,4 +58,24 @@ TEST_CASE("estimates of serving are ratios of totals in seconds and milliseconds
   CHECK(estimates.latency_p99_ms.standard_error == Approx(100.0).epsilon(few_ulp));
 }
 
+TEST_CASE("batches that differ give an error where replicas agree, and where there is one replica") {
+  const auto replica = [](std::uint64_t number) {
+    ServingTally tally = serving_replica(number, 400);
+    for (const std::int64_t emitted : {100, 300}) {
+      ServingValues& batch = tally.replicas[0].batches.emplace_back();
+      batch[measured_requests] = 1;
+      batch[window_ns] = 10'000'000;
+      batch[window_tokens] = emitted;
+    }
+    return tally;
+  };
+  ServingTally two = replica(0);
+  CHECK(std::isnan(serving_estimates(two).tokens_per_s.standard_error));  // two batches say too little
+  two.merge(replica(1));
+  const Estimate rate = serving_estimates(two).tokens_per_s;
+  CHECK(rate.mean == Approx(20'000.0).epsilon(tests::few_ulp));
+  // Of 100, 300, 100 and 300 tokens in 10 ms: a deviation of 115.47, of their mean half of it.
+  CHECK(rate.standard_error == Approx(100.0 * 57.735026918962575).epsilon(tests::few_ulp));
+}
+
 }  // namespace foredraft::sim

@@ -32,8 +32,7 @@ IterationTime verification(std::function<double(std::int64_t)> us) {
 /// Of 50 iterations a request in the mean, exponential.
 ServedLoad load_of(double requests_per_s, std::int64_t max_batch) {
   return {.requests_per_s = requests_per_s,
-          .iterations = [](std::int64_t) { return 50.0; },
-          .variation = 1.0,
+          .iterations = [](std::int64_t) { return RequestIterations{.mean = 50.0, .variation = 1.0}; },
           .max_batch = max_batch,
           .iteration = verification([](std::int64_t) { return iteration_us; })};
 }
@@ -152,9 +151,8 @@ namespace {
 /// 2,048, of which each sequence takes 4.
 ServedLoad chunked_load(std::int64_t clients, double variation) {
   return {.clients = clients,
-          .iterations = [](std::int64_t) { return 50.0; },
+          .iterations = [variation](std::int64_t) { return RequestIterations{.mean = 50.0, .variation = variation}; },
           .tokens = 100.0,
-          .variation = variation,
           .max_batch = 64,
           .iteration =
               [](std::int64_t batch, double prompt_tokens) {
@@ -208,11 +206,10 @@ TEST_CASE("an equilibrium refuses what no server has") {
     CHECK_THROWS_AS(load_equilibrium(wrong), DomainError);
   };
   rejects(&ServedLoad::requests_per_s, 0.0);
-  rejects(&ServedLoad::iterations, RequestIterations([](std::int64_t) { return std::nan(""); }));
+  rejects(&ServedLoad::iterations, IterationsAtBatch([](std::int64_t) { return RequestIterations{std::nan("")}; }));
   rejects(&ServedLoad::max_batch, std::int64_t{0});
   rejects(&ServedLoad::clients, std::int64_t{-1});
   rejects(&ServedLoad::tokens, 0.0);
-  rejects(&ServedLoad::variation, -0.1);
   rejects(&ServedLoad::iteration, verification([](std::int64_t) { return 0.0; }));
   rejects(&ServedLoad::prompt_us, PromptTime([](std::int64_t) { return -1.0; }));
 }
