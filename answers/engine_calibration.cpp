@@ -118,6 +118,13 @@ std::string file_names(const CalibrationQuestion& question) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// For a file that people read.
+double in_four_digits(double value) {
+  if (!(value > 0.0)) return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 3.0);
+  return unit < 1.0 ? std::round(value / unit) / std::round(1.0 / unit) : std::round(value / unit) * unit;
+}
+
 std::string loads_text(const std::vector<double>& loads) {
   std::vector<std::string> texts;
   for (const double load : loads) texts.push_back(fmt::format("{:.3g}", load));
@@ -134,6 +141,9 @@ std::string basis_of(EngineTerm term, const analytic::EngineFit& fit) {
 }  // namespace
 
 EngineCalibration calibrate_engine(const CalibrationQuestion& question, const latency::Profile& profile) {
+  if (const std::string targets = targets_differ(question.plain, question.logs); !targets.empty()) {
+    throw DomainError(fmt::format("the logs are of several models: {} - calibrate each by itself", targets));
+  }
   const latency::Engine* logged = logged_engine(question);
   EngineCalibration calibration{.engine = question.engine ? *question.engine
                                           : logged        ? *logged
@@ -172,7 +182,8 @@ EngineCalibration calibrate_engine(const CalibrationQuestion& question, const la
       if (!is_of_drafts(entry.term) || !calibration.fit.drafting_loads.empty()) engine.*entry.range = {};
       continue;
     }
-    engine.*entry.range = {found->interval.low, found->value, found->interval.high};
+    engine.*entry.range = {in_four_digits(found->interval.low), in_four_digits(found->value),
+                           in_four_digits(found->interval.high)};
     const double scale = entry.term == EngineTerm::step ? 1.0 : ms_per_us;
     calibration.terms.push_back({.what = entry.what,
                                  .value = scale * found->value,

@@ -41,11 +41,11 @@ constexpr int exact_halvings = 3;
 
 /// What engines took under load over what is predicted of data sheets and operators: verifications of 100 to 400 tokens
 /// over a decode step, and passes over prompts (docs/load.md).
-constexpr Interval loaded_verification{0.80, 1.35};
+constexpr Interval loaded_verification{0.77, 1.42};
 constexpr Interval prompt_passes{0.80, 1.25};
 
 /// Ties within this go to the smaller gamma.
-constexpr double near_best = 0.005;
+constexpr double near_fastest = 0.005;
 
 /// Arrivals for the closed form: those of a recording are taken as Poisson of its mean rate.
 Arrivals mean_arrivals(const LoadQuestion& question) {
@@ -206,6 +206,7 @@ class AskedLoad {
     if (const auto& attainable = prediction_.decoding.attainable) {
       add(&TimesError::verification, std::min(length.verification_range.low, loaded_verification.low),
           std::max(length.verification_range.high, loaded_verification.high));
+      add(&TimesError::drafting, attainable->step.low, attainable->step.high);
       errors.push_back({TimesError{.iteration_us = attainable->iteration_us.low},
                         TimesError{.iteration_us = attainable->iteration_us.high}});
     } else if (length.spread) {
@@ -269,9 +270,10 @@ void choose_best(LoadPrediction& prediction) {
       answering.push_back(at.gamma);
     }
     const double rate = at.requests_per_s_per_gpu;
-    if (rate > 0.0 && (fullest == nullptr || rate > (1.0 + near_best) * fullest->requests_per_s_per_gpu)) fullest = &at;
+    if (rate > 0.0 && (fullest == nullptr || rate > (1.0 + near_fastest) * fullest->requests_per_s_per_gpu))
+      fullest = &at;
   }
-  if (!speeds.empty()) prediction.best_latency = answering[analytic::first_near_best(speeds, near_best)];
+  if (!speeds.empty()) prediction.best_latency = answering[analytic::first_near_best(speeds, near_fastest)];
   if (fullest != nullptr) prediction.best_throughput = fullest->gamma;
 }
 

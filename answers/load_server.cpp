@@ -43,7 +43,7 @@ class TimesWithError final : public ForwardPassTimes {
   }
   void check_memory(const StepShape& shape) const override { times_->check_memory(shape); }
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
-    return times_->drafter_us(shape) * error_.step * (shape.prompt ? error_.prompts : 1.0);
+    return times_->drafter_us(shape) * error_.step * (shape.prompt ? error_.prompts : error_.drafting);
   }
 
  private:

@@ -20,6 +20,7 @@ namespace foredraft::answers {
 struct TimesError {
   double step = 1.0;          ///< of every pass
   double verification = 1.0;  ///< of a verification over a decode step; it takes no less than one
+  double drafting = 1.0;      ///< of passes that draft, over those of the target
   double prompts = 1.0;
   std::optional<double> iteration_us = {};  ///< in place of Attainable::iteration_us
   latency::EngineEnd host = latency::EngineEnd::central, draft_host = latency::EngineEnd::central;

@@ -61,13 +61,15 @@ bool is_measure(std::string_view heading) {
   return is_speed_or_time(meaning) || is_acceptance(meaning);
 }
 
-/// "tok/s (plain)", "MTP K=3 tok/s", "tok/s K=3"; nullopt for a heading of another kind.
+/// "tok/s (plain)", "plain (tok/s)", "MTP K=3 tok/s", "tok/s K=3"; nullopt for a heading of another kind.
 std::optional<ArmHeading> arm_heading_of(const std::string& heading) {
   static const RE2 bracketed(R"((.*?)\s*[(\[]([^()\[\]]*)[)\]])");
-  std::string measure;
-  std::string arm;
-  if (RE2::FullMatch(heading, bracketed, &measure, &arm) && is_arm(arm) && is_measure(measure))
-    return ArmHeading{.arm = arm, .measure = measure};
+  std::string outside;
+  std::string inside;
+  if (RE2::FullMatch(heading, bracketed, &outside, &inside)) {
+    if (is_arm(inside) && is_measure(outside)) return ArmHeading{.arm = inside, .measure = outside};
+    if (is_arm(outside) && is_measure(inside)) return ArmHeading{.arm = outside, .measure = inside};
+  }
   if (column_of(heading).meaning != Meaning::ignored) return std::nullopt;
   for (std::size_t at = heading.find(' '); at != std::string::npos; at = heading.find(' ', at + 1)) {
     const std::string before = heading.substr(0, at);

@@ -93,7 +93,7 @@ class GuideLlmConsoleReader final : public LineReader {
     StatedRun run = {};
   };
 
-  bool heading(std::string_view text, std::vector<std::string> cells);
+  bool heading(std::string_view text, const std::vector<std::string>& cells);
   void close(LogContents& contents);
 
   std::vector<std::string> headings_ = {};  ///< of the table, a column each
@@ -103,7 +103,7 @@ class GuideLlmConsoleReader final : public LineReader {
   std::vector<Benchmark> benchmarks_ = {};
 };
 
-bool GuideLlmConsoleReader::heading(std::string_view text, std::vector<std::string> cells) {
+bool GuideLlmConsoleReader::heading(std::string_view text, const std::vector<std::string>& cells) {
   const bool first = text.find("||") != std::string_view::npos && (cells[0] == "benchmark" || cells[0] == "metadata");
   if (!first && (headings_.empty() || has_rows_)) return false;
   if (first) {

@@ -16,6 +16,8 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+#include "logs/stated_run.hpp"
 
 /// The load generators of vLLM and SGLang: a JSON object for each run, and their console.
 namespace foredraft::logs {
@@ -94,7 +96,7 @@ constexpr std::array<const char*, 4> server_keys{"request_rate", "tokenizer_id",
 constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info", "sharegpt_output_len",
                                                  "mean_e2e_latency_ms", "total_output_tokens_retokenized"};
 constexpr std::string_view run_anchor =
-    "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_num_drafts";
+    "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
 bool is_serving_benchmark(const nlohmann::ordered_json& value) {
   if (!value.is_object()) return false;
@@ -232,6 +234,9 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
       run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").dump(),
                  "must be at least 1");
     }
+    const auto percent = run.real("spec_decode_acceptance_rate");
+    if (observation.acceptance_length && percent)
+      observation.gamma = whole(gamma_of_rate(*observation.acceptance_length, *percent / 100.0));
     return;
   }
   AcceptanceCounts counts{.steps = run.required_count("spec_decode_num_drafts"),

@@ -17,7 +17,6 @@ namespace foredraft::logs {
 
 /// What a number of a line means, and how many of the meaning's unit its own is. Null: not read.
 struct StatedNumber {
-  // NOLINTNEXTLINE(google-explicit-constructor): a table of lines names fields
   constexpr StatedNumber(std::optional<double> StatedRun::*field_of = nullptr, double unit_of = 1.0)
       : field(field_of), unit(unit_of) {}
 

@@ -52,8 +52,7 @@ std::optional<double> length_of(const StatedRun& run) {
 std::optional<double> gamma_of(const StatedRun& run, std::optional<double> length) {
   if (run.gamma) return run.gamma;
   if (!run.positions.empty()) return static_cast<double>(run.positions.size());
-  if (length && run.rate.value_or(0.0) > 0.0) return whole_near((*length - 1.0) / *run.rate);
-  return std::nullopt;
+  return length && run.rate ? gamma_of_rate(*length, *run.rate) : std::nullopt;
 }
 
 Decoding decoding_of_stated(const StatedRun& run, std::optional<double> length) {
@@ -130,6 +129,10 @@ void set_stated_times(const StatedRun& run, Observation& observation) {
 }
 
 }  // namespace
+
+std::optional<double> gamma_of_rate(double length, double rate) {
+  return rate > 0.0 ? whole_near((length - 1.0) / rate) : std::nullopt;
+}
 
 Observation observation_of(const StatedRun& run, Decoding decoding, LogContents& contents) {
   Observation observation{

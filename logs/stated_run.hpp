@@ -34,6 +34,9 @@ struct StatedRun {
   std::optional<double> temperature = {};
 };
 
+/// The draft length that an acceptance length and a rate of accepted drafts state, if it is a whole number.
+[[nodiscard]] std::optional<double> gamma_of_rate(double length, double rate);
+
 /// The observation of a run. Whether it speculates follows from what it states, if `decoding` is unknown: a draft
 /// length or a length above 1 says so, a draft length of 0 or a length of 1 the contrary. Counts are taken as they are,
 /// else computed from others if these determine them; a draft length follows from a length and a rate if it is whole.

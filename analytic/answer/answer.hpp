@@ -28,9 +28,10 @@ namespace foredraft::analytic {
 [[nodiscard]] AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma,
                                                   Convention convention);
 
-/// The load equilibrium of a server with one gamma, Poisson arrivals, continuous batching, one prompt length and one
-/// output length of at least 2 tokens; each iteration at the context length in the middle of the output. Throws
-/// DomainError for any other server and for times that are not known.
+/// The load equilibrium of a server with Poisson arrivals or a closed loop, continuous batching, prompts and outputs of
+/// one length or lognormal ones, outputs of at least 2 tokens in the mean; each iteration at the mean context length of
+/// those that decode. Forward passes are looked up at few batches and chunks and interpolated. Server::switch_us and
+/// the margin are left out. Throws DomainError for any other server and for times that are not known.
 [[nodiscard]] LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop = {});
 
 }  // namespace foredraft::analytic

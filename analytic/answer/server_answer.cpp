@@ -65,16 +65,14 @@ class PassGrid {
       : max_batch_(max_batch), max_chunk_(max_chunk), time_(std::move(time)) {}
 
   double operator()(std::int64_t batch, double chunk) {
-    const Between rows = between_batches(batch);
+    const auto of_batch = [this](std::int64_t row) { return known(row, 0); };
+    const double us = interpolated(between_batches(batch, true), of_batch);
+    if (chunk <= 0.0) return us;
+    // What a chunk adds.
     const Between tokens = between_chunks(chunk);
-    double us = 0.0;
-    for (const auto& [row, row_weight] : {std::pair{rows.low, 1.0 - rows.share}, std::pair{rows.high, rows.share}}) {
-      for (const auto& [token, weight] :
-           {std::pair{tokens.low, 1.0 - tokens.share}, std::pair{tokens.high, tokens.share}}) {
-        if (row_weight * weight > 0.0) us += row_weight * weight * known(row, token);
-      }
-    }
-    return us;
+    return us + interpolated(between_batches(batch, false), [&](std::int64_t row) {
+             return interpolated(tokens, [&](std::int64_t token) { return known(row, token); }) - known(row, 0);
+           });
   }
 
  private:
@@ -87,11 +85,17 @@ class PassGrid {
     const auto width = static_cast<double>(high - low);
     return {low, high, high > low ? (at - static_cast<double>(low)) / width : 0.0};
   }
-  /// 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, ... and the largest.
-  [[nodiscard]] Between between_batches(std::int64_t batch) const {
-    if (batch < 4) return {batch, batch, 0.0};
-    std::int64_t power = 4;
+  template <typename At>
+  static double interpolated(const Between& ends, const At& at) {
+    const double low = ends.share < 1.0 ? (1.0 - ends.share) * at(ends.low) : 0.0;
+    return ends.share > 0.0 ? low + ends.share * at(ends.high) : low;
+  }
+  /// 0, 1, 2, 4, 8, 16, ... and the largest; if `fine` 3, 6, 12, 24, ... too.
+  [[nodiscard]] Between between_batches(std::int64_t batch, bool fine) const {
+    if (batch < 3) return {batch, batch, 0.0};
+    std::int64_t power = 2;
     while (2 * power <= batch) power *= 2;
+    if (!fine) return between(power, std::min(2 * power, max_batch_), static_cast<double>(batch));
     const std::int64_t middle = power + power / 2;
     const std::int64_t low = batch < middle ? power : middle;
     return between(low, std::min(batch < middle ? middle : 2 * power, max_batch_), static_cast<double>(batch));

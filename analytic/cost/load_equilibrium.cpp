@@ -278,9 +278,10 @@ class PoissonStages {
   explicit PoissonStages(const ServedLoad& load)
       : load_(load), per_us_(load.requests_per_s / us_per_s), prompts_(load.prompt_us), batches_{0, load.max_batch} {
     for (const std::int64_t last : load.jumps) batches_.insert(batches_.end(), {last, last + 1});
-    // 1, 2, 3, 4, 6, 8, 12, ...
+    // 1, 2, 4, 8, ... and 3, 6, 12, ...: each costs the times of many chunks.
     for (std::int64_t power = 1; power <= load.max_batch; power *= 2) {
-      batches_.insert(batches_.end(), {power, power + power / 2});
+      batches_.push_back(power);
+      if (!reads_in_chunks(load)) batches_.push_back(power + power / 2);
     }
     std::ranges::sort(batches_);
     std::erase_if(batches_, [&](std::int64_t batch) { return batch < 0 || batch > load.max_batch; });
@@ -407,10 +408,13 @@ class PoissonStages {
 
   [[nodiscard]] BatchStage chunked(std::int64_t batch) {
     constexpr double per_pass = 4.0, finest = 6.0;
-    constexpr std::int64_t most_prompts = 16;  // that wait to be read
     const std::int64_t parts = parts_of_prompt(load_.chunked, per_pass, finest);
     const double room = load_.chunked.room(batch);
     const auto pass_at = [&](double tokens) { return checked_iteration(load_, batch, std::clamp(room, 0.0, tokens)); };
+    // Prompts that wait to be read, beyond those that come in a full pass.
+    constexpr double spare = 16.0, most = 200.0;
+    const double coming = batch > 0 || room > 0.0 ? per_us_ * pass_at(std::max(room, 0.0)).total() : 0.0;
+    const auto most_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
     const auto is_idle = [&](std::int64_t prompts) { return batch == 0 && prompts == 0; };
     const auto backlog = prompt_backlog(
         load_.chunked.tokens, most_prompts, parts, [&](std::int64_t prompts, double tokens) -> BacklogPass {

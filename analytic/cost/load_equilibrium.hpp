@@ -95,17 +95,16 @@ struct LoadEquilibrium {
 
 /// Long-run means under a load. Throws DomainError for an argument out of range. [docs/load.md]
 ///
+/// A closed loop keeps min(clients, max_batch) places taken; the others wait. Of the sequences of an iteration each
+/// ends with probability 1 / iterations, and the next prompt is read from then on.
+///
 /// Poisson arrivals: while k requests share an iteration, each advances by one iteration in time T(k), prompts
-/// included: a queue that serves all at once, at a total rate of k / T(k). For any distribution of lengths, the number
-/// of requests in it has weights prod_{j<=k} rate iterations T(j) / j [Kelly1979, Sec. 3.3]; beyond max_batch the rate
-/// is that of a full batch. Prompts read alone: T(k) solves T = iteration(k) + E[prompt_us(N)], N Poisson with mean
-/// rate T. It neglects only that requests join and leave between two iterations.
+/// included: a queue that serves all at once, at a total rate of k / T(k). The number of requests in it is that of
+/// [Kelly1979, Sec. 3.3] where they join one by one, and of clusters where others come while prompts are read
+/// [Borel1942]; beyond max_batch the rate is that of a full batch.
 ///
-/// A closed loop keeps min(clients, max_batch) places taken; the others wait. Of those in iterations each ends with
-/// probability 1 / iterations after each, and its prompt is read before the next.
-///
-/// Chunked prompts: the backlog of unread tokens is a Markov chain from pass to pass (prompt_backlog.hpp), in a closed
-/// loop with the number of decoding requests, under Poisson arrivals at each k.
+/// The prompts that wait are a Markov chain from pass to pass (prompt_backlog.hpp), in a closed loop with the number of
+/// decoding requests, under Poisson arrivals at each k.
 [[nodiscard]] LoadEquilibrium load_equilibrium(const ServedLoad& load);
 
 }  // namespace foredraft::analytic

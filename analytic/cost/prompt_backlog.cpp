@@ -119,7 +119,7 @@ std::vector<BacklogShare> prompt_backlog(double prompt_tokens, std::int64_t max_
     passes.push_back(pass(backlog.back().prompts, backlog.back().tokens));
     const double read = std::clamp(whole_if_nearly(passes.back().room / part_tokens), 0.0, static_cast<double>(state));
     down = std::max(down, static_cast<std::size_t>(std::ceil(read)));
-    up = std::max(up, (passes.back().arrivals.size() - 1) * per_prompt);
+    up = std::max(up, std::min((passes.back().arrivals.size() - 1) * per_prompt, states));
   }
   Band steps(states, down, up);
   for (std::size_t state = 0; state < states; ++state) {

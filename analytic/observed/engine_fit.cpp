@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "analytic/observed/clustered_estimate.hpp"
 #include "core/check.hpp"

@@ -81,15 +81,16 @@ std::string verdict_text(const LoadPrediction& prediction) {
   const std::string name = length_name(best->gamma);
   if (!best->speedup) return fmt::format("{} use {}: without speculation the server is overloaded.", load, name);
   const std::string gain = gain_text(prediction, *best);
+  const bool asked = prediction.question.pair.gamma.has_value();
   switch (answers::payoff_of(prediction)) {
     case answers::Payoff::pays:
-      return fmt::format("{} use {}: {}.", load, name, gain);
+      return asked ? fmt::format("{} {} pays: {}.", load, name, gain) : fmt::format("{} use {}: {}.", load, name, gain);
     case answers::Payoff::within_error:
       return fmt::format("{} it is not certain that speculation pays: {} gives {}.", load, name, gain);
     case answers::Payoff::does_not_pay:
       break;
   }
-  return fmt::format("{} do not speculate: {} gives {}.", load, name, gain);
+  return fmt::format("{} do not speculate{}: {} gives {}.", load, asked ? " like this" : "", name, gain);
 }
 
 /// What else the users see of it, and a better draft length than the asked one.
@@ -106,8 +107,9 @@ std::string further_text(const LoadPrediction& prediction) {
   }
   const std::int64_t best = prediction.question.pair.gamma ? prediction.best_latency.value_or(0) : 0;
   if (best > 0 && best != at->gamma && prediction.at(best).speedup) {
-    text += fmt::format(" {} is faster: {}.", length_name(best),
-                        decimal_text(prediction.at(best).speedup->request, 2) + "x");
+    const AtLoad& faster = prediction.at(best);
+    text += fmt::format(" {} gives {}.", length_name(best),
+                        load_speedup_text(faster.speedup->request, faster.request_interval));
   }
   return text;
 }
@@ -127,8 +129,8 @@ std::string meeting_text(const LoadPrediction& prediction) {
   if (at == nullptr || !at->meets_objective || !plain.meets_objective) return "";
   const auto keeps = [](bool met) { return met ? "keeps" : "does not keep"; };
   if (*at->meets_objective == *plain.meets_objective) {
-    return fmt::format("At this load {} {} the objectives, with and without speculation. ", length_name(at->gamma),
-                       keeps(*at->meets_objective));
+    return fmt::format("At this load the objectives are {}kept with {} and without speculation. ",
+                       *at->meets_objective ? "" : "not ", length_name(at->gamma));
   }
   return fmt::format("At this load {} {} the objectives, no speculation {} them. ", length_name(at->gamma),
                      keeps(*at->meets_objective), keeps(*plain.meets_objective));
@@ -194,16 +196,18 @@ Table means_table(const LoadPrediction& prediction) {
   return table;
 }
 
-/// Percentiles, simulated. Empty without any.
+/// Percentiles, where they are simulated, and the most requests a GPU. Empty where neither is asked.
 std::string percentiles_text(const LoadPrediction& prediction) {
   const std::vector<const AtLoad*> rows = rows_of(prediction);
-  if (std::ranges::none_of(rows, [](const AtLoad* at) { return at->served.has_value(); })) return "";
+  const bool served = std::ranges::any_of(rows, [](const AtLoad* at) { return at->served.has_value(); });
+  const bool rated = !is_closed(prediction.question) || prediction.question.objective.any();
+  if (!served && !rated) return "";
   struct Group {
     const char* title;
     std::array<Estimate Estimates::*, 3> percentiles;
     int digits;
   };
-  static const std::array groups{
+  const std::vector<Group> all{
       Group{"TTFT ms: p50, p95, p99",
             {&Estimates::first_token_p50_ms, &Estimates::first_token_p95_ms, &Estimates::first_token_p99_ms},
             0},
@@ -211,7 +215,7 @@ std::string percentiles_text(const LoadPrediction& prediction) {
       Group{"request ms: p50, p95, p99",
             {&Estimates::latency_p50_ms, &Estimates::latency_p95_ms, &Estimates::latency_p99_ms},
             0}};
-  const bool rated = !is_closed(prediction.question) || prediction.question.objective.any();
+  const std::vector<Group> groups = served ? all : std::vector<Group>{};
   Table table;
   table.columns.push_back({"K", Table::Align::right});
   for (const Group& group : groups) {

@@ -6,7 +6,7 @@ Asks the program for every row of measurements.csv and prints, by set, by half a
 rows are sure and wrong (the interval excludes 1 on the wrong side). `anchored` are the errors of a set's other loads
 after its prediction was scaled to the measurement at the least load. ROWS.csv gets every row.
 
-The half "fit" took part in finding latency/engines/engines.toml and the width of the intervals, "judge" did not.
+The rows "fit" took part in finding latency/engines/engines.toml and the width of the intervals, those of "judge" did not.
 """
 
 import csv

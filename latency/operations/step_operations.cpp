@@ -81,8 +81,8 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
   return {};
 }
 
-std::vector<StepOperator> ForwardPassOperations::mixed_operators(const ForwardPassPoint& decoding,
-                                                                 ForwardPassPoint prompt) const {
+std::vector<StepOperator> ForwardPassOperations::mixed(const ForwardPassPoint& decoding,
+                                                       ForwardPassPoint prompt) const {
   prompt.prompt = true;
   const std::vector<StepOperator> own = operators(decoding), of_prompt = operators(prompt);
   // Without a context, which products do not see, so that the tokens of all sequences exceed no model's positions.

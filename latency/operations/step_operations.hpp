@@ -94,8 +94,7 @@ class ForwardPassOperations {
 
   /// The operators of one decoder pass over `decoding` that also reads `prompt`: products over all their tokens, the
   /// attention of each, and logits of `decoding`. Precondition: a decoder pass. Throws likewise.
-  [[nodiscard]] std::vector<StepOperator> mixed_operators(const ForwardPassPoint& decoding,
-                                                          ForwardPassPoint prompt) const;
+  [[nodiscard]] std::vector<StepOperator> mixed(const ForwardPassPoint& decoding, ForwardPassPoint prompt) const;
 
   /// Rows of its matrix products: batch times tokens; batch if tokens are drafted autoregressively or by heads.
   [[nodiscard]] double rows(const ForwardPassPoint& point) const;

@@ -142,7 +142,7 @@ double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& 
 double mixed_pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& decoding,
                      const ForwardPassPoint& prompt, const DevicePeaks& peaks, const Attained& attained) {
   double us = attained.step_us;
-  for (const StepOperator& one : equal_together(operations.mixed_operators(decoding, prompt))) {
+  for (const StepOperator& one : equal_together(operations.mixed(decoding, prompt))) {
     us += one.count * operator_us(one, operations.devices(), peaks, attained);
   }
   return us;

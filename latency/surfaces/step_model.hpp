@@ -112,7 +112,7 @@ struct AttainableFile {
 [[nodiscard]] double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                              const DevicePeaks& peaks, const Attained& attained);
 
-/// The same of a decoder pass over `decoding` that also reads `prompt` (mixed_operators).
+/// The same of a decoder pass over `decoding` that also reads `prompt` (mixed).
 [[nodiscard]] double mixed_pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& decoding,
                                    const ForwardPassPoint& prompt, const DevicePeaks& peaks, const Attained& attained);
 

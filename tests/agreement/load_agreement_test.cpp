@@ -122,6 +122,10 @@ TEST_CASE("a server whose batch is always full answers as many requests as it is
   }
 }
 
+// Measured, closed form over simulation: prompts read alone: tokens/s 0.1 %, TPOT 0.2 %, TTFT within its error. Chunked
+// with drafts: tokens/s 0.3 %, TPOT 0.2 %, TTFT 0 to -7 % (16 clients). Without drafts all answers take the same
+// iterations: tokens/s up to +2.7 %, TPOT -2 %, TTFT -17 % with 64 clients, a fifth of it noise; a binomial number of
+// prompts in each pass would be -4 % and +49 %.
 TEST_CASE("clients of a closed loop are served as in its simulation, by engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
@@ -135,6 +139,10 @@ TEST_CASE("clients of a closed loop are served as in its simulation, by engines 
   }
 }
 
+// Measured up to 0.7 of the capacity: TPOT 2.6 %, TTFT 2.7 %, at 0.8 4 % and 10 %, with 0.5 to 1.5 % of standard error
+// and 1.1 % fewer arrivals than their rate in the simulation; over 160,000 requests TPOT was within 0.5 %, at 0.8
+// within 1.4 %. One prompt after the other would be TPOT -14 % at 0.8: those that come while prompts are read join
+// together.
 TEST_CASE("Poisson arrivals are served as in their simulation, by engines of both kinds, at five loads") {
   for (const Prefill prefill : {Prefill::alone, Prefill::chunked}) {
     for (const std::int64_t gamma : {0, 3}) {
@@ -150,6 +158,7 @@ TEST_CASE("Poisson arrivals are served as in their simulation, by engines of bot
   }
 }
 
+// Measured: tokens/s 0.4 %, TPOT 0.3 % with clients and 2.3 % at a rate, TTFT -7 % with clients in chunks.
 TEST_CASE("each term of an engine and of its prompts is served as in the simulation") {
   const auto check = [](const char* what, Prefill prefill, auto&& change) {
     for (const std::int64_t clients : {16, 0}) {

@@ -88,13 +88,14 @@ TEST_CASE("an engine's logs give its terms back, and the rest is that of the eng
   const EngineCalibration calibration =
       calibrate_engine(asked({log_of("plain.log", {1, 8, 64}, 0), log_of("k3.log", {8}, 3)}), h100());
   const latency::Engine& engine = calibration.engine;
-  CHECK(engine.step.value == Approx(step).epsilon(1e-6));
-  CHECK(engine.host_us.value == Approx(host_us).epsilon(1e-6));
-  CHECK(engine.host_request_us.value == Approx(host_request_us).epsilon(1e-6));
-  CHECK(engine.draft_host_us.value == Approx(draft_host_us).epsilon(1e-6));
+  CHECK(engine.step.value == Approx(step).epsilon(1e-4));
+  CHECK(engine.host_us.value == Approx(host_us).epsilon(1e-4));
+  CHECK(engine.host_request_us.value == Approx(host_request_us).epsilon(1e-4));
+  CHECK(engine.draft_host_us.value == Approx(draft_host_us).epsilon(1e-4));
   CHECK(engine.draft_host_request_us == latency::Range{});
-  CHECK(calibration.fit.windows == 16);
-  CHECK(calibration.left_out == 0);
+  // The first window of another load is not steady.
+  CHECK(calibration.fit.windows == 14);
+  CHECK(calibration.left_out == 2);
   CHECK(calibration.base == "vllm");
   CHECK(engine.name == "ours");
   CHECK_FALSE(engine.asynchronous);
@@ -123,6 +124,10 @@ TEST_CASE("logs that do not tell an engine's terms apart are errors that say wha
                        DomainError, Says("windows without speculation at one load, 8 requests"));
   CHECK_THROWS_MATCHES(calibrate_engine(asked({log_of("k3.log", {8, 64}, 3)}), h100()), DomainError,
                        Says("no windows without speculation"));
+  CalibrationQuestion two_models = asked({log_of("plain.log", {1, 8}, 0), log_of("other.log", {64}, 0)});
+  two_models.logs.front().contents.settings.target = "llama-3.1-8b";
+  two_models.logs.back().contents.settings.target = "qwen3-8b";
+  CHECK_THROWS_MATCHES(calibrate_engine(two_models, h100()), DomainError, Says("the logs are of several models"));
   CalibrationQuestion without = asked({log_of("plain.log", {1, 8}, 0), log_of("k3.log", {8}, 3)});
   without.drafts = false;
   CHECK_THROWS_MATCHES(calibrate_engine(without, h100()), DomainError, Says("k3.log: with speculation"));
@@ -138,8 +143,7 @@ TEST_CASE("calibrate --backend log writes an engine that is not overwritten") {
   const tests::Outcome written = tests::foredraft(folder, command);
   CHECK(written.code == 0);
   CHECK_THAT(written.out, Catch::Contains("without speculation at 1, 8, 64 requests"));
-  const std::vector<latency::Engine> engines =
-      latency::parse_engines(read_file(folder / "ours.toml"), "ours.toml");
+  const std::vector<latency::Engine> engines = latency::parse_engines(read_file(folder / "ours.toml"), "ours.toml");
   REQUIRE(engines.size() == 1);
   CHECK(engines.front().name == "ours");
   CHECK(engines.front().host_us.value == Approx(host_us).epsilon(1e-4));

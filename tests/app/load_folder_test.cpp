@@ -9,8 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/numbers.hpp"
+#include "app/commands/commands.hpp"
+#include "app/predict/predict.hpp"
+#include "core/command_line.hpp"
 #include "core/table.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -102,6 +105,21 @@ TEST_CASE("a folder of a load has its answer, the parts of a token's time, and o
   CHECK_THROWS_AS(
       experiments::ResultFolder(folder / "out", load_folder_kind(two_lengths(3).question, files), {"foredraft"}),
       InputError);
+}
+
+TEST_CASE("a load that is asked without the command says all that lacks or is wrong at once") {
+  CommandLine line(predict_command().spec,
+                   {"--target=llama-3.1-8b", "--alpha=1.5", "--prompt=0", "--engine=vlm", "--prefix-hit=2"});
+  std::string problems;
+  try {
+    static_cast<void>(read_load(line));
+  } catch (const InputError& error) {
+    problems = error.what();
+  }
+  for (const char* problem : {"--alpha: ", "--draft: missing", "--device: missing", "--concurrency: missing",
+                              "--prompt: ", "--output: missing", "--engine: ", "--prefix-hit: "}) {
+    CHECK_THAT(problems, Catch::Contains(problem));
+  }
 }
 
 }  // namespace foredraft::app

@@ -432,4 +432,14 @@ TEST_CASE("a list that was cut off holds its complete records, and a number at t
   CHECK(message_of("\"a\": 1,\n\"b\": 2\n}\n").find("no line of a known format") != std::string::npos);
 }
 
+TEST_CASE("vLLM's length and rate of acceptance say how many tokens are drafted, if that is a whole number") {
+  const Observation run =
+      only(R"({"spec_decode_acceptance_length": 2.4, "spec_decode_acceptance_rate": 46.7})", "vllm-bench");
+  CHECK(run.decoding == Decoding::speculative);
+  CHECK(run.acceptance_length == 2.4);
+  CHECK(run.gamma == 3);
+  CHECK_FALSE(
+      only(R"({"spec_decode_acceptance_length": 2.4, "spec_decode_acceptance_rate": 40.0})", "vllm-bench").gamma);
+}
+
 }  // namespace foredraft::tests

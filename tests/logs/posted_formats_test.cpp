@@ -278,9 +278,19 @@ TEST_CASE("lines that a collector wrapped in JSON are read as they were written"
   }
 }
 
+TEST_CASE("letters that a wrapped line escapes are what they stand for") {
+  const auto runs = posted_runs(
+      "{\"log\":\"task;K;tok/s\\r\\n\"}\n{\"log\":\"caf\\u00e9;0;50\"}\n{\"log\":\"a\\/b;2;80\\n\"}\n", "table");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].stratum.category == "caf\xC3\xA9");
+  CHECK(runs[1].stratum.category == "a/b");
+  CHECK(runs[1].line == 3);
+}
+
 TEST_CASE("a first column of names is no prefix, one service is") {
   const auto rows = posted_runs("name | K | tok/s\nplain | 0 | 50\nmtp | 3 | 80\n", "table");
-  CHECK(rows.size() == 2);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[1].drafter == "mtp");
   const auto service = posted_runs("bench  | K,tok/s\nbench  | 0,50\nbench  | 3,80\n", "table");
   REQUIRE(service.size() == 2);
   CHECK(service[1].gamma == 3);

@@ -17,7 +17,7 @@ namespace {
 using tests::second_route;
 
 /// What the ends of the distributions leave out.
-constexpr double cut_tail = 1e-9;
+constexpr double cut_backlog = 1e-9;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TEST_CASE("numbers of prompts have their mean and variance") {
       mean += number * pmf[n];
       square += number * number * pmf[n];
     }
-    CHECK(sum == Approx(1.0).epsilon(cut_tail));
+    CHECK(sum == Approx(1.0).epsilon(cut_backlog));
     return std::pair{mean, square - mean * mean};
   };
   constexpr double cut_moments = 1e-6;
@@ -104,7 +104,7 @@ TEST_CASE("a backlog that is always long has shares, and a pass without room wai
     prompts += state.share * static_cast<double>(state.prompts);
   }
   CHECK(sum == Approx(1.0).epsilon(second_route));
-  CHECK(2000.0 - prompts == Approx(2.0).epsilon(cut_tail));  // one of these ends in each pass
+  CHECK(2000.0 - prompts == Approx(2.0).epsilon(cut_backlog));  // one of these ends in each pass
   // Of four sequences at most two leave room.
   const auto starved = prompt_backlog(10.0, 4, 1, [](std::int64_t waiting, double /*tokens*/) {
     return BacklogPass{.room = waiting >= 2 ? 10.0 : -5.0, .arrivals = binomial_pmf(4 - waiting, 0.1)};

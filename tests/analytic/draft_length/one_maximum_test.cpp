@@ -50,7 +50,7 @@ TEST_CASE("a search finds every maximum, the first of equal ones, and says where
 
 TEST_CASE("what comes within a fraction of the best is found to both ends") {
   const OneMaximum hill{[](std::int64_t gamma) { return 100.0 - std::abs(static_cast<double>(gamma - 20)); }, 0, 50};
-  const GammaRange range = near_best_gamma(hill, 20, 0.05);
+  const NearBestRange range = near_best_gamma(hill, 20, 0.05);
   CHECK(range.first == 15);
   CHECK(range.last == 25);
   CHECK(near_best_gamma(hill, 20, 1.0).first == 0);

@@ -25,30 +25,30 @@ struct KnownTerms {
 };
 
 /// Passes of a card on which batches of 64 take a third longer than one request.
-double passes_at(double requests, bool drafts) {
-  return (drafts ? 9000.0 : 6000.0) + (drafts ? 60.0 : 20.0) * requests + (requests > 32.0 ? 900.0 : 0.0);
+double passes_at(double batch, bool drafts) {
+  return (drafts ? 9000.0 : 6000.0) + (drafts ? 60.0 : 20.0) * batch + (batch > 32.0 ? 900.0 : 0.0);
 }
 
 std::vector<TimedIterations> windows_of(const KnownTerms& terms, const std::vector<double>& loads,
                                         const std::vector<double>& drafting_loads, int each, double noise = 0.0,
                                         std::uint32_t seed = 1) {
-  std::mt19937 random(seed);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same windows in every run
+  std::mt19937 random(seed);
   std::normal_distribution<double> normal;
-  std::vector<TimedIterations> windows;
-  const auto add = [&](double requests, bool drafts) {
+  std::vector<TimedIterations> iterations;
+  const auto add = [&](double batch, bool drafts) {
     for (int i = 0; i < each; ++i) {
       TimedIterations one{.iteration_us = 0.0,
-                          .passes_us = passes_at(requests, drafts),
+                          .passes_us = passes_at(batch, drafts),
                           .known_us = drafts ? 500.0 : 0.0,
-                          .requests = requests,
+                          .requests = batch,
                           .drafts = drafts};
       one.iteration_us = terms(one) * (1.0 + noise * normal(random));
-      windows.push_back(one);
+      iterations.push_back(one);
     }
   };
-  for (const double requests : loads) add(requests, false);
-  for (const double requests : drafting_loads) add(requests, true);
-  return windows;
+  for (const double batch : loads) add(batch, false);
+  for (const double batch : drafting_loads) add(batch, true);
+  return iterations;
 }
 
 const FittedTerm& term_of(const EngineFit& fit, EngineTerm term) {

@@ -19,7 +19,7 @@ namespace {
 using tests::Simulation;
 using tests::simulator_of;
 
-constexpr std::int64_t us = 1000;  // in ns
+constexpr std::int64_t one_us = 1000;  // in ns
 
 Simulation server_of(std::int64_t clients, std::int64_t gamma) {
   return {.scenario = {.fidelity = Server{.acceptance = Iid{1.0},
@@ -34,7 +34,7 @@ Simulation server_of(std::int64_t clients, std::int64_t gamma) {
 
 Tally tally_of(const Simulation& simulation) { return run(*simulator_of(simulation), {.seed = 21, .point = 0}, 1); }
 
-ServingValues serve(const Simulation& simulation) { return tally_of(simulation).serving.replicas.at(0).values; }
+ServingValues values_with(const Simulation& simulation) { return tally_of(simulation).serving.replicas.at(0).values; }
 
 struct SeenPass {
   std::int64_t batch, tokens;
@@ -78,7 +78,7 @@ TEST_CASE("iterations read prompts in the room that verifications leave, first c
   simulation.server().prompt.tokens = 10;
   simulation.server().output.tokens = 3;
   simulation.scenario.cost = seen_by(seen);
-  const ServingValues values = serve(simulation);
+  const ServingValues values = values_with(simulation);
   CHECK(seen == std::vector<SeenPass>{{0, 0, 0.0, 8, 0.0},
                                       {0, 0, 0.0, 8, 2.0},
                                       {1, 1, 11.0, 4, 6.0},
@@ -87,9 +87,9 @@ TEST_CASE("iterations read prompts in the room that verifications leave, first c
                                       {0, 0, 0.0, 8, 21.0 / 8.0},
                                       {1, 1, 11.0, 5, 5.0},
                                       {2, 1, 11.5, 0, 0.0}});
-  CHECK(values[latency_ns] == (423 + 531 + 847) * us);
-  CHECK(values[first_token_ns] == (216 + 321 + 639) * us);
-  CHECK(values[wait_ns] == (108 + 423) * us);
+  CHECK(values[latency_ns] == (423 + 531 + 847) * one_us);
+  CHECK(values[first_token_ns] == (216 + 321 + 639) * one_us);
+  CHECK(values[wait_ns] == (108 + 423) * one_us);
   CHECK(values[passes] == 5);
 }
 
@@ -100,14 +100,14 @@ TEST_CASE("verified drafts take their tokens of a pass first, and the drafter re
   simulation.server().prompt.tokens = 5;
   simulation.server().output.tokens = 7;
   simulation.scenario.cost = seen_by(seen);
-  const ServingValues values = serve(simulation);
+  const ServingValues values = values_with(simulation);
   CHECK(seen == std::vector<SeenPass>{
                     {0, 0, 0.0, 8, 0.0}, {1, 3, 6.0, 2, 3.0}, {2, 3, (9.0 + 6.0) / 2, 0, 0.0}, {1, 3, 9.0, 5, 0.0}});
   constexpr std::int64_t first = 108 + 10;
   constexpr std::int64_t second = first + 105 + 14 + 10;
   constexpr std::int64_t third = second + 106 + 14;
-  CHECK(values[first_token_ns] == (first + second) * us);
-  CHECK(values[latency_ns] == (third + third + 108 + 14 + 10) * us);
+  CHECK(values[first_token_ns] == (first + second) * one_us);
+  CHECK(values[latency_ns] == (third + third + 108 + 14 + 10) * one_us);
 }
 
 TEST_CASE("where verifications fill a pass no prompt is read before one of them ends") {
@@ -116,10 +116,10 @@ TEST_CASE("where verifications fill a pass no prompt is read before one of them 
   simulation.server().engine.pass_tokens = 2;
   simulation.server().prompt.tokens = 1;
   simulation.scenario.cost = seen_by(seen);
-  const ServingValues values = serve(simulation);
+  const ServingValues values = values_with(simulation);
   // Two prompts share the first pass, and five steps of both follow; only then the third prompt is read.
   CHECK(std::count_if(seen.begin(), seen.begin() + 6, [](const SeenPass& pass) { return pass.chunk > 0; }) == 1);
-  CHECK(values[wait_ns] == 6 * 102 * us);
+  CHECK(values[wait_ns] == 6 * 102 * one_us);
 }
 
 TEST_CASE("requests without a prompt join the next iteration of an engine that reads prompts in chunks") {
@@ -136,12 +136,12 @@ TEST_CASE("a prefix in the cache is not read again, but for the last token of a 
   simulation.server().output.tokens = 2;
   simulation.server().prefix_hit = 0.75;
   simulation.scenario.cost = seen_by(seen);
-  CHECK(serve(simulation)[first_token_ns] == 103 * us);
+  CHECK(values_with(simulation)[first_token_ns] == 103 * one_us);
   CHECK(seen == std::vector<SeenPass>{{1, 3, 7.0, 0, 0.0}, {1, 1, 11.0, 0, 0.0}});
   seen.clear();
   simulation.server().engine = {.prefill = Prefill::chunked, .pass_tokens = 8};
   simulation.server().prefix_hit = 0.999;
-  CHECK(serve(simulation)[first_token_ns] == 101 * us);
+  CHECK(values_with(simulation)[first_token_ns] == 101 * one_us);
   CHECK(seen == std::vector<SeenPass>{{0, 0, 0.0, 1, 9.0}, {1, 1, 11.0, 0, 0.0}});
 }
 
@@ -149,23 +149,23 @@ TEST_CASE("slots that are served one by one take the passes of one request each,
   Simulation simulation = server_of(3, 2);
   simulation.server().overhead_us = 30.0;
   simulation.server().engine.slot_by_slot = true;
-  CHECK(serve(simulation)[latency_ns] == 3 * 2 * 3 * (103 + 2 * 7 + 30) * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 2 * 3 * (103 + 2 * 7 + 30) * one_us);
   simulation.scenario.gamma = 0;
-  CHECK(serve(simulation)[latency_ns] == 3 * 6 * 103 * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 6 * 103 * one_us);
 }
 
 TEST_CASE("a pass beyond the largest captured one takes at least its launches, and so does each prompt's own pass") {
   Simulation simulation = server_of(3, 2);
   simulation.server().engine = {.graph_tokens = 8, .eager_us = 500.0};
-  CHECK(serve(simulation)[latency_ns] == 3 * 2 * (500 + 2 * 7) * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 2 * (500 + 2 * 7) * one_us);
   simulation.server().engine.graph_tokens = 9;
-  CHECK(serve(simulation)[latency_ns] == 3 * 2 * (109 + 2 * 7) * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 2 * (109 + 2 * 7) * one_us);
   simulation.server().prompt.tokens = 2;
-  CHECK(serve(simulation)[first_token_ns] == 3 * (500 + 7) * us);
+  CHECK(values_with(simulation)[first_token_ns] == 3 * (500 + 7) * one_us);
   // Slots are passed one by one: three tokens each.
   simulation.server().prompt.tokens = 0;
   simulation.server().engine = {.graph_tokens = 3, .eager_us = 500.0, .slot_by_slot = true};
-  CHECK(serve(simulation)[latency_ns] == 3 * 2 * 3 * (103 + 2 * 7) * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 2 * 3 * (103 + 2 * 7) * one_us);
 }
 
 TEST_CASE("the tokens of a chunk count against the largest captured pass") {
@@ -174,14 +174,14 @@ TEST_CASE("the tokens of a chunk count against the largest captured pass") {
   simulation.server().output.tokens = 2;
   simulation.server().engine.graph_tokens = 7;
   simulation.server().engine.eager_us = 500.0;
-  CHECK(serve(simulation)[latency_ns] == (500 + 101) * us);
+  CHECK(values_with(simulation)[latency_ns] == (500 + 101) * one_us);
 }
 
 TEST_CASE("host time is added to the passes of an iteration, or hidden behind them") {
   Simulation simulation = server_of(3, 0);
   EngineTerms& engine = simulation.server().engine;
   engine = {.host_us = 10.0, .host_request_us = 5.0, .draft_host_us = 20.0, .draft_host_request_us = 1.0};
-  const auto latency = [&] { return serve(simulation)[latency_ns] / (3 * us); };
+  const auto latency = [&] { return values_with(simulation)[latency_ns] / (3 * one_us); };
   CHECK(latency() == 6 * (103 + 25));
   engine.asynchronous = true;
   CHECK(latency() == 6 * 103);
@@ -207,9 +207,9 @@ TEST_CASE("a change of the draft length takes its time, and a margin keeps from 
   simulation.server().target_step = {.launch_us = 100.0};
   simulation.server().drafter_step = {};
   simulation.plan.requests = 3;
-  CHECK(serve(simulation)[latency_ns] == (450 + 550 + 550) * us);
+  CHECK(values_with(simulation)[latency_ns] == (450 + 550 + 550) * one_us);
   simulation.server().switch_margin = 1;
-  CHECK(serve(simulation)[latency_ns] == 3 * 400 * us);
+  CHECK(values_with(simulation)[latency_ns] == 3 * 400 * one_us);
 }
 
 TEST_CASE("recorded requests come with their times and lengths, over and over") {
@@ -221,9 +221,9 @@ TEST_CASE("recorded requests come with their times and lengths, over and over") 
   simulation.server().recorded = recording;
   simulation.server().arrivals = {.kind = ArrivalKind::recorded};
   simulation.plan.requests = 4;
-  const ServingValues values = serve(simulation);
-  CHECK(values[latency_ns] == ((110 + 2 * 101) + 2 * 101 + 105 + (110 + 2 * 101)) * us);
-  CHECK(values[window_ns] == 6000 * us + (110 + 2 * 101) * us);
+  const ServingValues values = values_with(simulation);
+  CHECK(values[latency_ns] == ((110 + 2 * 101) + 2 * 101 + 105 + (110 + 2 * 101)) * one_us);
+  CHECK(values[window_ns] == 6000 * one_us + (110 + 2 * 101) * one_us);
 }
 
 // All clients send at once, and all answers are of one length: without a phase their prompts come together for ever.
