@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double us_per_ms = 1e3;
+constexpr double load_us_per_ms = 1e3;
 
 Json quantiles_json(const Estimate& mean, const Estimate& p50, const Estimate& p95, const Estimate& p99) {
   return {{"mean", mean.mean},
@@ -61,11 +61,11 @@ Json closed_form_json(const LoadQuestion& question, const analytic::LoadEquilibr
   const analytic::LoadShares& shares = equilibrium.shares;
   return {{"requests_per_s", equilibrium.requests_per_s},
           {"output_tokens_per_s", equilibrium.requests_per_s * question.output.tokens},
-          {"tpot_ms", equilibrium.tpot_us / us_per_ms},
-          {"ttft_ms", equilibrium.ttft_us / us_per_ms},
-          {"request_ms", equilibrium.request_us / us_per_ms},
+          {"tpot_ms", equilibrium.tpot_us / load_us_per_ms},
+          {"ttft_ms", equilibrium.ttft_us / load_us_per_ms},
+          {"request_ms", equilibrium.request_us / load_us_per_ms},
           {"in_flight", equilibrium.in_flight},
-          {"iteration_ms", equilibrium.iteration_us / us_per_ms},
+          {"iteration_ms", equilibrium.iteration_us / load_us_per_ms},
           {"shares",
            {{"verification", shares.verification},
             {"drafting", shares.drafting},
@@ -122,7 +122,7 @@ Json engine_json(const LoadPrediction& prediction) {
 }
 
 /// A whole number as such: of a recording a mean may lie between two.
-Json tokens_json(double tokens) {
+Json mean_tokens_json(double tokens) {
   const auto count = static_cast<std::int64_t>(tokens);
   return static_cast<double>(count) == tokens ? Json(count) : Json(tokens);
 }
@@ -134,9 +134,9 @@ void add_load(const LoadQuestion& question, Json& json) {
   json["arrivals"] = name_of(question.arrivals.kind);
   json["concurrency"] = closed ? Json(question.arrivals.clients) : Json(nullptr);
   json["requests_per_s"] = closed ? Json(nullptr) : Json(question.arrivals.rate_per_s);
-  json["prompt_tokens"] = tokens_json(question.prompt.tokens);
+  json["prompt_tokens"] = mean_tokens_json(question.prompt.tokens);
   json["prompt_p95"] = p95_json(question.prompt);
-  json["output_tokens"] = tokens_json(question.output.tokens);
+  json["output_tokens"] = mean_tokens_json(question.output.tokens);
   json["output_p95"] = p95_json(question.output);
   json["prefix_hit"] = question.prefix_hit;
 }
@@ -157,7 +157,7 @@ std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
 Json schedule_json(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return nullptr;
   Json json{{"ranges", ranges_json(prediction.scheduled->schedule)},
-            {"switch_ms", prediction.question.switch_us / us_per_ms},
+            {"switch_ms", prediction.question.switch_us / load_us_per_ms},
             {"switch_margin", prediction.question.switch_margin}};
   json.update(length_json(prediction.question, *prediction.scheduled));
   return json;

@@ -56,7 +56,7 @@ double tokens_per_s(const LoadQuestion& question, const AtLoad& at) {
 }
 
 /// "1.39x (1.10 to 1.68), 2950 instead of 2120 output tokens/s"
-std::string gain_text(const LoadPrediction& prediction, const AtLoad& at) {
+std::string load_gain_text(const LoadPrediction& prediction, const AtLoad& at) {
   const AtLoad& plain = prediction.plain();
   std::string text = load_speedup_text(at.speedup->request, at.request_interval);
   if (is_closed(prediction.question)) {
@@ -80,7 +80,7 @@ std::string verdict_text(const LoadPrediction& prediction) {
   }
   const std::string name = length_name(best->gamma);
   if (!best->speedup) return fmt::format("{} use {}: without speculation the server is overloaded.", load, name);
-  const std::string gain = gain_text(prediction, *best);
+  const std::string gain = load_gain_text(prediction, *best);
   const bool asked = prediction.question.pair.gamma.has_value();
   switch (answers::payoff_of(prediction)) {
     case answers::Payoff::pays:
@@ -303,7 +303,7 @@ std::string schedule_line(const LoadPrediction& prediction) {
   }
   std::string text = fmt::format("schedule    [{}] (rows): ", fmt::join(rows, ","));
   if (!at.answers()) return text + "overloaded\n";
-  text += at.speedup ? gain_text(prediction, at) : std::string("it keeps up");
+  text += at.speedup ? load_gain_text(prediction, at) : std::string("it keeps up");
   return text + "\n";
 }
 
@@ -357,7 +357,7 @@ std::string times_line(const LoadPrediction& prediction) {
 }
 
 /// "prompts of 3000 tokens (p95 9000)"
-std::string lengths_text(std::string_view what, const TokenCount& count) {
+std::string load_lengths_text(std::string_view what, const TokenCount& count) {
   std::string text = fmt::format("{} of {} tokens", what, decimal_text(count.tokens, 0));
   return count.p95 > 0.0 ? text + fmt::format(" in the mean (p95 {}, lognormal)", number_text(count.p95)) : text;
 }
@@ -370,8 +370,8 @@ std::string assumes_line(const LoadPrediction& prediction) {
     arrivals = fmt::format("{} recorded requests at {} requests/s, again and again", question.recorded->requests.size(),
                            decimal_text(question.arrivals.rate_per_s, 2));
   }
-  std::string text = fmt::format("assumes     {}; {}, {}", arrivals, lengths_text("prompts", question.prompt),
-                                 lengths_text("outputs", question.output));
+  std::string text = fmt::format("assumes     {}; {}, {}", arrivals, load_lengths_text("prompts", question.prompt),
+                                 load_lengths_text("outputs", question.output));
   if (question.recorded) text += " in the mean";
   if (question.prefix_hit > 0.0)
     text += fmt::format("; {:.0f} % of a prompt in the prefix cache", 100.0 * question.prefix_hit);
