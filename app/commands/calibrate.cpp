@@ -256,7 +256,7 @@ int run_calibrate(CommandLine& line) {
     say("interrupted; {} holds what was measured; the same command goes on", options.out);
     return exit_interrupted;
   }
-  print_result(measured_text(profile, pairs));
+  print_result(calibration_text(profile, pairs));
   if (!profile.aa_test || profile.aa_test->valid()) return exit_done;
   say("this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
       "programs and calibrate into another file, give it more --minutes, or take it as it is with "
