@@ -78,7 +78,7 @@ CalibrationQuestion read_calibration(CommandLine& line) {
   return question;
 }
 
-std::string calibration_text(const answers::EngineCalibration& calibration, const std::string& out) {
+std::string engine_fit_text(const answers::EngineCalibration& calibration, const std::string& out) {
   Table table;
   table.columns = {{"", Table::Align::left},
                    {"value", Table::Align::right},
@@ -120,7 +120,7 @@ int run_calibrate_log(CommandLine& line) {
   try {
     const answers::EngineCalibration calibration = answers::calibrate_engine(question, device.profile);
     write_new_file(out, "out", latency::engine_toml(calibration.engine));
-    print_result(calibration_text(calibration, out));
+    print_result(engine_fit_text(calibration, out));
   } catch (const DomainError& error) {
     throw InputError(fmt::format("foredraft calibrate: --backend log: {}", error.what()));
   }
