@@ -74,6 +74,7 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
   CHECK(app::to_text(predict(question, inputs::parse_steps(steps_of_two, "steps.csv"))) ==
         "Use gamma 2 up to batch 1, gamma 1 at 2, autoregressive decoding from 3 to 4. Speculation stops\n"
         "paying at batch 3.\n"
+        "Decoding only: prompts are not in it (with them: --concurrency N --prompt P --output O).\n"
         "\n"
         "batch  plain ms  draft ms  verify ms: 2, 3 tokens  speedup: gamma 1, 2    use\n"
         "    1     10.00      1.00   10.00  10.00           1.57  1.84               2\n"
