@@ -359,6 +359,7 @@ const AtLoad* LoadPrediction::shown() const {
 const AtLoad* judged(const LoadPrediction& prediction) {
   const std::int64_t asked = prediction.question.pair.gamma.value_or(0);
   if (asked > 0) return prediction.at(asked).answers() ? &prediction.at(asked) : nullptr;
+  if (prediction.best_latency.value_or(0) > 0) return &prediction.at(*prediction.best_latency);
   const AtLoad* best = nullptr;
   for (const AtLoad& at : prediction.lengths) {
     if (at.gamma == 0 || !at.answers()) continue;

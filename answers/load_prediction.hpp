@@ -103,8 +103,8 @@ struct LoadPrediction {
   [[nodiscard]] const AtLoad* shown() const;
 };
 
-/// The draft length that the verdict is about: the asked one, if above 0, else that with the least request time among
-/// gamma 1, 2, ...; null where it does not answer.
+/// The draft length that the verdict is about: the asked one, if above 0, else the best for latency, else that with the
+/// least request time among gamma 1, 2, ...; null where it does not answer.
 [[nodiscard]] const AtLoad* judged(const LoadPrediction& prediction);
 
 /// Whether that draft length is known to pay: the interval of its speedup of whole requests lies above 1, reaches 1, or

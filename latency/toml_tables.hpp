@@ -96,11 +96,11 @@ std::vector<Thing> parse_tables(std::string_view text, const std::string& name, 
         things.push_back(read(TomlTable(*table, thing, line, problems), problems));
       } else {
         problems.add(
-            {line, thing, "unknown key", fmt::format("a {} is a table", kind), fmt::format(fmt::runtime(hint), thing)});
+            {line, thing, "unknown key", fmt::format("each {} is a table", kind), fmt::format(fmt::runtime(hint), thing)});
       }
     }
     if (things.empty() && problems.empty()) {
-      problems.add({.text = fmt::format("no {}s", kind), .why = fmt::format("a {} is a table", kind)});
+      problems.add({.text = fmt::format("no {}s", kind), .why = fmt::format("each {} is a table", kind)});
     }
   } catch (const toml::parse_error& error) {
     problems.add({line_of(error.source()), "syntax", std::string(error.description())});

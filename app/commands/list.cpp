@@ -274,8 +274,8 @@ std::string engines_text(const Json& engines, const Json& /*more*/) {
   Table terms;
   terms.columns = {{"engine", Table::Align::left},       {"host ms", Table::Align::right},
                    {"+ a request", Table::Align::right}, {"drafting ms", Table::Align::right},
-                   {"+ a request", Table::Align::right}, {"hidden", Table::Align::left},
-                   {"prompts in", Table::Align::right},  {"graphs", Table::Align::right}};
+                   {"+ a request", Table::Align::right}, {"async", Table::Align::left},
+                   {"chunk", Table::Align::right},       {"graph", Table::Align::right}};
   std::string summaries;
   for (const Json& engine : engines) {
     terms.rows.push_back({engine["name"], milliseconds_text(engine["host_us"]),
@@ -287,9 +287,9 @@ std::string engines_text(const Json& engines, const Json& /*more*/) {
   }
   return to_text(terms) + "\n" +
          wrapped(
-             "Host time of an iteration and what drafting adds, hidden where the device runs meanwhile; tokens of the "
-             "passes that prompts share with decoding, none: passes of their own; tokens of the largest captured "
-             "pass.\n\n") +
+             "Host time of an iteration and what drafting adds; async: hidden while the device runs. chunk: tokens of "
+             "the passes that prompts share with decoding; empty: prompts have passes of their own. graph: tokens of "
+             "the largest captured pass.\n\n") +
          summaries;
 }
 

@@ -280,11 +280,11 @@ TEST_CASE("a relative requirement is judged by the ratio to the run of A and its
   const Comparison comparison =
       compared(loads, faster, {}, {"acceptance_length>=1.1x", "tpot<=1.02x", "iteration_ms>=0.92x", "speedup>=0.1x"});
   REQUIRE(comparison.verdicts.size() == 8);
-  using Outcome = RequirementVerdict::Outcome;
-  std::vector<Outcome> outcomes;
+  using Judged = RequirementVerdict::Outcome;
+  std::vector<Judged> outcomes;
   for (const RequirementVerdict& verdict : comparison.verdicts) outcomes.push_back(verdict.outcome);
-  CHECK(outcomes == std::vector{Outcome::met, Outcome::not_met, Outcome::met, Outcome::not_met, Outcome::not_shown,
-                                Outcome::met, Outcome::not_shown, Outcome::not_shown});
+  CHECK(outcomes == std::vector{Judged::met, Judged::not_met, Judged::met, Judged::not_met, Judged::not_shown,
+                                Judged::met, Judged::not_shown, Judged::not_shown});
   const MetricDifference& length = difference(comparison, "acceptance_length");
   CHECK(comparison.verdicts[0].value == length.ratio);
   CHECK(comparison.verdicts[0].ci95->low == length.ratio_ci95.low);
