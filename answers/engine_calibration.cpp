@@ -141,7 +141,7 @@ std::string basis_of(EngineTerm term, const analytic::EngineFit& fit) {
 }  // namespace
 
 EngineCalibration calibrate_engine(const CalibrationQuestion& question, const latency::Profile& profile) {
-  if (const std::string targets = targets_differ(question.plain, question.logs); !targets.empty()) {
+  if (const std::string targets = targets_differ(question.logs, question.plain); !targets.empty()) {
     throw DomainError(fmt::format("the logs are of several models: {} - calibrate each by itself", targets));
   }
   const latency::Engine* logged = logged_engine(question);

@@ -261,10 +261,10 @@ std::string devices_text(const Json& sheets, const Json& profiles) {
   return text + (text.empty() ? "" : "\n") + profiles_text(profiles);
 }
 
-/// "1.5 (0.5-4)" of {0.5, 1.5, 4} ms; empty: nothing.
-std::string milliseconds_text(const Json& range_us) {
-  const auto ms = [&range_us](const char* end) { return 1e-3 * range_us[end].get<double>(); };
-  return ms("high") == 0.0 ? "" : fmt::format("{:.3g} ({:.3g}-{:.3g})", ms("value"), ms("low"), ms("high"));
+/// "1.5 (0.5-4)" of {500, 1500, 4000} us in ms, with the factor 1e-3; empty: nothing.
+std::string range_text(const Json& range_us, double factor) {
+  const auto at = [&](const char* end) { return factor * range_us[end].get<double>(); };
+  return at("high") == 0.0 ? "" : fmt::format("{:.3g} ({:.3g}-{:.3g})", at("value"), at("low"), at("high"));
 }
 
 std::string engines_text(const Json& engines, const Json& /*more*/) {
@@ -272,15 +272,15 @@ std::string engines_text(const Json& engines, const Json& /*more*/) {
     return count == 0 ? std::string() : std::to_string(count.get<std::int64_t>());
   };
   Table terms;
-  terms.columns = {{"engine", Table::Align::left},       {"host ms", Table::Align::right},
-                   {"+ a request", Table::Align::right}, {"drafting ms", Table::Align::right},
-                   {"+ a request", Table::Align::right}, {"async", Table::Align::left},
-                   {"chunk", Table::Align::right},       {"graph", Table::Align::right}};
+  terms.columns = {{"engine", Table::Align::left},          {"host ms", Table::Align::right},
+                   {"+ us a request", Table::Align::right}, {"drafting ms", Table::Align::right},
+                   {"+ us a request", Table::Align::right}, {"async", Table::Align::left},
+                   {"chunk", Table::Align::right},          {"graph", Table::Align::right}};
   std::string summaries;
   for (const Json& engine : engines) {
-    terms.rows.push_back({engine["name"], milliseconds_text(engine["host_us"]),
-                          milliseconds_text(engine["host_request_us"]), milliseconds_text(engine["draft_host_us"]),
-                          milliseconds_text(engine["draft_host_request_us"]),
+    terms.rows.push_back({engine["name"], range_text(engine["host_us"], 1e-3),
+                          range_text(engine["host_request_us"], 1.0), range_text(engine["draft_host_us"], 1e-3),
+                          range_text(engine["draft_host_request_us"], 1.0),
                           engine["asynchronous"].get<bool>() ? "yes" : "no", count_text(engine["pass_tokens"]),
                           count_text(engine["graph_tokens"])});
     summaries += definition(engine["name"].get<std::string>(), engine["summary"].get<std::string>());
