@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/load_prediction.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "analytic/answer/answer.hpp"
@@ -283,6 +285,14 @@ std::int64_t gpus_of(const ProfileQuestion& pair, const latency::Profile& profil
   return gpus;
 }
 
+/// What errors_of() adds to the error of times without a load.
+std::string loaded_error() {
+  const auto percent = [](const Interval& factor) {
+    return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (factor.low - 1.0), 100.0 * (factor.high - 1.0));
+  };
+  return fmt::format("; under load verification {}, prompts {}", percent(loaded_verification), percent(prompt_passes));
+}
+
 /// The question with what the prediction of its times found out: the longest draft that is timed.
 LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& profile) {
   check_at_least("prompt_tokens", static_cast<std::int64_t>(question.prompt.tokens), 1);
@@ -297,6 +307,7 @@ LoadPrediction prepared(const LoadQuestion& question, const latency::Profile& pr
                             .decoding = std::move(decoding),
                             .evidence = {}};
   prediction.evidence = evidence_of(prediction.decoding);
+  if (prediction.decoding.attainable) prediction.evidence.error += loaded_error();
   prediction.gpus = gpus_of(prediction.question.pair, profile);
   return prediction;
 }
