@@ -272,10 +272,10 @@ std::string engines_text(const Json& engines, const Json& /*more*/) {
     return count == 0 ? std::string() : std::to_string(count.get<std::int64_t>());
   };
   Table terms;
-  terms.columns = {{"engine", Table::Align::left},          {"host ms", Table::Align::right},
-                   {"+ us a request", Table::Align::right}, {"drafting ms", Table::Align::right},
-                   {"+ us a request", Table::Align::right}, {"async", Table::Align::left},
-                   {"chunk", Table::Align::right},          {"graph", Table::Align::right}};
+  terms.columns = {{"engine", Table::Align::left},        {"host ms", Table::Align::right},
+                   {"us a request", Table::Align::right}, {"drafting ms", Table::Align::right},
+                   {"us a request", Table::Align::right}, {"async", Table::Align::left},
+                   {"chunk", Table::Align::right},        {"graph", Table::Align::right}};
   std::string summaries;
   for (const Json& engine : engines) {
     terms.rows.push_back({engine["name"], range_text(engine["host_us"], 1e-3),
