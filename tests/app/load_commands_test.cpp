@@ -75,7 +75,7 @@ TEST_CASE("predict, simulate and sweep give one answer to one load") {
 
   write_text(folder / "one.toml", fmt::format(server, "gamma = 3\n", ""));
   const auto simulated = nlohmann::json::parse(foredraft(folder, "simulate one.toml --json").out);
-  CHECK(simulated.at("tokens_per_s").at("mean").get<double>() == Approx(tokens_per_s(3)).epsilon(noise));
+  CHECK(simulated.at("serving").at("tokens_per_s").at("mean").get<double>() == Approx(tokens_per_s(3)).epsilon(noise));
 
   write_text(folder / "sweep.toml", fmt::format(server, "", "[axes]\ngamma = [0, 3]\n"));
   REQUIRE(foredraft(folder, "sweep sweep.toml --out swept").code == 0);
