@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "analytic/answer/answer.hpp"
@@ -129,10 +131,20 @@ class AskedLoad {
     return served_at(servers_.scenario(at, arrivals), at.equilibrium, requests, stop_);
   }
 
+  /// Autoregressive decoding with an error; those of speculation change nothing of it.
+  [[nodiscard]] const analytic::LoadEquilibrium& plain_with(const LoadServers& servers, const AtLoad& plain,
+                                                            const TimesError& error) const {
+    const std::tuple key(servers.engine().name, error.prompts, error.host);
+    const auto known = plain_.find(key);
+    if (known != plain_.end()) return known->second;
+    const TimesError own{.prompts = error.prompts, .host = error.host};
+    return plain_.emplace(key, analytic::load_answer(servers.scenario(plain, arrivals_, own), stop_)).first->second;
+  }
+
   /// The speedup with other servers or times; nothing where speculation, or both, are overloaded.
   [[nodiscard]] std::optional<LoadSpeedup> speedup_with(const LoadServers& servers, const AtLoad& plain,
                                                         const AtLoad& at, const TimesError& error) const {
-    const auto decoding = analytic::load_answer(servers.scenario(plain, arrivals_, error), stop_);
+    const analytic::LoadEquilibrium& decoding = plain_with(servers, plain, error);
     const auto drafting = analytic::load_answer(servers.scenario(at, arrivals_, error), stop_);
     if (decoding.overloaded || drafting.overloaded) return std::nullopt;
     return speedup_of(decoding, drafting);
@@ -260,6 +272,7 @@ class AskedLoad {
   std::vector<LoadServers> others_;
   StopToken stop_;
   Arrivals arrivals_;
+  mutable std::map<std::tuple<std::string, double, latency::EngineEnd>, analytic::LoadEquilibrium> plain_ = {};
 };
 
 void choose_best(LoadPrediction& prediction) {
