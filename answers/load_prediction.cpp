@@ -357,13 +357,12 @@ void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken st
 std::vector<Arrivals> loads_of(const LoadPrediction& prediction) {
   std::vector<Arrivals> loads;
   const LoadQuestion& question = prediction.question;
-  const auto most = static_cast<double>(std::max<std::int64_t>(1, prediction.plain().max_batch));
   if (question.arrivals.kind == ArrivalKind::closed) {
-    const double last = std::max(most, static_cast<double>(question.arrivals.clients));
-    for (double clients = 1.0; clients < last; clients *= 2.0) {
-      loads.push_back({.kind = ArrivalKind::closed, .clients = std::llround(clients)});
+    const std::int64_t last = std::max({std::int64_t{1}, prediction.plain().max_batch, question.arrivals.clients});
+    for (std::int64_t clients = 1; clients < last; clients *= 2) {
+      loads.push_back({.kind = ArrivalKind::closed, .clients = clients});
     }
-    loads.push_back({.kind = ArrivalKind::closed, .clients = std::llround(last)});
+    loads.push_back({.kind = ArrivalKind::closed, .clients = last});
     return loads;
   }
   for (const double share : {0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95}) {

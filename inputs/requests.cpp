@@ -94,7 +94,8 @@ std::optional<double> parse_date(std::string_view text) {
   const std::optional<double> seconds = parse_real(text.substr(17));
   if (!date.ok() || number(11, 2) > 23 || number(14, 2) > 59 || !seconds || !(*seconds < 61.0)) return std::nullopt;
   const std::chrono::seconds day = std::chrono::sys_days(date).time_since_epoch();
-  return static_cast<double>(day.count() + 3600 * number(11, 2) + 60 * number(14, 2)) + *seconds;
+  return static_cast<double>((day + std::chrono::hours(number(11, 2)) + std::chrono::minutes(number(14, 2))).count()) +
+         *seconds;
 }
 
 class RequestReader {

@@ -46,10 +46,12 @@ double squared_variation(const TokenCount& count) {
 /// Mean of the longest of `count` independent lognormal lengths over the mean of one, by the midpoint rule.
 double longest_of(std::int64_t count, double sigma) {
   if (sigma == 0.0) return 1.0;
-  constexpr double step = 0.125, end = 8.0;
+  constexpr double step = 0.125;  // in standard deviations, from 8 below the mean to 8 above
+  constexpr int half = 64;
   const auto shorter = [](double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); };
   double mean = 0.0;
-  for (double z = -end; z < end; z += step) {
+  for (int i = -half; i < half; ++i) {
+    const double z = step * i;
     const double share = std::pow(shorter(z + step), count) - std::pow(shorter(z), count);
     mean += share * std::exp(sigma * (z + 0.5 * step - 0.5 * sigma));
   }

@@ -189,8 +189,8 @@ std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t p
   std::vector<BacklogShare> backlog;
   if (requests * passes <= 1.0) {
     backlog.push_back({.share = 1.0 - requests * passes, .prompts = 0, .tokens = 0.0});
-    for (double unread = tokens; unread > 0.0; unread -= room) {
-      backlog.push_back({.share = requests, .prompts = 1, .tokens = unread});
+    for (int pass = 0; pass < passes; ++pass) {
+      backlog.push_back({.share = requests, .prompts = 1, .tokens = tokens - pass * room});
     }
     return backlog;
   }
@@ -494,7 +494,6 @@ class RequestsAtRate {
     constexpr double negligible = 1e-15, large = 1e200;
     constexpr std::size_t most = 200'000;
     std::vector<double> weights{1.0};
-    double sum = 1.0;
     double largest = 1.0;
     while (weights.size() < most) {
       const std::size_t requests = weights.size();
@@ -503,7 +502,6 @@ class RequestsAtRate {
         enters += clusters[n] * weights[requests - 1 - n];
       }
       weights.push_back(per_us_ * enters / rate(static_cast<std::int64_t>(requests)));
-      sum += weights.back();
       largest = std::max(largest, weights.back());
       if (weights.back() < negligible * largest && weights.back() <= weights[requests - 1]) break;
       if (largest < large) continue;

@@ -63,8 +63,9 @@ void ArrivalStream::answered(std::int64_t now_ns) {
 void ArrivalStream::advance() {
   if (distribution_.kind == ArrivalKind::recorded) {
     const std::uint64_t size = recorded_->requests.size();
-    const auto repeats = static_cast<double>(sent_ / size);
-    open_ns_ = ns_per_s * (repeats * recording_period_s(*recorded_) + recorded_->requests[sent_ % size].arrival_s);
+    const std::uint64_t repeats = sent_ / size;
+    open_ns_ = ns_per_s * (static_cast<double>(repeats) * recording_period_s(*recorded_) +
+                           recorded_->requests[sent_ % size].arrival_s);
     ++sent_;
     return;
   }
