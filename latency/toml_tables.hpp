@@ -95,8 +95,8 @@ std::vector<Thing> parse_tables(std::string_view text, const std::string& name, 
       if (const toml::table* table = node.as_table()) {
         things.push_back(read(TomlTable(*table, thing, line, problems), problems));
       } else {
-        problems.add(
-            {line, thing, "unknown key", fmt::format("each {} is a table", kind), fmt::format(fmt::runtime(hint), thing)});
+        problems.add({line, thing, "unknown key", fmt::format("each {} is a table", kind),
+                      fmt::format(fmt::runtime(hint), thing)});
       }
     }
     if (things.empty() && problems.empty()) {

@@ -31,7 +31,7 @@ struct Prediction {
   std::optional<double>
       real_gamma{};  ///< i.i.d. acceptance only, and verifications whose cost does not depend on gamma
   std::optional<double> oracle_speedup{};    ///< likewise
-  std::optional<NearBestRange> near_best{};     ///< within 1 % of the best
+  std::optional<NearBestRange> near_best{};  ///< within 1 % of the best
   std::optional<double> break_even_alpha{};  ///< at the given gamma; i.i.d. only
   std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma
   std::optional<TokenBounds> any_process{};  ///< at the given gamma; i.i.d. only

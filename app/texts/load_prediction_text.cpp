@@ -391,9 +391,9 @@ std::string intervals_line(const LoadPrediction& prediction) {
 
 std::string to_text(const LoadPrediction& prediction) {
   const LoadQuestion& question = prediction.question;
-  const std::string evidence = wrapped(
-      fmt::format("evidence    {}: {} (docs/load.md)\n", prediction.evidence.name, prediction.evidence.error),
-      columns_of_label);
+  const std::string evidence =
+      wrapped(fmt::format("evidence    {}: {} (docs/load.md)\n", prediction.evidence.name, prediction.evidence.error),
+              columns_of_label);
   if (std::ranges::all_of(prediction.lengths, [](const AtLoad& at) { return at.max_batch == 0; })) {
     return wrapped(fmt::format("Does not fit into memory: not one request of {} + {} tokens on {} GPU{}. Take more "
                                "(--target-tp), a narrower format (--target-format), or --ignore-memory.\n",

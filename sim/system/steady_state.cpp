@@ -94,7 +94,7 @@ std::string unsteady(const Server& server, const ServingTally& tally) {
   const HalfMeans emitted = halves_of(tally.replicas, window_tokens);
   const bool others_are_there = there.differ && (is_long || there.second > growing * there.first);
   if (!others_are_there && !(is_long && emitted.differ)) return {};
-  constexpr double ns_per_s = 1e9;
+  constexpr double ns_in_s = 1e9;
   const std::string what =
       others_are_there ? fmt::format(
                              "{:.3g} requests are there in the first half of the measured ones and {:.3g} in the "
@@ -103,7 +103,7 @@ std::string unsteady(const Server& server, const ServingTally& tally) {
                        : fmt::format(
                              "{:.4g} tokens/s come in the first half of the measured requests and {:.4g} in the "
                              "second",
-                             emitted.first * ns_per_s, emitted.second * ns_per_s);
+                             emitted.first * ns_in_s, emitted.second * ns_in_s);
   const std::string_view instead = server.arrivals.kind == ArrivalKind::closed || recorded || there.second < there.first
                                        ? ""
                                        : ", or the rate to one that the server keeps up with";
