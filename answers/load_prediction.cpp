@@ -156,10 +156,11 @@ class AskedLoad {
     if (errors.empty()) return;
     std::optional<LoadIntervals> all = intervals_of(servers_, plain, at, errors);
     for (const LoadServers& other : others_) {
-      const std::optional<LoadIntervals> one = intervals_of(other, plain, at, errors);
-      if (!one || !all) continue;
-      all->request = {std::min(all->request.low, one->request.low), std::max(all->request.high, one->request.high)};
-      all->decode = {std::min(all->decode.low, one->decode.low), std::max(all->decode.high, one->decode.high)};
+      if (!all) return;
+      // Overloaded under this engine: a server may not answer this load at all.
+      const LoadIntervals one = intervals_of(other, plain, at, errors).value_or(LoadIntervals{{0.0, 0.0}, {0.0, 0.0}});
+      all->request = {std::min(all->request.low, one.request.low), std::max(all->request.high, one.request.high)};
+      all->decode = {std::min(all->decode.low, one.decode.low), std::max(all->decode.high, one.decode.high)};
     }
     if (!all) return;
     at.request_interval = all->request;

@@ -219,6 +219,25 @@ TEST_CASE("an engine that is not named widens the interval, and its host time lo
   }
 }
 
+TEST_CASE("where a common engine would be overloaded nothing is sure") {
+  LoadQuestion question = llama_load(1.0);
+  question.percentiles = false;
+  question.max_batch = 8;
+  const auto under = [&](const char* engine) {
+    question.engine = *latency::find_engine(engine);
+    return predicted(question);
+  };
+  const double slow = under("sglang").at(1).equilibrium.capacity_per_s;
+  question.arrivals.rate_per_s = 1.01 * slow;
+  REQUIRE(under("vllm").at(1).request_interval);
+  REQUIRE(under("vllm").at(1).request_interval->low > 0.0);
+  question.engine.reset();
+  const LoadPrediction any = predicted(question);
+  REQUIRE(any.at(1).request_interval);
+  CHECK(any.at(1).request_interval->low == 0.0);
+  CHECK(any.at(1).decode_interval->low == 0.0);
+}
+
 TEST_CASE("loads for figures ascend, and at the asked one the answer is the same") {
   const auto predictions = predict_loads(users(16), inputs::read_device("h100").profile);
   REQUIRE(predictions.size() >= 8);
