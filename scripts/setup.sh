@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the distribution packages that building, testing and drawing need, and does nothing when all are there.
-# Debian 12 names; those that are given as arguments too. Uses sudo when not root.
+# Debian's names; those that are given as arguments too. Uses sudo when not root.
 set -euo pipefail
 
 packages=(
@@ -11,7 +11,7 @@ packages=(
   libboost-dev libboost-context-dev libboost-program-options-dev libeigen3-dev libfmt-dev libhwy-dev librandom123-dev libre2-dev
   libssl-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev
   # tests, checks and benchmarks
-  catch2 libbenchmark-dev clang-tidy-16 clang-format-16
+  catch2 libbenchmark-dev
   # the Python package
   python3-dev python3-venv
   # figures; with chromium too (not installed here: 80 MB to fetch) the report is also tested in a browser
@@ -19,6 +19,8 @@ packages=(
   # the documentation site (pip install .[docs] brings the rest)
   doxygen
 )
+# What checks the format and lints: one version for everybody, which Debian 12 has.
+grep -qs '^VERSION_ID="12"' /etc/os-release && packages+=(clang-tidy-16 clang-format-16)
 packages+=("$@")
 
 if ! command -v dpkg-query >/dev/null; then

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -124,7 +125,7 @@ std::string settings_line(const logs::EngineSettings& settings) {
 /// From the smallest to the largest; nullopt where an observation lacks it.
 std::optional<Interval> extremes_of(std::span<const logs::Observation> group,
                                     std::optional<double> logs::Observation::*member) {
-  Interval range{INFINITY, 0.0};
+  Interval range{std::numeric_limits<double>::infinity(), 0.0};
   for (const logs::Observation& observation : group) {
     const std::optional<double>& value = observation.*member;
     if (!value) return std::nullopt;

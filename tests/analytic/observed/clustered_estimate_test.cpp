@@ -182,7 +182,7 @@ TEST_CASE("totals that are no ratio are an error") {
   CHECK_THROWS_AS(ratio({1.0}, {1.0, 2.0}), DomainError);
   CHECK_THROWS_AS(ratio({0.0}, {0.0}), DomainError);
   CHECK_THROWS_AS(ratio({}, {}), DomainError);
-  CHECK_THROWS_AS(ratio({NAN}, {1.0}), DomainError);
+  CHECK_THROWS_AS(ratio({std::numeric_limits<double>::quiet_NaN()}, {1.0}), DomainError);
   CHECK_THROWS_AS(ratio({1.0}, {-1.0}), DomainError);
   CHECK_THROWS_AS(log_ratio_of(ratio({0.0}, {1.0}), ratio({1.0}, {1.0})), DomainError);
 }
