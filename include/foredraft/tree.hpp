@@ -103,8 +103,8 @@ struct TreeQuestion {
   /// A tree to evaluate; empty: find the best. Ranks without an accuracy count as 0.
   std::optional<TokenTree> given = {};
   std::optional<TreePrice> price = {};
-  /// Also a tree that grows while drafting, of the nodes and the depth of the chosen tree. Requires accuracies that do
-  /// not rise with the rank.
+  /// Also a tree that grows while drafting, with as many nodes as the chosen tree. Requires accuracies that do not rise
+  /// with the rank.
   std::optional<TreeGrowth> growth = {};
 };
 
@@ -117,13 +117,16 @@ struct JudgedTree {
   std::optional<double> speedup;         ///< over autoregressive decoding
 };
 
-/// Trees that grow while drafting.
+/// A tree that grows while drafting, with as many nodes as the chosen tree.
 struct GrownTree {
-  Estimate tokens;                ///< expected tokens of one iteration, simulated
-  std::optional<double> exact;    ///< the same by enumeration of all contexts; empty if they are too many
-  double bound;                   ///< no tree that knows its contexts yields more with so many nodes on average
-  JudgedTree fixed;               ///< the best tree of the same nodes, depth and expansions that ignores contexts
-  std::optional<double> speedup;  ///< over autoregressive decoding; drafting takes the full depth
+  std::int64_t depth;           ///< depths that are drafted: those of the chosen tree; without a price, of the question
+  Estimate tokens;              ///< expected tokens of one iteration, simulated
+  double variance;              ///< variance of the tokens of one iteration
+  std::optional<double> exact;  ///< expected tokens by enumeration of all contexts; empty if they are too many
+  double bound;                 ///< maximum expected tokens of any choice of so many nodes on average
+  JudgedTree fixed;             ///< the best tree within the same nodes, depth and width that ignores contexts
+  std::optional<double> iteration_cost;  ///< in decode steps of the target; all depths are drafted
+  std::optional<Estimate> speedup;       ///< over autoregressive decoding
 };
 
 struct TreeAnswer {
