@@ -72,6 +72,17 @@ TEST_CASE("only expanded nodes have children: of each depth those of the largest
   CHECK(tokens(3) == 4.0);
 }
 
+TEST_CASE("the largest values of all depths are verified, shallower nodes first among equals") {
+  const auto tokens = [](double confidence) {
+    const std::vector<DraftContext> first{{.probability = 1.0, .accuracies = {1.0, 0.0}, .confidences = {0.5, 0.25}}};
+    const std::vector<DraftContext> second{{.probability = 1.0, .accuracies = {1.0}, .confidences = {confidence}}};
+    const auto simulator = make_growing_tree_simulator(growing({first, second}, 3, 100));
+    return tokens_per_iteration(run(*simulator, {.seed = 1, .point = 0}, 1)).mean;
+  };
+  CHECK(tokens(0.6) == 3.0);  // .5 and .5 * .6
+  CHECK(tokens(0.5) == 2.0);  // .5 and the .25 of depth 1
+}
+
 TEST_CASE("blocks of a growing tree add up to the iterations for any threads") {
   const auto simulator = make_growing_tree_simulator(growing({pure_contexts(), pure_contexts()}, 3, 150'000));
   REQUIRE(simulator->blocks() > 1);
