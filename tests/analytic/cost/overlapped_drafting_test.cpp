@@ -75,6 +75,8 @@ TEST_CASE("overlapped drafting by hand, and at the ends of its range") {
   // Known after 1, 1.5, 1.5, 2, 2, ... steps: 1 + .5 sum of 1/2, 1/8, 1/32, ... of the positions 2, 4, ...
   CHECK(speedup_of(Overlap::dsi, 0.5, 2, 0.25) == Approx(2.0 / (1.0 + 0.5 * 2.0 / 3.0)).epsilon(second_route));
 
+  CHECK(speedup_of(Overlap::pearl, 0.8, 5, 0.1) == Approx(2.2832).epsilon(1e-4));
+
   CHECK(speedup_of(Overlap::dsi, 0.9, 4, 0.0) == Approx(10.0).epsilon(second_route));  // 1 / (1 - alpha)
   CHECK(speedup_of(Overlap::dsi, 1.0, 4, 0.1) == Approx(10.0).epsilon(second_route));  // 1 / c
   CHECK(speedup_of(Overlap::dsi, 1.0, 4, 0.0) == std::numeric_limits<double>::infinity());
@@ -93,6 +95,9 @@ TEST_CASE("DSI is never slower than speculation, autoregressive decoding or PEAR
         CHECK(dsi >= speedup_of(Overlap::none, alpha, gamma, c));
         CHECK(dsi >= speedup_of(Overlap::pearl, alpha, gamma, c));
         CHECK(dsi >= 1.0);
+        // The authors' simulator waits for the chunk of a rejected draft, the first of a run excepted.
+        const double chunks = 1.0 / (1.0 - std::pow(alpha, static_cast<double>(gamma))) - (1.0 - alpha);
+        if (alpha < 1.0) CHECK(dsi * (1.0 - alpha) * (1.0 + static_cast<double>(gamma) * c * chunks) >= 1.0);
         CHECK(dsi <= (1.0 + 4.0 * second_route) / std::max(c, 1.0 - alpha));
         CHECK(speedup_of(Overlap::dsi, alpha, gamma, c, true) == speedup_of(Overlap::none, alpha, gamma, c));
         CHECK(speedup_of(Overlap::pearl, alpha, gamma, c, true) <= speedup_of(Overlap::none, alpha, gamma, c));
