@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analytic/tree/growing_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "answers/profile_prediction.hpp"
+#include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
+#include "sim/estimates.hpp"
+#include "sim/process/growing_tree_simulator.hpp"
+#include "sim/simulator.hpp"
 
 namespace foredraft {
 namespace {
@@ -75,6 +80,37 @@ std::vector<std::string> tree_notes(const TreeQuestion& question) {
   return notes;
 }
 
+/// A tree that grows to the nodes of `chosen`; to its depth if depths cost time.
+GrownTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, const TokenTree& chosen) {
+  const TreeGrowth& growth = *question.growth;
+  const std::int64_t depth = question.price ? chosen.depth() : std::min(question.depth, accuracies.heads());
+  const analytic::GrowthBudget budget{.nodes = chosen.size(), .depth = depth, .width = growth.width};
+  analytic::DepthContexts contexts = analytic::contexts_around(accuracies, growth.spread, growth.temperature);
+  contexts.resize(static_cast<std::size_t>(budget.depth));
+  const auto simulator = sim::make_growing_tree_simulator(
+      {.contexts = contexts,
+       .nodes = budget.nodes,
+       .width = budget.width,
+       .drafting = question.price ? question.price->drafting : Drafting::autoregressive,
+       .iterations = growth.iterations});
+  const sim::Tally tally = sim::run(*simulator, {.seed = growth.seed, .point = 0}, 0);
+  const analytic::TreeBudget size{.nodes = budget.nodes, .depth = budget.depth};
+  GrownTree grown{.depth = budget.depth,
+                  .tokens = sim::tokens_per_iteration(tally),
+                  .variance = sim::tokens_variance(tally),
+                  .exact = analytic::growing_tree_tokens(contexts, budget),
+                  .bound = analytic::growing_tree_bound(contexts, budget),
+                  .fixed = judge(question, accuracies, analytic::greedy_tree(accuracies, size, budget.width)),
+                  .iteration_cost = {},
+                  .speedup = {}};
+  if (question.price) {
+    const double cost = analytic::tree_iteration_cost(tree_cost_of(*question.price), budget.nodes, budget.depth);
+    grown.iteration_cost = cost;
+    grown.speedup = Estimate{.mean = grown.tokens.mean / cost, .standard_error = grown.tokens.standard_error / cost};
+  }
+  return grown;
+}
+
 }  // namespace
 
 TreeAnswer best_tree(const TreeQuestion& question) {
@@ -89,9 +125,11 @@ TreeAnswer best_tree(const TreeQuestion& question) {
                     .dense = judged(analytic::dense_tree(widths)),
                     .dense_widths = widths,
                     .chain = judged(find_tree(question, first_candidates(accuracies))),
+                    .grown = {},
                     .pmf = {},
                     .probabilities = {},
                     .notes = tree_notes(question)};
+  if (question.growth) answer.grown = grow(question, accuracies, answer.chosen.tree);
   answer.pmf = analytic::tokens_pmf(answer.chosen.tree, accuracies);
   answer.probabilities = analytic::node_probabilities(answer.chosen.tree, accuracies);
   return answer;
@@ -120,6 +158,29 @@ Json judged_json(const JudgedTree& judged) {
           {"tokens_variance", judged.variance},
           {"iteration_cost", value_or_null(judged.iteration_cost)},
           {"speedup", value_or_null(judged.speedup)}};
+}
+
+Json mean_json(const Estimate& estimate) {
+  const Interval interval = normal_interval(estimate);
+  return {{"mean", finite_json(estimate.mean)},
+          {"standard_error", finite_json(estimate.standard_error)},
+          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
+}
+
+Json grown_json(const TreeGrowth& growth, const GrownTree& grown) {
+  return {{"width", growth.width},
+          {"depth", grown.depth},
+          {"spread", growth.spread},
+          {"confidence_temperature", growth.temperature},
+          {"iterations", growth.iterations},
+          {"seed", growth.seed},
+          {"tokens_per_iteration", mean_json(grown.tokens)},
+          {"tokens_variance", grown.variance},
+          {"tokens_exact", value_or_null(grown.exact)},
+          {"tokens_bound", grown.bound},
+          {"iteration_cost", value_or_null(grown.iteration_cost)},
+          {"speedup", grown.speedup ? mean_json(*grown.speedup) : Json(nullptr)},
+          {"fixed", judged_json(grown.fixed)}};
 }
 
 }  // namespace
@@ -168,6 +229,7 @@ Json to_json(const TreeAnswer& answer) {
   json["dense"] = judged_json(answer.dense);
   json["dense"]["widths"] = answer.dense_widths;
   json["chain"] = judged_json(answer.chain);
+  if (answer.grown) json["grown"] = grown_json(*question.growth, *answer.grown);
   if (!answer.notes.empty()) json["notes"] = answer.notes;
   return json;
 }

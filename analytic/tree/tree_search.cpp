@@ -37,16 +37,19 @@ TokenTree tree_of(std::span<const GrownNode> grown) {
 
 }  // namespace
 
-std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget, std::int64_t width) {
   check_budget(accuracies, budget);
+  check_at_least("width", width, 1);
   if (!accuracies.falls()) {
     throw DomainError("invalid accuracies (must not rise with the rank for the greedy tree - use the dynamic program)");
   }
   std::vector<GrownNode> grown;
+  std::vector<std::int64_t> expanded(static_cast<std::size_t>(budget.depth) + 1, 0);  // nodes of a depth with children
   std::priority_queue<GrownNode, std::vector<GrownNode>, LeavesLater> frontier;
   // A node of probability 0 would only cost time; its children and later siblings have probability 0 too.
   const auto offer = [&](std::int32_t parent, std::int32_t rank, std::int32_t depth, double parent_probability) {
-    if (depth > budget.depth || static_cast<std::size_t>(rank) >= accuracies.head(depth).size()) return;
+    if (depth > budget.depth || rank >= width || static_cast<std::size_t>(rank) >= accuracies.head(depth).size())
+      return;
     const double probability = parent_probability * accuracies.head(depth)[static_cast<std::size_t>(rank)];
     if (probability > 0.0) frontier.push({.parent = parent, .rank = rank, .depth = depth, .probability = probability});
   };
@@ -58,13 +61,14 @@ std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const Tre
     const double parent_probability =
         next.parent == 0 ? 1.0 : grown[static_cast<std::size_t>(next.parent) - 1].probability;
     offer(next.parent, next.rank + 1, next.depth, parent_probability);
+    if (expanded[static_cast<std::size_t>(next.depth)]++ >= width) continue;
     offer(static_cast<std::int32_t>(grown.size()), 0, next.depth + 1, next.probability);
   }
   return grown;
 }
 
-TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
-  return tree_of(grow_greedily(accuracies, budget));
+TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget, std::int64_t width) {
+  return tree_of(grow_greedily(accuracies, budget, width));
 }
 
 TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {

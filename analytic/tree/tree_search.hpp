@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct TreeBudget {
   std::int64_t depth;  ///< drafted tokens of one path; 0 to accuracies.heads()
 };
 
+/// A tree's width without a bound.
+inline constexpr std::int64_t any_width = std::numeric_limits<std::int64_t>::max();
+
 /// A node in the order in which it is added to the tree.
 struct GrownNode {
   std::int32_t parent;  ///< 0 the root, i the i-th node grown
@@ -28,8 +32,12 @@ struct GrownNode {
 /// The drafted nodes by falling probability; ties: smaller depth, earlier parent, lower rank. The first n - 1 and the
 /// root are an optimal tree of n nodes: a node is never more probable than its parent or a sibling of lower rank. O(n
 /// log n). [Cai2024, Sec. 2.3.3] DomainError for accuracies that rise with the rank.
-[[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget);
-[[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
+///
+/// `width`: maximum children of a node, and maximum nodes of a depth that have children. The tree is optimal within it.
+[[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget,
+                                                   std::int64_t width = any_width);
+[[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget,
+                                    std::int64_t width = any_width);
 
 /// The optimal tree by dynamic programming over (depth, children, nodes), for accuracies that may rise with the rank;
 /// the children of a node have ranks from 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may

@@ -32,6 +32,10 @@ int run_predict(CommandLine& line) {
   const bool timed = names_times(line);
   timed ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   if (!timed) reject_timed(line);
+  if (timed || asks_inverse(line)) {
+    line.reject_any({"overlap"}, "given without --alpha and --c", "it is answered by a ratio of times",
+                    "e.g. --alpha 0.8 --gamma 5 --c 0.1");
+  }
   line.done();  // without the times of a device that were meant, what else is missing would mislead
   if (timed) return asks_load(line) ? predict_load(line) : predict_times(line);
   return asks_inverse(line) ? predict_inverse(line) : predict_ratio(line);
@@ -46,6 +50,7 @@ Command predict_command() {
        .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
        .options = {convention_option,
                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
+                   {"overlap", "", "also drafting while the target verifies: PEARL and DSI"},
                    {"json", "", "one JSON document, schema foredraft.predict/1"}},
        .min_positional = 0,
        .max_positional = 0,

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::int64_t max_tree_nodes = 16'384;
 constexpr std::int64_t max_tree_depth = 1'024;
+constexpr std::int64_t max_tree_expansion = 1'024;
 constexpr std::int64_t largest_tree_batch = 65'536;
 constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
@@ -42,7 +43,30 @@ struct TreeOptions {
   std::optional<double> c, growth;
   std::string drafter;
   std::optional<AskedPrice> price;
+  std::optional<TreeGrowth> expansion;
 };
+
+/// With --expand a tree that grows while drafting is asked for.
+std::optional<TreeGrowth> read_growth(CommandLine& line) {
+  const auto width = line.integer("expand", 1, max_tree_expansion);
+  if (!line.has("expand")) {
+    for (const std::string_view name : {"spread", "confidence-temperature", "iterations", "seed"}) {
+      line.reject_any({name}, "given without --expand", "it describes a tree that grows while drafting",
+                      "e.g. --expand 10");
+    }
+    return std::nullopt;
+  }
+  line.require("spread", "how much the accuracies of contexts differ", "0: not at all, 1: as much as they can");
+  TreeGrowth growth{.width = width.value_or(1)};
+  growth.spread = line.real("spread", 0.0, 1.0).value_or(0.0);
+  growth.temperature = line.real("confidence-temperature", 0.01, 100.0).value_or(growth.temperature);
+  constexpr std::int64_t most_iterations = 1'000'000'000;
+  growth.iterations = static_cast<std::uint64_t>(
+      line.integer("iterations", 1, most_iterations).value_or(static_cast<std::int64_t>(growth.iterations)));
+  growth.seed =
+      static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  return growth;
+}
 
 /// With --device or --profile the times of passes take the place of --c and of the cost of verification.
 std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
@@ -97,7 +121,8 @@ TreeOptions read_options(CommandLine& line) {
           .c = line.real("c", 0.0, any_cost),
           .growth = line.real("verify-growth", 0.0, any_cost),
           .drafter = drafter,
-          .price = read_asked_price(line, drafter)};
+          .price = read_asked_price(line, drafter),
+          .expansion = read_growth(line)};
 }
 
 std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOptions& options,
@@ -187,7 +212,8 @@ TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& file
           .nodes = nodes,
           .depth = depth,
           .given = std::move(given),
-          .price = std::move(price)};
+          .price = std::move(price),
+          .growth = options.expansion};
 }
 
 int run_tree(CommandLine& line) {
@@ -243,6 +269,12 @@ Command tree_command() {
                          "head per depth"},
                         {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
                         {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
+                      {"also a tree of that size which grows while drafting (EAGLE-2)",
+                       {{"expand", "K", "expand the K largest values of each depth, by K candidates each"},
+                        {"spread", "S", "how far contexts differ: 0 not at all, 1 as far as they can"},
+                        {"confidence-temperature", "T", "below 1: overconfident, 1 (default): calibrated"},
+                        {"iterations", "N", "iterations to simulate (default 100000)"},
+                        {"seed", "N", "random seed (default 1)"}}},
                       {"or step times of a device",
                        {device_option,
                         profile_option,

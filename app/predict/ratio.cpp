@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -6,6 +7,8 @@
 
 #include "analytic/answer/answer.hpp"
 #include "answers/observed.hpp"
+#include "answers/overlap.hpp"
+#include "answers/prediction.hpp"
 #include "app/predict/acceptance_options.hpp"
 #include "app/predict/predict.hpp"
 #include "app/scenario_options.hpp"
@@ -59,18 +62,51 @@ int predict_several(std::vector<CommandLine>& lines) {
   return exit_done;
 }
 
+/// What --overlap asks for of an answered line; nothing without it.
+std::vector<answers::OverlapRow> read_overlap(CommandLine& line, const answers::Answered& answered) {
+  if (!line.has("overlap")) return {};
+  const Scenario& scenario = answered.question.scenario;
+  const Iid* iid = answers::iid_of(scenario);
+  const auto* ratio = std::get_if<ConstantRatio>(&scenario.cost);
+  const bool plain = iid != nullptr && ratio != nullptr && ratio->verify_growth == 0.0 &&
+                     std::holds_alternative<AutoregressiveDrafter>(scenario.drafter) &&
+                     scenario.convention == Convention::bonus && !scenario::gamma_varies(scenario);
+  if (!plain) {
+    line.reject("overlap", "not modeled for this question",
+                "it takes a draft model, drafts of one length with a bonus token, and verifications that take one "
+                "decode step",
+                "give --alpha, --gamma and --c alone");
+  } else if (*ratio->c > 1.0) {
+    line.reject("overlap", fmt::format("invalid c={}", *ratio->c), "the drafter would be slower than the target");
+  } else if (answered.prediction.asked.gamma.value_or(0) < 1) {
+    line.reject("overlap", "there is no draft length", "every stage has one draft or more", "e.g. --gamma 5");
+  }
+  line.done();
+  return in_phase("simulating overlapped drafting",
+                  [&] { return answers::overlap_rows(iid->alpha, *answered.prediction.asked.gamma, *ratio->c); });
+}
+
 }  // namespace
 
 int predict_ratio(CommandLine& line) {
   std::vector<CommandLine> lines = combinations(line);
-  if (lines.size() > 1) return predict_several(lines);
+  if (lines.size() > 1) {
+    line.reject_any({"overlap"}, "mutually exclusive with lists of values", "its table is of one answer",
+                    "give one value of --alpha and --c");
+    line.done();
+    return predict_several(lines);
+  }
   const answers::Answered answered = answer(line);
   const Scenario& scenario = answered.question.scenario;
   const bool varies = scenario::gamma_varies(scenario);
+  const std::vector<answers::OverlapRow> overlap = read_overlap(line, answered);
   if (line.has("json")) {
-    print_result(experiments::document_text(varies ? answers::varying_prediction_json(scenario) : to_json(answered)));
+    nlohmann::ordered_json json = varies ? answers::varying_prediction_json(scenario) : to_json(answered);
+    if (!overlap.empty()) json["overlap"] = answers::to_json(overlap);
+    print_result(experiments::document_text(json));
   } else {
-    print_result(varies ? varying_prediction_text(scenario) : to_text(answered));
+    const std::string text = varies ? varying_prediction_text(scenario) : to_text(answered);
+    print_result(overlap.empty() ? text : text + overlap_text(overlap));
   }
   return exit_done;
 }

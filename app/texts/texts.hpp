@@ -12,6 +12,7 @@
 #include "answers/inverse.hpp"
 #include "answers/load_prediction.hpp"
 #include "answers/logging_plan.hpp"
+#include "answers/overlap.hpp"
 #include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
 #include "foredraft/acceptance.hpp"
@@ -38,6 +39,9 @@ namespace foredraft::app {
 
 /// Tokens per iteration with their interval at gamma 1 to 12, and at `asked`.
 [[nodiscard]] std::string observed_text(const answers::FittedAcceptance& observed, std::optional<std::int64_t> asked);
+
+/// A table of schedules that draft while the target verifies, to append to an answer.
+[[nodiscard]] std::string overlap_text(std::span<const answers::OverlapRow> rows);
 
 /// A table for each context.
 [[nodiscard]] std::string to_text(const answers::ProfilePrediction& prediction);

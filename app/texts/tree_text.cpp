@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "analytic/tree/token_tree.hpp"
 #include "app/texts/texts.hpp"
 #include "core/digest.hpp"
+#include "core/intervals.hpp"
 #include "core/numbers.hpp"
 #include "core/table.hpp"
 
@@ -28,12 +30,56 @@ std::string tree_headline(const TreeAnswer& answer) {
                      *chosen.speedup, chosen.tokens, shape, decimal_text(*chosen.iteration_cost, 2));
 }
 
-std::string tree_row(const std::string& label, const JudgedTree& judged) {
-  std::string row = fmt::format("{:<{}}{:>6}{:>7}{:>9.4f}{:>10.4f}", label, tree_label_width, judged.tree.size(),
-                                judged.tree.depth(), judged.tokens, std::sqrt(judged.variance));
-  if (judged.speedup)
-    row += fmt::format("{:>11}{:>9}x", decimal_text(*judged.iteration_cost, 4), decimal_text(*judged.speedup, 4));
+/// What a row of the table says, of a fixed tree or of one that grows.
+struct TreeRow {
+  std::int64_t nodes, depth;
+  double tokens, variance;
+  std::optional<double> iteration_cost, speedup;
+};
+
+std::string tree_row(const std::string& label, const TreeRow& tree) {
+  std::string row = fmt::format("{:<{}}{:>6}{:>7}{:>9.4f}{:>10.4f}", label, tree_label_width, tree.nodes, tree.depth,
+                                tree.tokens, std::sqrt(tree.variance));
+  if (tree.speedup) {
+    row += fmt::format("{:>11}{:>9}x", decimal_text(*tree.iteration_cost, 4), decimal_text(*tree.speedup, 4));
+  }
   return row + "\n";
+}
+
+std::string tree_row(const std::string& label, const JudgedTree& judged) {
+  return tree_row(label, TreeRow{.nodes = judged.tree.size(),
+                                 .depth = judged.tree.depth(),
+                                 .tokens = judged.tokens,
+                                 .variance = judged.variance,
+                                 .iteration_cost = judged.iteration_cost,
+                                 .speedup = judged.speedup});
+}
+
+std::string grown_rows(const TreeAnswer& answer) {
+  const GrownTree& grown = *answer.grown;
+  const TreeRow row{.nodes = answer.chosen.tree.size(),
+                    .depth = grown.depth,
+                    .tokens = grown.tokens.mean,
+                    .variance = grown.variance,
+                    .iteration_cost = grown.iteration_cost,
+                    .speedup = grown.speedup ? std::optional(grown.speedup->mean) : std::nullopt};
+  const std::int64_t width = answer.question.growth->width;
+  return tree_row(fmt::format("grown while drafting, {} wide", width), row) +
+         tree_row(fmt::format("fixed, {} wide", width), grown.fixed);
+}
+
+std::string grown_line(const TreeAnswer& answer) {
+  const GrownTree& grown = *answer.grown;
+  const TreeGrowth& growth = *answer.question.growth;
+  const Interval interval = normal_interval(grown.tokens);
+  const double gain = 100.0 * (grown.tokens.mean / grown.fixed.tokens - 1.0);
+  std::string line = fmt::format(
+      "grown     {:.4f} to {:.4f} tokens (95 % interval of {} iterations), {} % {} than the fixed tree of the same "
+      "width; no choice of so many nodes on average yields more than {:.4f}",
+      interval.low, interval.high, growth.iterations, decimal_text(std::abs(gain), 1), gain < 0.0 ? "fewer" : "more",
+      grown.bound);
+  if (grown.exact) line += fmt::format("; exactly {:.4f}", *grown.exact);
+  return line + "\n";
 }
 
 /// " (4 x 3 x 1)", the first few of many.
@@ -53,7 +99,8 @@ std::string tree_table(const TreeAnswer& answer) {
   text +=
       tree_row((answer.question.price ? "dense, most tokens" : "best dense tree") + widths_text(answer.dense_widths),
                answer.dense);
-  return text + tree_row("chain of first candidates", answer.chain);
+  text += tree_row("chain of first candidates", answer.chain);
+  return answer.grown ? text + grown_rows(answer) : text;
 }
 
 std::string distribution_line(const TreeAnswer& answer) {
@@ -67,6 +114,7 @@ std::string distribution_line(const TreeAnswer& answer) {
 std::string to_text(const TreeAnswer& answer) {
   const TreeQuestion& question = answer.question;
   std::string text = tree_headline(answer) + "\n\n" + tree_table(answer) + "\n" + distribution_line(answer);
+  if (answer.grown) text += grown_line(answer);
   if (!question.given && !question.price && answer.chosen.tree.size() < question.nodes) {
     text += fmt::format("note      no more than {} of {} nodes have a chance to be accepted\n",
                         answer.chosen.tree.size(), question.nodes);
@@ -78,6 +126,15 @@ std::string to_text(const TreeAnswer& answer) {
       "assumes   a candidate's accuracy depends on its depth and rank only; the root, the target's own token, counts "
       "as "
       "a node\n";
+  if (answer.grown) {
+    text += fmt::format(
+        "assumes   of a tree that grows: each node has its own context, of spread {}, whose mean accuracies are those "
+        "given; {}\n",
+        question.growth->spread,
+        question.growth->temperature == 1.0
+            ? "confidences are accuracies"
+            : fmt::format("confidences have temperature {}", question.growth->temperature));
+  }
   return answer_lines(text, 10);
 }
 

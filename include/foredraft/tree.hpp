@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "foredraft/quantities.hpp"
 #include "foredraft/words.hpp"
 
 #pragma GCC visibility push(default)
@@ -69,6 +70,29 @@ struct TreePrice {
   std::string times = {};  ///< source of the times, for readers; empty: as stated
 };
 
+/// What a drafter can meet at a node, and what it says there.
+struct DraftContext {
+  double probability;  ///< of meeting it
+  /// [i]: probability that candidate i is the accepted token, given that the node was accepted; at most 1 in total.
+  std::vector<double> accuracies;
+  std::vector<double> confidences;  ///< [i]: the drafter's estimate of it, in [0, 1]
+};
+
+/// Trees that grow while drafting [Li2024eagle2]. A node's value is the product of the confidences on its path. The
+/// drafter expands the `width` nodes of the largest values of each depth, each by its `width` first candidates, and
+/// the target verifies the nodes of the largest values of all, shallower nodes first among equals.
+///
+/// Each node has its own context, whose accuracies are (1 - spread) times those of the question plus spread times 1/j
+/// for each of the first j candidates. j is drawn so that the mean is the question's accuracy; the rest is the
+/// probability of j = 0, no candidate. Confidences are accuracies^(1/temperature), divided by their sum with the rest.
+struct TreeGrowth {
+  std::int64_t width;                  ///< 1 to 1024; 10 in [Li2024eagle2]
+  double spread = 0.0;                 ///< 0: all contexts alike, 1: j equally good candidates and no other; in [0, 1]
+  double temperature = 1.0;            ///< 1: calibrated, below: overconfident, above: underconfident; 0.01 to 100
+  std::uint64_t iterations = 100'000;  ///< to simulate
+  std::uint64_t seed = 1;
+};
+
 struct TreeQuestion {
   /// [d - 1][i]: probability that candidate i of depth d is the accepted token, given that the token before it was
   /// accepted [Cai2024, Sec. 2.3.3]; each depth sums to at most 1. If no accuracy rises with the rank the search takes
@@ -79,6 +103,9 @@ struct TreeQuestion {
   /// A tree to evaluate; empty: find the best. Ranks without an accuracy count as 0.
   std::optional<TokenTree> given = {};
   std::optional<TreePrice> price = {};
+  /// Also a tree that grows while drafting, with as many nodes as the chosen tree. Requires accuracies that do not rise
+  /// with the rank.
+  std::optional<TreeGrowth> growth = {};
 };
 
 /// A tree with its expected tokens and speedup.
@@ -90,6 +117,18 @@ struct JudgedTree {
   std::optional<double> speedup;         ///< over autoregressive decoding
 };
 
+/// A tree that grows while drafting, with as many nodes as the chosen tree.
+struct GrownTree {
+  std::int64_t depth;           ///< depths that are drafted: those of the chosen tree; without a price, of the question
+  Estimate tokens;              ///< expected tokens of one iteration, simulated
+  double variance;              ///< variance of the tokens of one iteration
+  std::optional<double> exact;  ///< expected tokens by enumeration of all contexts; empty if they are too many
+  double bound;                 ///< maximum expected tokens of any choice of so many nodes on average
+  JudgedTree fixed;             ///< the best tree within the same nodes, depth and width that ignores contexts
+  std::optional<double> iteration_cost;  ///< in decode steps of the target; all depths are drafted
+  std::optional<Estimate> speedup;       ///< over autoregressive decoding
+};
+
 struct TreeAnswer {
   TreeQuestion question;
   JudgedTree chosen;               ///< the given tree, or the best one
@@ -97,6 +136,7 @@ struct TreeAnswer {
   JudgedTree dense;                ///< the best tree of equal widths per depth within the nodes and the depth
   std::vector<std::int64_t> dense_widths;
   JudgedTree chain;                   ///< the best chain of first candidates within them
+  std::optional<GrownTree> grown;     ///< if asked for
   std::vector<double> pmf;            ///< P(X = k) of the chosen tree at index k - 1
   std::vector<double> probabilities;  ///< acceptance probability of each of its nodes
   std::vector<std::string> notes;     ///< caveats about the accuracies

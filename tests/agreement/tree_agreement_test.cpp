@@ -5,9 +5,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "analytic/tree/growing_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "sim/estimates.hpp"
+#include "sim/process/growing_tree_simulator.hpp"
 #include "sim/process/tree_simulator.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -50,6 +52,15 @@ Rows falling_heads(std::size_t heads, double first, double decay) {
   return rows;
 }
 
+Estimate grown_tokens(const analytic::DepthContexts& contexts, const analytic::GrowthBudget& budget) {
+  const auto simulator = sim::make_growing_tree_simulator({.contexts = contexts,
+                                                           .nodes = budget.nodes,
+                                                           .width = budget.width,
+                                                           .drafting = Drafting::autoregressive,
+                                                           .iterations = tree_iterations});
+  return sim::tokens_per_iteration(sim::run(*simulator, tree_key, 1));
+}
+
 }  // namespace
 
 TEST_CASE("greedy trees of every size and depth yield the simulated tokens, at the ends too") {
@@ -77,6 +88,44 @@ TEST_CASE("dense trees yield the simulated tokens") {
         {.nodes = tree.nodes(), .accuracies = rows, .drafting = Drafting::block, .iterations = tree_iterations});
     const sim::Tally tally = sim::run(*simulator, tree_key, 1);
     check_tree(tally, tree, accuracies);
+  }
+}
+
+TEST_CASE("growing trees yield the simulated tokens at every spread and temperature") {
+  const analytic::HeadAccuracies accuracies({{0.6, 0.2}, {0.5, 0.3}, {0.4, 0.2}});
+  for (const double spread : {0.0, 0.4, 1.0}) {
+    for (const double temperature : {0.4, 1.0, 3.0}) {
+      const analytic::DepthContexts contexts = analytic::contexts_around(accuracies, spread, temperature);
+      for (const auto& [nodes, width] : {std::pair{1, 2}, {3, 1}, {4, 2}, {7, 2}}) {
+        CAPTURE(spread, temperature, nodes, width);
+        const analytic::GrowthBudget budget{.nodes = nodes, .depth = 3, .width = width};
+        const Estimate seen = grown_tokens(contexts, budget);
+        const double expected = analytic::growing_tree_tokens(contexts, budget).value();
+        INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", closed form " << expected);
+        CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error + few_ulp * expected);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "trees of the size that EAGLE-2 drafts lie between fixed trees and the bound, and are fixed without a spread") {
+  const analytic::HeadAccuracies accuracies(falling_heads(6, 0.7, 0.95));
+  for (const std::int64_t width : {4, 10}) {
+    const double fixed =
+        analytic::tokens_per_iteration(analytic::greedy_tree(accuracies, {.nodes = 60, .depth = 6}, width), accuracies);
+    for (const double spread : {0.0, 0.5, 1.0}) {
+      CAPTURE(width, spread);
+      const analytic::DepthContexts contexts = analytic::contexts_around(accuracies, spread, 1.0);
+      const analytic::GrowthBudget budget{.nodes = 60, .depth = 6, .width = width};
+      const Estimate seen = grown_tokens(contexts, budget);
+      const double error = standard_errors * seen.standard_error;
+      INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", fixed " << fixed);
+      CHECK(seen.mean >= fixed - error);
+      CHECK(seen.mean <= analytic::growing_tree_bound(contexts, budget) + error);
+      if (spread == 0.0) CHECK(seen.mean <= fixed + error);
+      if (spread == 1.0) CHECK(seen.mean > fixed + error);
+    }
   }
 }
 

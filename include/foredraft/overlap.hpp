@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+
+/// Drafting while the target verifies.
+namespace foredraft {
+
+/// When drafts are made and verified. Every schedule emits the target's own tokens.
+enum class Overlap {
+  none,   ///< gamma drafts, then their verification, in turn [Leviathan2023, Alg. 1]
+  pearl,  ///< stages of gamma drafts beside one forward pass of the target. After a rejection the pass verifies the
+          ///< first draft of its own stage, else the rest of the stage before and the first of its own [Liu2025pearl]
+  dsi,    ///< drafts without a pause; a forward pass of the target starts after each gamma of them and after each
+          ///< token that becomes known, on a server of its own [Timor2025]
+};
+
+/// Drafts that are accepted independently, and devices.
+struct OverlappedDrafting {
+  Overlap schedule;
+  double alpha;         ///< acceptance rate, in [0, 1]
+  std::int64_t gamma;   ///< drafts of an iteration, of a stage or between two passes of the target; 1 to 10^6
+  double c;             ///< time of a draft step over that of a decode step of the target; in [0, 1]
+  bool shared = false;  ///< one device runs the drafter and the target, one pass after the other: nothing overlaps
+};
+
+}  // namespace foredraft
+
+#pragma GCC visibility pop

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "foredraft/overlap.hpp"
+#include "foredraft/quantities.hpp"
+#include "sim/simulator.hpp"
+
+namespace foredraft::sim {
+
+/// Speedup over autoregressive decoding of so many `runs` in virtual time, each from the token after a rejected draft
+/// to the next such token; under Overlap::none, iterations. Throws DomainError for values outside of the ranges of
+/// OverlappedDrafting, for alpha = 1, with which a run never ends, and for a single run; Interrupted when stopped.
+[[nodiscard]] Estimate overlapped_speedup(const OverlappedDrafting& drafting, std::uint64_t runs, const RunKey& key);
+
+}  // namespace foredraft::sim
