@@ -106,7 +106,7 @@ std::vector<double> product_survival(double a, double b, double budget, std::int
   if (budget == 0.0) return survival;
   if (std::isinf(budget)) return std::vector<double>(survival.size(), 1.0);
   const LogBeta logs(a, b);
-  constexpr double none = 1e-30;
+  constexpr double none = 1e-20;
   for (std::size_t k = 1; k < survival.size(); ++k) {
     survival[k] = std::min(survival[k - 1], logs.sum_at_most(budget, static_cast<double>(k)));
     if (survival[k] < none) {
