@@ -59,8 +59,8 @@ const std::vector<Metric>& metrics() {
        ""},
       {"oracle_speedup", "", "speedup of the oracle", &ClosedForm::oracle_speedup, nullptr, Needs::token_confidence,
        "the same where exactly the drafts that will be accepted are drafted, however many", ""},
-      {"loss", "", "loss against optimal stopping", &ClosedForm::loss, nullptr, Needs::token_confidence,
-       "1 - speedup / optimal_speedup", ""},
+      {"loss", "", "loss against optimal stopping", &ClosedForm::loss, &Estimates::loss, Needs::token_confidence,
+       "1 - speedup / optimal_speedup", "of simulated_speedup; its standard error over analytic_optimal_speedup"},
       {"tokens_per_s", "1/s", "tokens per second", &ClosedForm::tokens_per_s, &Estimates::tokens_per_s, Needs::serving,
        "fidelity system: tokens emitted over time, from the admission of the first measured request to the end of the "
        "last",
