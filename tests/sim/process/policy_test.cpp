@@ -294,6 +294,17 @@ TEST_CASE("a text under the dynamic threshold begins with the first one and stop
         run_once(learning_run(0.7, DynamicThreshold{0.9, 4.0, 1.0}, 30, 400.0, 20)).units.sum(drafted));
 }
 
+TEST_CASE("texts from which a policy learns are the same for any number of threads") {
+  for (const Policy& policy : {Policy{AdaptiveEntropy{0.4, 10, 4.0, 1.0}}, Policy{DynamicThreshold{0.4, 4.0, 1.0}}}) {
+    const auto simulator = simulator_of(learning_run(0.8, policy, 12, 100.0, 1500));  // three blocks
+    CHECK(simulator->blocks() == 3);
+    const Tally once = run(*simulator, test_key, 1);
+    CHECK(once == run(*simulator, test_key, 4));
+    CHECK(once.units.count() == 1500);
+    check_conservation(once);
+  }
+}
+
 TEST_CASE(
     "a drafter that knows its tokens drafts the best constant gamma of alike ones, of certain ones the accepted") {
   // [Leviathan2023, Fig. 3]: 8 drafts at an acceptance of 0.8 and c = 0.05.
