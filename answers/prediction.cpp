@@ -167,6 +167,10 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
                        : std::isnan(answer.best_gamma) ? Json(nullptr)
                                                        : Json(static_cast<std::int64_t>(answer.best_gamma));
   json["best_speedup"] = finite_json(answer.best_speedup);
+  if (!std::isnan(answer.optimal_speedup)) {
+    json["optimal_speedup"] = finite_json(answer.optimal_speedup);
+    json["loss"] = finite_json(answer.loss);
+  }
   json["real_gamma"] = nullptr;
   const bool has_oracle = iid != nullptr && scenario.convention == Convention::bonus &&
                           scenario::drafting(scenario.drafter) == Drafting::autoregressive;

@@ -84,7 +84,8 @@ const std::vector<StatedByOptions> stated_by_options{
       "process.rho", "process.conditional", "process.marginal"}},
     {&OptionFamilies::drafter_parameters,
      {"drafter.decay", "drafter.recovery", "drafter.edit_rate", "drafter.realign", "drafter.accuracies"}},
-    {&OptionFamilies::policy, {"policy", "policy.threshold", "policy.concentration", "policy.bias"}}};
+    {&OptionFamilies::policy,
+     {"policy", "policy.threshold", "policy.concentration", "policy.bias", "policy.alternatives"}}};
 
 Node number_node(const Parameter& parameter, const std::string& text) {
   if (const auto whole = parse_whole_quantity(text); whole && parameter.type == ValueType::integer) return {0, *whole};
@@ -187,11 +188,16 @@ OptionGroup drafting_options() {
        {"edit-rate", "E", "input_copy: probability that the next token differs from the input's; replaces --alpha"},
        {"realign", "N", "input_copy: tokens decoded one by one after each edit"},
        {"policy", "P",
-        "constant (default), plus2_minus1, confidence_threshold, optimal_stopping; --gamma is the maximum", false,
-        [] { return scenario::find_parameter("policy")->choices; }},
-       {"threshold", "H", "confidence_threshold: drafting stops after a token with a lower confidence"},
-       {"concentration", "S", "confidence_threshold: acceptance varies by token as Beta(alpha S, (1 - alpha) S)"},
-       {"bias", "B", "confidence_threshold: confidence = acceptance^B (default 1: calibrated)"}}};
+        "constant (default), plus2_minus1, optimal_stopping; confidence_threshold, rejection_probability, "
+        "entropy_threshold, optimal_token_stopping; --gamma is the maximum; foredraft list policies",
+        false, [] { return scenario::find_parameter("policy")->choices; }},
+       {"threshold", "H",
+        "confidence_threshold: drafting stops after a token with a lower confidence; rejection_probability: with any "
+        "rejection likelier; entropy_threshold: with a larger root of the entropy"},
+       {"concentration", "S",
+        "policies that see a confidence: acceptance varies by token as Beta(alpha S, (1 - alpha) S)"},
+       {"bias", "B", "policies that see a confidence: it is acceptance^B (default 1: calibrated)"},
+       {"alternatives", "N", "entropy_threshold: tokens that evenly share what the confidence leaves (default 10)"}}};
 }
 
 bool states_times(const CommandLine& line) {

@@ -417,9 +417,10 @@ class ScenarioCheck {
       reject("drafter", fmt::format("{} works only with process iid", drafter.name),
              "it determines acceptance after the first draft itself", use("process", "iid"), "process");
     }
-    if (is<ConfidenceThreshold>(process.policy)) {
+    if (token_concentration(process.policy)) {
       reject("drafter",
-             fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", drafter.name),
+             fmt::format("{} with an acceptance of its own positions under policy {}", drafter.name,
+                         name_of(process.policy)),
              "the policy draws the acceptance of each token itself", use("drafter", "autoregressive"), "policy");
     }
     if (is<InputCopy>(scenario_.drafter) && !is<ConstantGamma>(process.policy)) {
@@ -451,20 +452,33 @@ class ScenarioCheck {
       reject("policy", fmt::format("not constant under cost {}", name_of(scenario_.cost)),
              "times are looked up for one draft length", use("policy", "constant"), "cost");
     }
-    if (is<OptimalStopping>(process.policy)) check_stopping();
+    if (policy.learns) check_learning(policy, process);
+    if (is<OptimalStopping>(process.policy) || is<OptimalTokenStopping>(process.policy)) check_stopping(policy.name);
   }
 
-  void check_stopping() {
+  void check_learning(const PolicyMember& policy, const ProcessFidelity& process) {
+    if (!process.sequence_length) {
+      reject("policy", fmt::format("{} without sequence_length", policy.name), "it begins anew with each text",
+             given_.wording == Wording::option ? "use foredraft simulate with a configuration" : "add sequence_length",
+             "sequence_length");
+    } else if (is<DynamicThreshold>(process.policy) && process.sequence_length->tokens > max_remembered_tokens) {
+      invalid("sequence_length", process.sequence_length->tokens,
+              fmt::format("must be at most {} under policy {}", max_remembered_tokens, policy.name),
+              "it remembers every token", "policy");
+    }
+  }
+
+  void check_stopping(std::string_view policy) {
     const auto* ratio = std::get_if<ConstantRatio>(&scenario_.cost);
     if (ratio != nullptr && !ratio->c) {
-      reject("policy", "optimal_stopping without c", "it weighs the cost of a draft",
+      reject("policy", fmt::format("{} without c", policy), "it weighs the cost of a draft",
              given_.wording == Wording::option ? "add --c, or measured times"
              : given_.wording == Wording::name ? "add c"
                                                : "add c to [fixed] or [axes]",
              "c");
     }
     if (drafting(scenario_.drafter) != Drafting::autoregressive) {
-      reject("policy", "optimal_stopping with a drafter that drafts all at once", "there is nothing to stop",
+      reject("policy", fmt::format("{} with a drafter that drafts all at once", policy), "there is nothing to stop",
              use("drafter", "autoregressive"), "drafter");
     }
   }

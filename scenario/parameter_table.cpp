@@ -568,8 +568,12 @@ Table all_parameters() {
     if (!member.alias.empty()) policy.aliases.emplace(member.alias, member.name);
   }
   // policy.start came first.
-  for (auto member = policies().rbegin(); member != policies().rend(); ++member) {
-    add_member(table, "policy", *member, in_process);
+  for (const bool sees_confidence : {false, true}) {
+    for (auto member = policies().rbegin(); member != policies().rend(); ++member) {
+      if (token_concentration(member->value).has_value() == sees_confidence) {
+        add_member(table, "policy", *member, in_process);
+      }
+    }
   }
   add_choice(table, "rule", rules(), name_of(Rule(RejectionSampling{})), "verification rule; foredraft list rules",
              in_token);

@@ -127,6 +127,14 @@ bool gamma_varies(const Space& space) {
          takes("drafter", drafters(), [](const DrafterMember& member) { return member.charge == Drafting::free; });
 }
 
+/// True if tokens have acceptances of their own in some scenario.
+bool sees_confidence(const Space& space) {
+  const Usage usage = usage_of(space);
+  return has_input(space, "policy") && std::ranges::any_of(policies(), [&](const PolicyMember& member) {
+           return token_concentration(member.value) && usage.takes("policy", member.name);
+         });
+}
+
 bool has_cost(const Space& space) {
   if (has_server(space)) return false;  // a server says what requests take
   return std::any_of(costs().begin(), costs().end(), [&](const Member<Cost>& cost) {
@@ -148,6 +156,8 @@ bool provides(const Space& space, Needs needs) {
       return has_input(space, "operations_ratio");
     case Needs::varying_gamma:
       return gamma_varies(space);
+    case Needs::token_confidence:
+      return has_cost(space) && sees_confidence(space);
     case Needs::serving:
       return has_server(space);
     case Needs::latency_goal:

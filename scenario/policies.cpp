@@ -2,6 +2,8 @@
 #include "scenario/policies.hpp"
 
 #include <array>
+#include <optional>
+#include <variant>
 
 #include "scenario/check.hpp"
 #include "scenario/family.hpp"
@@ -15,19 +17,60 @@ bool any_length(const AcceptanceProcess& process) {
   return !std::holds_alternative<Trace>(process) && !needs_endless_text(process);
 }
 
-constexpr std::array confidence_parameters{
-    parameter<Policy, &ConfidenceThreshold::threshold>(
-        "policy.threshold", "confidence_threshold: drafting stops after a token with a confidence below it",
-        {.maximum = 1.0}),
-    parameter<Policy, &ConfidenceThreshold::concentration>(
-        "policy.concentration",
-        "confidence_threshold: s of Beta(alpha s, (1 - alpha) s), the distribution of a token's acceptance; large: all "
-        "alike",
-        {.minimum = 1e-6, .maximum = 1e9}),
-    parameter<Policy, &ConfidenceThreshold::bias>(
-        "policy.bias",
-        "confidence_threshold: confidence is acceptance to this power; 1 calibrated, below 1 overconfident",
-        {.minimum = 1e-3, .maximum = 1e3}, Given::by_default)};
+// Of the policies that see a confidence. What they share stands here once.
+template <auto Field>
+constexpr auto threshold_of(const Range& range) {
+  return parameter<Policy, Field>(
+      "policy.threshold",
+      "drafting stops: confidence_threshold below this confidence, rejection_probability above this probability that "
+      "any draft is rejected, entropy_threshold above this root of the entropy",
+      range);
+}
+template <auto Field>
+constexpr auto first_threshold_of() {
+  return parameter<Policy, Field>("policy.first_threshold",
+                                  "adaptive_entropy, dynamic_threshold: the threshold at the beginning of a text",
+                                  {.maximum = 1.0}, Given::by_default);
+}
+template <auto Field>
+constexpr auto concentration_of() {
+  return parameter<Policy, Field>(
+      "policy.concentration",
+      "policies that see a confidence: s of Beta(alpha s, (1 - alpha) s), the distribution of a token's acceptance; "
+      "large: all alike",
+      {.minimum = 1e-6, .maximum = 1e9});
+}
+template <auto Field>
+constexpr auto bias_of() {
+  return parameter<Policy, Field>(
+      "policy.bias",
+      "policies that see a confidence: it is acceptance to this power; 1 calibrated, below 1 overconfident",
+      {.minimum = 1e-3, .maximum = 1e3}, Given::by_default);
+}
+template <auto Field>
+constexpr auto alternatives_of() {
+  return parameter<Policy, Field>(
+      "policy.alternatives",
+      "entropy_threshold, adaptive_entropy: tokens that evenly share what the drafter's confidence leaves",
+      {.minimum = 1.0, .maximum = 1e6}, Given::by_default);
+}
+
+constexpr std::array confidence_parameters{threshold_of<&ConfidenceThreshold::threshold>({.maximum = 1.0}),
+                                           concentration_of<&ConfidenceThreshold::concentration>(),
+                                           bias_of<&ConfidenceThreshold::bias>()};
+constexpr std::array rejection_parameters{threshold_of<&RejectionProbability::threshold>({.maximum = 1.0}),
+                                          concentration_of<&RejectionProbability::concentration>(),
+                                          bias_of<&RejectionProbability::bias>()};
+constexpr std::array entropy_parameters{
+    threshold_of<&EntropyThreshold::threshold>({.maximum = 10.0}), concentration_of<&EntropyThreshold::concentration>(),
+    bias_of<&EntropyThreshold::bias>(), alternatives_of<&EntropyThreshold::alternatives>()};
+constexpr std::array adaptive_parameters{
+    first_threshold_of<&AdaptiveEntropy::first_threshold>(), concentration_of<&AdaptiveEntropy::concentration>(),
+    bias_of<&AdaptiveEntropy::bias>(), alternatives_of<&AdaptiveEntropy::alternatives>()};
+constexpr std::array dynamic_parameters{first_threshold_of<&DynamicThreshold::first_threshold>(),
+                                        concentration_of<&DynamicThreshold::concentration>(),
+                                        bias_of<&DynamicThreshold::bias>()};
+constexpr std::array known_token_parameters{concentration_of<&OptimalTokenStopping::concentration>()};
 constexpr std::array start_parameter{parameter<Policy, &Plus2Minus1::start>(
     "policy.start",
     "plus2_minus1: drafts of a text's first iteration, or gamma where that is less; the long run forgets it",
@@ -37,6 +80,14 @@ constexpr std::array start_parameter{parameter<Policy, &Plus2Minus1::start>(
 
 const std::vector<PolicyMember>& policies() {
   static const std::vector<PolicyMember> all{
+      {{.name = "adaptive_entropy",
+        .summary = "stops on 1 - sqrt(0.2 entropy) below a threshold that follows acceptance (alias adaedl)",
+        .source = "Agrawal2024, Alg. 1",
+        .value = AdaptiveEntropy{},
+        .parameters = adaptive_parameters},
+       iid,
+       "adaedl",
+       true},
       {{.name = "confidence_threshold",
         .summary = "drafts until a token of confidence below policy.threshold",
         .source = "Wolf2020: assisted generation of the transformers library",
@@ -48,19 +99,56 @@ const std::vector<PolicyMember>& policies() {
         .source = "Leviathan2023, Alg. 1",
         .value = ConstantGamma{}},
        any},
+      {{.name = "dynamic_threshold",
+        .summary = "confidence_threshold, best for the tokens of the text so far",
+        .source = "Wolf2020: assisted generation of the transformers library",
+        .value = DynamicThreshold{},
+        .parameters = dynamic_parameters},
+       iid,
+       {},
+       true},
+      {{.name = "entropy_threshold",
+        .summary = "drafts until a row with a root of the entropy above policy.threshold (alias svip)",
+        .source = "Zhang2025",
+        .value = EntropyThreshold{},
+        .parameters = entropy_parameters},
+       iid,
+       "svip"},
       {{.name = "optimal_stopping",
         .summary = "drafts while the next token's chance exceeds c times the best speedup",
         .source = "ours; fixed point as Dinkelbach1967",
         .value = OptimalStopping{}},
        has_independent_iterations},
+      {{.name = "optimal_token_stopping",
+        .summary = "the same with an acceptance of its own for each token, known before it is drafted",
+        .source = "ours; fixed point as Dinkelbach1967",
+        .value = OptimalTokenStopping{},
+        .parameters = known_token_parameters},
+       iid},
       {{.name = "plus2_minus1",
         .summary = "gamma + 2 after a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
         .source = "Wagner2024, Sec. 4.1; Wolf2020",
         .value = Plus2Minus1{},
         .parameters = start_parameter},
        any_length,
-       "heuristic"}};
+       "heuristic"},
+      {{.name = "rejection_probability",
+        .summary = "drafts until any rejection is likelier than policy.threshold (alias specdecpp_huang)",
+        .source = "Huang2024, Sec. 3",
+        .value = RejectionProbability{},
+        .parameters = rejection_parameters},
+       iid,
+       "specdecpp_huang"}};
   return all;
+}
+
+std::optional<double> token_concentration(const Policy& policy) {
+  return std::visit(
+      [](const auto& member) -> std::optional<double> {
+        if constexpr (requires { member.concentration; }) return member.concentration;
+        return std::nullopt;
+      },
+      policy);
 }
 
 std::string_view name_of(const Policy& policy) { return entry_of(policies(), policy).name; }

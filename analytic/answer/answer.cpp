@@ -7,11 +7,14 @@
 #include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 #include "core/check.hpp"
 #include "foredraft/predict.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
+#include "scenario/policies.hpp"
 #include "scenario/processes.hpp"
 
 namespace foredraft::analytic {
@@ -41,6 +44,19 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const Dr
   answer.best_speedup = best->speedup;
 }
 
+/// What stopping could reach where each token has an acceptance of its own. Nothing that is paid once a sequence.
+void add_bounds(const Scenario& scenario, const DecodingCost& cost, ClosedForm& answer) {
+  const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+  const auto concentration = process == nullptr ? std::nullopt : scenario::token_concentration(process->policy);
+  if (!concentration || scenario::drafting(scenario.drafter) != Drafting::autoregressive) return;
+  if (cost.sequence != 0.0 || cost.plain_sequence != 0.0) return;
+  const double alpha = std::get<Iid>(process->acceptance).alpha;
+  const VaryingYield optimum =
+      optimal_token_stopping(alpha, *concentration, scenario.gamma, draft_ratio(cost), scenario.convention).yield;
+  answer.optimal_speedup = speedup(optimum.tokens, optimum.mean_gamma, cost);
+  answer.oracle_speedup = oracle_speedup(alpha, cost, scenario.convention);
+}
+
 }  // namespace
 
 ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken stop) {
@@ -49,6 +65,7 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
   const IterationDistribution iteration = iteration_distribution(scenario, pool_acceptance, stop);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   if (cost && iteration.drafted) add_best_gamma(scenario, *cost, *iteration.drafted, answer);
+  if (cost) add_bounds(scenario, *cost, answer);
   const SequenceLength* length = sequence_of(scenario);
   if (length == nullptr ? !iteration.mean : !iteration.iterations) return answer;
   const double tokens = length == nullptr ? *iteration.mean : length->tokens / *iteration.iterations;
@@ -60,6 +77,7 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
   if (cost && passes) {
     answer.speedup = length == nullptr ? speedup(tokens, *passes, *cost)
                                        : sequence_speedup(length->tokens, length->tokens / tokens, *passes, *cost);
+    answer.loss = 1.0 - answer.speedup / answer.optimal_speedup;
   }
   if (scenario.operations_ratio && gamma) {
     answer.operations_factor = operations_factor(tokens, *gamma, *scenario.operations_ratio, scenario.convention);

@@ -111,17 +111,39 @@ struct UnderPolicy {
   }
 
   IterationDistribution operator()(const foredraft::ConfidenceThreshold& policy) const {
-    const std::int64_t gamma = constant.gamma;
-    const Convention convention = constant.convention;
     const ConfidenceThreshold threshold{.alpha = alpha().value(),
                                         .concentration = policy.concentration,
                                         .threshold = policy.threshold,
                                         .bias = policy.bias,
-                                        .gamma = gamma};
-    const VaryingYield yield = confidence_threshold(threshold, convention);
-    IterationDistribution distribution = constant.of_marginal(reached(threshold, convention), gamma);
-    distribution.mean = yield.tokens;
-    distribution.mean_gamma = yield.mean_gamma;
+                                        .gamma = constant.gamma};
+    return stopped({confidence_threshold(threshold, constant.convention), reached(threshold, constant.convention)});
+  }
+
+  IterationDistribution operator()(const EntropyThreshold& policy) const {
+    return (*this)(
+        foredraft::ConfidenceThreshold{.threshold = confidence_of_entropy(policy.threshold, policy.alternatives),
+                                       .concentration = policy.concentration,
+                                       .bias = policy.bias});
+  }
+
+  IterationDistribution operator()(const foredraft::RejectionProbability& policy) const {
+    return stopped(rejection_probability({.alpha = alpha().value(),
+                                          .concentration = policy.concentration,
+                                          .threshold = policy.threshold,
+                                          .bias = policy.bias,
+                                          .gamma = constant.gamma},
+                                         constant.convention));
+  }
+
+  IterationDistribution operator()(const OptimalTokenStopping& policy) const {
+    return stopped(optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
+                                          draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention));
+  }
+
+  [[nodiscard]] IterationDistribution stopped(const StoppedDrafts& drafts) const {
+    IterationDistribution distribution = constant.of_marginal(drafts.reached, constant.gamma);
+    distribution.mean = drafts.yield.tokens;
+    distribution.mean_gamma = drafts.yield.mean_gamma;
     distribution.alpha = alpha();
     return distribution;
   }

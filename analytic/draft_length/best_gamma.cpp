@@ -174,9 +174,10 @@ std::optional<double> real_gamma(const IidSetting& setting) {
   return std::max(has_bonus ? n - 1.0 : n, shortest_gamma);
 }
 
-double oracle_speedup(double alpha, const DecodingCost& cost) {
+double oracle_speedup(double alpha, const DecodingCost& cost, Convention convention) {
   check_probability("alpha", alpha);
   check_cost(cost);
+  if (convention == Convention::no_bonus) return 1.0 / ((1.0 - alpha) + draft_ratio(cost)) / cost.iteration;
   // 1 - alpha (1 - c) as a sum of positive terms.
   return std::max(1.0, 1.0 / ((1.0 - alpha) + alpha * draft_ratio(cost)) / cost.iteration);
 }

@@ -54,9 +54,10 @@ struct BestGamma {
 /// drafting, and if the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
-/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), at least 1; infinite for
-/// alpha = 1, c = 0. Bonus convention, autoregressive drafting. [Leviathan2023, Sec. 3.5]
-[[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost);
+/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), at least 1; without a bonus
+/// token also the draft that is corrected, 1 / (1 - alpha + c). Infinite for alpha = 1, c = 0. Autoregressive drafting.
+/// [Leviathan2023, Sec. 3.5]
+[[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost, Convention convention = Convention::bonus);
 
 /// Break-even alpha of `gamma` >= 1 drafts (speedup 1); nullopt if even alpha = 1 does not pay.
 [[nodiscard]] std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention,

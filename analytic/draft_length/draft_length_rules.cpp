@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <limits>
 
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/beta_products.hpp"
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 #include "core/marginals.hpp"
@@ -64,18 +66,44 @@ void check_between(std::string_view name, double value, double low, double high)
   }
 }
 
-void check(const ConfidenceThreshold& policy) {
-  check_probability("alpha", policy.alpha);
-  check_between("concentration", policy.concentration, 1e-6, 1e9);
+void check_tokens(double alpha, double concentration, std::int64_t gamma) {
+  check_probability("alpha", alpha);
+  check_between("concentration", concentration, 1e-6, 1e9);
+  check_range("gamma", gamma, 1, max_rule_gamma);
+}
+
+/// A ConfidenceThreshold or a RejectionProbability.
+void check_confidence(const auto& policy) {
+  check_tokens(policy.alpha, policy.concentration, policy.gamma);
   check_probability("threshold", policy.threshold);
   check_between("bias", policy.bias, 1e-3, 1e3);
-  check_range("gamma", policy.gamma, 1, max_rule_gamma);
+}
+
+/// Of drafts that all are accepted with a probability of at least e^-budget: how likely there are k, and the mean of
+/// this probability where there are, at [k], k = 0..gamma.
+struct LikelyDrafts {
+  std::vector<double> made;
+  std::vector<double> accepted;
+};
+LikelyDrafts likely_drafts(double alpha, double concentration, double budget, std::int64_t gamma) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  if (alpha == 1.0 && budget >= 0.0) budget = endless;
+  if (alpha == 0.0 && budget < endless) budget = std::min(budget, 0.0);
+  const double a = std::max(alpha * concentration, std::numeric_limits<double>::min());
+  const double b = std::max((1.0 - alpha) * concentration, std::numeric_limits<double>::min());
+  LikelyDrafts likely{product_survival(a, b, budget, gamma), product_survival(a + 1.0, b, budget, gamma)};
+  double mean = 1.0;
+  for (double& accepted : likely.accepted) {
+    accepted *= mean;
+    mean *= alpha;
+  }
+  return likely;
 }
 
 }  // namespace
 
 GoOn go_on(const ConfidenceThreshold& policy) {
-  check(policy);
+  check_confidence(policy);
   const auto [alpha, concentration, threshold, bias, gamma] = policy;
   if (threshold == 0.0) return {1.0, alpha};
   if (alpha == 0.0) return {0.0, 0.0};
@@ -106,6 +134,43 @@ VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention 
   const double tested = stable::geometric_sum(accepted, 1.0 - accepted, policy.gamma);
   // Without a bonus token the last position yields its token whether the draft is accepted or corrected.
   return {convention == Convention::bonus ? 1.0 + policy.alpha * tested : tested, drafted};
+}
+
+double confidence_of_entropy(double root_entropy, std::int64_t alternatives) {
+  check_nonnegative("root_entropy", root_entropy);
+  check_at_least("alternatives", alternatives, 1);
+  const auto others = static_cast<double>(alternatives);
+  const double wanted = root_entropy * root_entropy;
+  if (wanted >= std::log1p(others)) return 0.0;
+  // By the rest r = 1 - confidence: H = -log1p(-r) (1 - r) - r log(r / others) rises up to the uniform row.
+  double low = 0.0;
+  double high = others / (others + 1.0);
+  constexpr int halvings = 60;
+  for (int i = 0; i < halvings; ++i) {
+    const double rest = 0.5 * (low + high);
+    const double entropy = -std::log1p(-rest) * (1.0 - rest) - rest * std::log(rest / others);
+    (entropy <= wanted ? low : high) = rest;
+  }
+  return 1.0 - low;
+}
+
+StoppedDrafts rejection_probability(const RejectionProbability& policy, Convention convention) {
+  check_confidence(policy);
+  const double budget = -std::log1p(-policy.threshold) / policy.bias;
+  const LikelyDrafts likely = likely_drafts(policy.alpha, policy.concentration, budget, policy.gamma);
+  // A draft is made if the drafts before it leave the probability high enough.
+  StoppedDrafts stopped{{1.0, 0.0}, {}};
+  CompensatedSum drafted;
+  CompensatedSum tokens;
+  tokens.add(1.0);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(policy.gamma); ++k) {
+    drafted.add(likely.made[k]);
+    stopped.reached.push_back(convention == Convention::bonus ? policy.alpha * likely.accepted[k]
+                                                              : likely.accepted[k + 1]);
+    if (static_cast<std::int64_t>(k) + 1 < max_tokens(policy.gamma, convention)) tokens.add(stopped.reached.back());
+  }
+  stopped.yield = {tokens.value(), drafted.value()};
+  return stopped;
 }
 
 namespace {
@@ -168,6 +233,28 @@ VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gam
   return {tokens.value(), drafted.value()};
 }
 
+/// Drafts whose tokens are emitted with a probability above `price`.
+StoppedDrafts drafts_at_price(double alpha, double concentration, double price, std::int64_t gamma,
+                              Convention convention) {
+  // A budget just below 0 where no draft is certain enough.
+  const double budget = price < 1.0 && alpha > 0.0 ? -std::log(price) : -1.0;
+  const LikelyDrafts likely = likely_drafts(alpha, concentration, budget, gamma);
+  StoppedDrafts stopped{{1.0, 0.0}, {}};
+  CompensatedSum drafted;
+  CompensatedSum tokens;
+  tokens.add(1.0);
+  const std::int64_t due = min_gamma(convention);
+  drafted.add(static_cast<double>(due));
+  for (std::size_t k = 1; k <= static_cast<std::size_t>(gamma); ++k) {
+    stopped.reached.push_back(likely.accepted[k]);
+    if (static_cast<std::int64_t>(k) > gamma - due) continue;
+    tokens.add(likely.accepted[k]);
+    drafted.add(likely.made[k]);
+  }
+  stopped.yield = {tokens.value(), drafted.value()};
+  return stopped;
+}
+
 /// Iterates the speedup to the fixed point of `improve`, which returns drafts and tokens of the best policy at a price.
 template <typename Improve>
 VaryingYield fixed_point(double c, VaryingYield start, const Improve& improve) {
@@ -212,6 +299,19 @@ VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, do
   static_cast<void>(accepted_at_least(mixture, 0));  // checks the parameters of the mixture
   const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};
   return fixed_point(c, shortest, [&](double price) { return yield_at(price, mixture, gamma, convention); });
+}
+
+StoppedDrafts optimal_token_stopping(double alpha, double concentration, std::int64_t gamma, double c,
+                                     Convention convention) {
+  check_tokens(alpha, concentration, gamma);
+  check_nonnegative("c", c);
+  const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};
+  const auto improve = [&](double price) {
+    return drafts_at_price(alpha, concentration, price, gamma, convention).yield;
+  };
+  const VaryingYield best = fixed_point(c, shortest, improve);
+  const double price = c * speedup(best.tokens, best.mean_gamma, constant_ratio(c));
+  return drafts_at_price(alpha, concentration, price, gamma, convention);
 }
 
 }  // namespace foredraft::analytic

@@ -50,6 +50,30 @@ struct GoOn {
 /// Tokens and drafts of an iteration; drafts: (1 - p^gamma) / (1 - p), p = go_on().probability.
 [[nodiscard]] VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention convention);
 
+// ---- Other stops on confidence, in the same joint model.
+
+/// The confidence at which a drafter's row has this root of its entropy (nats), where the rest is spread evenly over
+/// `alternatives` >= 1 tokens: a draft that goes on while sqrt(H) <= root_entropy is a ConfidenceThreshold with this
+/// threshold. 0 where no row has more entropy.
+[[nodiscard]] double confidence_of_entropy(double root_entropy, std::int64_t alternatives);
+
+/// Tokens and drafts of an iteration, and P(X > k) at [k - 1], gamma entries.
+struct StoppedDrafts {
+  VaryingYield yield;
+  std::vector<double> reached;
+};
+
+/// Drafting that stops once 1 - the product of the confidences of the drafts exceeds `threshold` [Huang2024, Sec. 3],
+/// and at `gamma` tokens. Fields as for ConfidenceThreshold; 1: always gamma tokens.
+struct RejectionProbability {
+  double alpha;
+  double concentration;
+  double threshold;
+  double bias;
+  std::int64_t gamma;
+};
+[[nodiscard]] StoppedDrafts rejection_probability(const RejectionProbability& policy, Convention convention);
+
 // ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft drafts on while the
 // probability that it yields a token exceeds c times the long-run speedup, a fixed point [Dinkelbach1967]. Survival
 // only falls, so no longer lookahead is better. Autoregressive drafting. Derivation in docs/model.md.
@@ -72,5 +96,11 @@ struct StoppingPlan {
 /// The same for alpha ~ Beta(a, b), known to the drafter; at most `gamma` <= max_known_alpha_gamma drafts.
 [[nodiscard]] VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, double c,
                                             Convention convention);
+
+/// Optimal stopping where the acceptance of each token comes from Beta(alpha s, (1 - alpha) s), s the concentration in
+/// [1e-6, 1e9], and is known before it is drafted; at most `gamma` drafts, 1 to 2^24. Nothing that stops on what it
+/// sees of these tokens is faster, and the oracle that sees which are accepted is faster still.
+[[nodiscard]] StoppedDrafts optimal_token_stopping(double alpha, double concentration, std::int64_t gamma, double c,
+                                                   Convention convention);
 
 }  // namespace foredraft::analytic

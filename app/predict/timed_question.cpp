@@ -64,10 +64,10 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
 void reject_untimed(CommandLine& line) {
   line.reject_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
                   "mutually exclusive with the times of a device", "they say what a draft costs", "remove one");
-  line.reject_any(
-      {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
-      "not used with the times of a device", "drafts have one length and the acceptance that is given",
-      "state acceptance with --alpha, --conditional or --marginal");
+  line.reject_any({"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration",
+                   "bias", "alternatives"},
+                  "not used with the times of a device", "drafts have one length and the acceptance that is given",
+                  "state acceptance with --alpha, --conditional or --marginal");
 }
 
 std::vector<answers::Question> read_acceptances(std::vector<CommandLine>& lines) {

@@ -110,7 +110,8 @@ std::string varying_prediction_text(const Scenario& scenario) {
   text += "\n\n";
   for (double ClosedForm::*quantity : {&ClosedForm::tokens_per_iteration, &ClosedForm::mean_gamma, &ClosedForm::speedup,
                                        &ClosedForm::operations_factor, &ClosedForm::memory_access_factor,
-                                       &ClosedForm::per_token, &ClosedForm::accepted_over_drafted}) {
+                                       &ClosedForm::per_token, &ClosedForm::accepted_over_drafted,
+                                       &ClosedForm::optimal_speedup, &ClosedForm::oracle_speedup, &ClosedForm::loss}) {
     if (std::isnan(answer.*quantity)) continue;
     for (const scenario::Metric& metric : scenario::metrics()) {
       if (metric.closed_form == quantity)

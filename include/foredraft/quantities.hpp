@@ -36,6 +36,9 @@ struct Quantities {
   Number mean_gamma = unknown<Number>;
   Number best_gamma = unknown<Number>;
   Number best_speedup = unknown<Number>;
+  Number optimal_speedup = unknown<Number>;
+  Number oracle_speedup = unknown<Number>;
+  Number loss = unknown<Number>;
   // For a server.
   Number tokens_per_s = unknown<Number>;
   Number goodput_tokens_per_s = unknown<Number>;

@@ -10,9 +10,12 @@
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "foredraft/policy.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
+#include "foredraft/words.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/process/threshold.hpp"
@@ -26,6 +29,11 @@ namespace foredraft::sim {
 /// alpha at the centers of equal slices of its distribution (BetaMixture), which determine the price to about 1e-4.
 [[nodiscard]] double stopping_price(const AcceptanceProcess& process, std::int64_t gamma, double c,
                                     Convention convention);
+
+/// The same if each token has an acceptance probability from Beta(alpha s, (1 - alpha) s), s the concentration. Found
+/// from 2^15 sequences of tokens, fewer where these are long, which determine the price to about 0.5 %.
+[[nodiscard]] double stopping_price_of_tokens(double alpha, double concentration, std::int64_t gamma, double c,
+                                              Convention convention);
 
 /// Draft length at this price, at most gamma, for constant acceptance and for Iid and Positional processes.
 [[nodiscard]] std::int64_t drafts_at_price(double alpha, double price, std::int64_t gamma, Convention convention);
@@ -296,45 +304,215 @@ class RealigningSource {
   std::int64_t left_ = 0;
 };
 
-/// ConfidenceThreshold: each token has its own acceptance probability. The drafter does not know what is rejected.
+// ---- Policies under which each token has an acceptance probability of its own.
+
+/// Acceptance probabilities of the tokens of a block, and which tokens are accepted.
+class TokenAcceptance {
+ public:
+  /// `positions` tokens an iteration.
+  TokenAcceptance(double alpha, double concentration, std::int64_t positions, const RunKey& key, std::uint64_t block)
+      : alpha_(alpha),
+        positions_(static_cast<std::uint64_t>(positions)),
+        acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
+        draws_(key, bernoulli_draws, block, positions_) {
+    if (alpha > 0.0 && alpha < 1.0) distribution_.emplace(alpha * concentration, (1.0 - alpha) * concentration);
+  }
+
+  [[nodiscard]] BetaVariate draw(std::uint64_t iteration, std::int64_t position) {
+    if (!distribution_) return {alpha_, 1.0 - alpha_};
+    return distribution_->draw(acceptance_, iteration * positions_ + static_cast<std::uint64_t>(position));
+  }
+
+  [[nodiscard]] bool accepts(const BetaVariate& acceptance, std::uint64_t iteration, std::int64_t position) {
+    return draws_.below(threshold_of(acceptance.value, acceptance.complement), iteration,
+                        static_cast<std::uint64_t>(position));
+  }
+
+ private:
+  double alpha_;
+  std::uint64_t positions_;
+  std::optional<BetaDistribution> distribution_;  ///< if acceptance is not certain
+  RandomStream acceptance_;
+  Draws draws_;
+};
+
+/// A drafter that drafts until its `Stop` says so after a token. It does not know what is rejected before verification.
+/// A Stop implements `restart()`, a text begins; `begin()`, an iteration begins; `goes_on(acceptance)` after a token of
+/// this acceptance probability; and `learn(iteration)` after verification.
+template <class Stop>
 class ConfidenceSource : public MemorylessSource {
  public:
-  ConfidenceSource(const IterationShape& longest, double alpha, const ConfidenceThreshold& policy, const RunKey& key,
-                   std::uint64_t block)
-      : longest_(longest),
-        alpha_(alpha),
-        min_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)),
-        acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
-        draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {
-    if (alpha > 0.0 && alpha < 1.0)
-      distribution_.emplace(alpha * policy.concentration, (1.0 - alpha) * policy.concentration);
-  }
+  ConfidenceSource(const IterationShape& longest, TokenAcceptance tokens, Stop stop)
+      : longest_(longest), tokens_(std::move(tokens)), stop_(std::move(stop)) {}
+
+  void restart(bool /*after_acceptance*/) { stop_.restart(); }
 
   [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
     IterationShape shape = longest_;
     shape.gamma = 0;
     std::int64_t steps = 0;
+    stop_.begin();
     for (bool goes_on = true; goes_on && shape.gamma < longest_.gamma; ++shape.gamma) {
-      const auto position = static_cast<std::uint64_t>(shape.gamma);
-      const BetaVariate acceptance = draw_acceptance(iteration * static_cast<std::uint64_t>(longest_.gamma) + position);
+      const BetaVariate acceptance = tokens_.draw(iteration, shape.gamma);
       const bool alive = steps == shape.gamma;
-      if (alive && draws_.below(threshold_of(acceptance.value, acceptance.complement), iteration, position)) ++steps;
-      goes_on = acceptance.value >= min_acceptance_;
+      if (alive && tokens_.accepts(acceptance, iteration, shape.gamma)) ++steps;
+      goes_on = stop_.goes_on(acceptance.value);
+    }
+    const VaryingIteration result = varying_iteration(shape, steps, remaining);
+    stop_.learn(result);
+    return result;
+  }
+
+ private:
+  IterationShape longest_;
+  TokenAcceptance tokens_;
+  Stop stop_;
+};
+
+/// A Stop that learns nothing.
+class FixedStop {
+ public:
+  void restart() {}
+  void begin() {}
+  void learn(const VaryingIteration& /*iteration*/) {}
+};
+
+class ConfidenceStop : public FixedStop {
+ public:
+  explicit ConfidenceStop(const ConfidenceThreshold& policy)
+      : min_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)) {}
+
+  [[nodiscard]] bool goes_on(double acceptance) const { return acceptance >= min_acceptance_; }
+
+ private:
+  double min_acceptance_;  ///< acceptance probability at which confidence reaches the threshold
+};
+
+class RejectionStop : public FixedStop {
+ public:
+  explicit RejectionStop(const RejectionProbability& policy)
+      : min_survival_(std::pow(1.0 - policy.threshold, 1.0 / policy.bias)) {}
+
+  void begin() { survival_ = 1.0; }
+  [[nodiscard]] bool goes_on(double acceptance) { return (survival_ *= acceptance) >= min_survival_; }
+
+ private:
+  double min_survival_;    ///< acceptance of all drafts at which their confidence reaches 1 - threshold
+  double survival_ = 1.0;  ///< of the drafts so far
+};
+
+/// Entropy in nats of a drafter's row with this confidence in its token and the rest spread over `alternatives`.
+[[nodiscard]] double row_entropy(double confidence, std::int64_t alternatives);
+
+class EntropyStop : public FixedStop {
+ public:
+  explicit EntropyStop(const EntropyThreshold& policy) : policy_(policy) {}
+
+  [[nodiscard]] bool goes_on(double acceptance) const {
+    return std::sqrt(row_entropy(std::pow(acceptance, policy_.bias), policy_.alternatives)) <= policy_.threshold;
+  }
+
+ private:
+  EntropyThreshold policy_;
+};
+
+class AdaptiveEntropyStop {
+ public:
+  AdaptiveEntropyStop(const AdaptiveEntropy& policy, std::int64_t longest) : policy_(policy), longest_(longest) {
+    restart();
+  }
+
+  void restart() {
+    threshold_ = policy_.first_threshold;
+    accepted_over_drafted_ = target;
+  }
+  void begin() {}
+  [[nodiscard]] bool goes_on(double acceptance) const {
+    constexpr double factor = 0.2;
+    return 1.0 - std::sqrt(factor * row_entropy(std::pow(acceptance, policy_.bias), policy_.alternatives)) >=
+           threshold_;
+  }
+  void learn(const VaryingIteration& iteration) {
+    accepted_over_drafted_ +=
+        weight * (static_cast<double>(iteration.outcome.accepted) / static_cast<double>(iteration.gamma) -
+                  accepted_over_drafted_);
+    if (accepted_over_drafted_ < target) {
+      threshold_ += step;
+    } else if (iteration.outcome.accepted != longest_) {
+      threshold_ -= step;
+    }
+  }
+
+ private:
+  static constexpr double target = 0.9;
+  static constexpr double weight = 0.5;  ///< of an iteration in the mean
+  static constexpr double step = 0.001;  ///< a tenth of their epsilon of 0.01, with beta_2 = 0.9
+
+  AdaptiveEntropy policy_;
+  std::int64_t longest_;
+  double threshold_ = 0.0;
+  double accepted_over_drafted_ = 0.0;
+};
+
+class DynamicStop {
+ public:
+  explicit DynamicStop(const DynamicThreshold& policy) : policy_(policy) { restart(); }
+
+  void restart() {
+    threshold_ = policy_.first_threshold;
+    seen_.clear();
+    accepted_ = 0;
+  }
+  void begin() { drafted_.clear(); }
+  [[nodiscard]] bool goes_on(double acceptance) {
+    drafted_.push_back(std::pow(acceptance, policy_.bias));
+    return drafted_.back() >= threshold_;
+  }
+  void learn(const VaryingIteration& iteration);
+
+ private:
+  struct Tested {
+    double confidence;
+    bool accepted;
+  };
+
+  DynamicThreshold policy_;
+  double threshold_ = 0.0;
+  std::vector<double> drafted_;  ///< confidences of this iteration
+  std::vector<Tested> seen_;     ///< in this text, by falling confidence
+  std::int64_t accepted_ = 0;    ///< of these
+};
+
+/// OptimalTokenStopping: the acceptance of a token is known before it is drafted.
+class KnownTokensSource : public MemorylessSource {
+ public:
+  KnownTokensSource(const IterationShape& longest, TokenAcceptance tokens, double price)
+      : longest_(longest), price_(price), tokens_(std::move(tokens)) {}
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    IterationShape shape = longest_;
+    shape.gamma = min_gamma(longest_.convention);
+    known_.clear();
+    for (double survival = 1.0; shape.gamma < longest_.gamma; ++shape.gamma) {
+      known_.push_back(tokens_.draw(iteration, static_cast<std::int64_t>(known_.size())));
+      survival *= known_.back().value;
+      if (survival <= price_) break;
+    }
+    std::int64_t steps = 0;
+    for (bool alive = true; alive && steps < shape.gamma;) {
+      const auto position = static_cast<std::size_t>(steps);
+      const BetaVariate acceptance = position < known_.size() ? known_[position] : tokens_.draw(iteration, steps);
+      alive = tokens_.accepts(acceptance, iteration, steps);
+      if (alive) ++steps;
     }
     return varying_iteration(shape, steps, remaining);
   }
 
  private:
-  [[nodiscard]] BetaVariate draw_acceptance(std::uint64_t place) {
-    return distribution_ ? distribution_->draw(acceptance_, place) : BetaVariate{alpha_, 1.0 - alpha_};
-  }
-
   IterationShape longest_;
-  double alpha_;
-  std::optional<BetaDistribution> distribution_;  ///< if acceptance is not certain
-  double min_acceptance_;                         ///< acceptance probability at which confidence reaches the threshold
-  RandomStream acceptance_;
-  Draws draws_;
+  double price_;
+  TokenAcceptance tokens_;
+  std::vector<BetaVariate> known_;  ///< of this iteration
 };
 
 /// OptimalStopping if the alpha of an iteration is known before its first draft.

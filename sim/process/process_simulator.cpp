@@ -339,11 +339,29 @@ std::unique_ptr<Simulator> make_copying_simulator(const InputCopy& drafter, cons
   });
 }
 
-std::unique_ptr<Simulator> make_confident_simulator(const ConfidenceThreshold& policy, const ProcessRun& run) {
-  return make_source_simulator(
-      run, run.longest.gamma,
-      [shape = run.longest, alpha = std::get<Iid>(run.acceptance).alpha, policy](
-          const RunKey& key, std::uint64_t block) { return ConfidenceSource(shape, alpha, policy, key, block); });
+/// `stop`: a Stop of policy_sources.hpp. Each token draws its own acceptance.
+template <class Stop>
+std::unique_ptr<Simulator> make_confident_simulator(double concentration, const Stop& stop, const ProcessRun& run) {
+  return make_source_simulator(run, run.longest.gamma,
+                               [shape = run.longest, alpha = std::get<Iid>(run.acceptance).alpha, concentration, stop](
+                                   const RunKey& key, std::uint64_t block) {
+                                 return ConfidenceSource(
+                                     shape, TokenAcceptance(alpha, concentration, shape.gamma, key, block), stop);
+                               });
+}
+
+/// `draft_ratio` as below.
+std::unique_ptr<Simulator> make_known_tokens_simulator(const OptimalTokenStopping& policy, double draft_ratio,
+                                                       const ProcessRun& run) {
+  const double alpha = std::get<Iid>(run.acceptance).alpha;
+  const auto& [gamma, convention, drafting] = run.longest;
+  const double price = stopping_price_of_tokens(alpha, policy.concentration, gamma, draft_ratio, convention);
+  return make_source_simulator(run, gamma,
+                               [shape = run.longest, alpha, concentration = policy.concentration, price](
+                                   const RunKey& key, std::uint64_t block) {
+                                 return KnownTokensSource(
+                                     shape, TokenAcceptance(alpha, concentration, shape.gamma, key, block), price);
+                               });
 }
 
 /// `draft_ratio`: cost of a draft pass divided by that of the rest of an iteration.
@@ -370,10 +388,25 @@ struct ByPolicy {
     return make_heuristic_simulator(policy, run);
   }
   std::unique_ptr<Simulator> operator()(const ConfidenceThreshold& policy) const {
-    return make_confident_simulator(policy, run);
+    return make_confident_simulator(policy.concentration, ConfidenceStop(policy), run);
+  }
+  std::unique_ptr<Simulator> operator()(const RejectionProbability& policy) const {
+    return make_confident_simulator(policy.concentration, RejectionStop(policy), run);
+  }
+  std::unique_ptr<Simulator> operator()(const EntropyThreshold& policy) const {
+    return make_confident_simulator(policy.concentration, EntropyStop(policy), run);
+  }
+  std::unique_ptr<Simulator> operator()(const AdaptiveEntropy& policy) const {
+    return make_confident_simulator(policy.concentration, AdaptiveEntropyStop(policy, run.longest.gamma), run);
+  }
+  std::unique_ptr<Simulator> operator()(const DynamicThreshold& policy) const {
+    return make_confident_simulator(policy.concentration, DynamicStop(policy), run);
   }
   std::unique_ptr<Simulator> operator()(const OptimalStopping& /*policy*/) const {
     return make_stopping_simulator(draft_ratio(scenario::decoding_cost(scenario).value()), run);
+  }
+  std::unique_ptr<Simulator> operator()(const OptimalTokenStopping& policy) const {
+    return make_known_tokens_simulator(policy, draft_ratio(scenario::decoding_cost(scenario).value()), run);
   }
 };
 

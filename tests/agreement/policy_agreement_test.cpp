@@ -3,6 +3,7 @@
 // per iteration to about half a percent (five standard errors), and draft lengths likewise.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
@@ -10,6 +11,7 @@
 #include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
+#include "foredraft/predict.hpp"
 #include "scenario/drafters.hpp"
 #include "sim/estimates.hpp"
 #include "tests/support/simulation.hpp"
@@ -130,6 +132,60 @@ TEST_CASE("a confidence threshold agrees with its Beta tails, calibrated and bia
           const std::vector<std::int64_t> observed(tally.tokens_count.begin(), tally.tokens_count.end());
           if (distribution[1] > 0.0) CHECK(tests::chi_squared_p_value(observed, counts) > tests::level_of_one(36));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("stops on the probability of any rejection, on entropy and at the optimum agree") {
+  const auto agrees = [](const Policy& policy, double alpha, Convention convention) {
+    tests::Simulation simulation = policy_simulation(Iid{alpha}, policy, 6, convention, Path::fast);
+    simulation.plan.iterations = 6'000;
+    simulation.scenario.operations_ratio = ratio_of_operations;
+    const sim::Tally tally = run_policy(simulation);
+    const ClosedForm expected = predict(simulation.scenario);
+    check_yield(tally, {expected.tokens_per_iteration, expected.mean_gamma}, convention, Drafting::autoregressive);
+    CHECK(std::abs(sim::tokens_variance(tally) - expected.tokens_variance) <=
+          tests::standard_errors * sim::tokens_variance_estimate(tally, true).standard_error);
+  };
+  for (const double alpha : {0.5, 0.8}) {
+    for (const Convention convention : both_conventions) {
+      for (const double bias : {0.4, 1.0, 2.5}) {
+        for (const double threshold : {0.0, 0.5, 0.8, 1.0}) {
+          INFO("alpha " << alpha << ", threshold " << threshold << ", bias " << bias << ", " << to_string(convention));
+          agrees(RejectionProbability{threshold, 3.0, bias}, alpha, convention);
+          agrees(EntropyThreshold{1.5 * threshold, 10, 3.0, bias}, alpha, convention);
+        }
+      }
+      for (const double concentration : {0.1, 3.0, 20.0}) {
+        INFO("alpha " << alpha << ", concentration " << concentration << ", " << to_string(convention));
+        agrees(OptimalTokenStopping{concentration}, alpha, convention);
+      }
+    }
+  }
+}
+
+TEST_CASE("no policy is simulated faster than optimal stopping, those that learn from a text included") {
+  const auto stays_below = [](const Policy& policy, double alpha, const std::optional<SequenceLength>& length) {
+    tests::Simulation simulation = policy_simulation(Iid{alpha}, policy, 20, Convention::bonus, Path::fast);
+    simulation.process().sequence_length = length;
+    simulation.plan.iterations = 4'000;
+    simulation.plan.sequences = 60;
+    const Estimate speed = sim::speedup(run_policy(simulation), constant_ratio(cost_of_a_draft));
+    const ClosedForm bounds = predict(simulation.scenario);
+    CHECK(speed.mean <= bounds.optimal_speedup + tests::standard_errors * speed.standard_error);
+    CHECK(bounds.optimal_speedup <= bounds.oracle_speedup);
+  };
+  const SequenceLength text{.tokens = 200.0, .geometric = false};
+  for (const double alpha : {0.5, 0.8, 0.95}) {
+    for (const double concentration : {0.3, 2.0, 30.0}) {
+      for (const double bias : {0.5, 1.0}) {
+        INFO("alpha " << alpha << ", concentration " << concentration << ", bias " << bias);
+        stays_below(AdaptiveEntropy{0.4, 10, concentration, bias}, alpha, text);
+        stays_below(DynamicThreshold{0.4, concentration, bias}, alpha, text);
+        stays_below(RejectionProbability{0.6, concentration, bias}, alpha, text);
+        stays_below(ConfidenceThreshold{0.4, concentration, bias}, alpha, std::nullopt);
+        stays_below(EntropyThreshold{0.8, 10, concentration, bias}, alpha, std::nullopt);
       }
     }
   }

@@ -71,10 +71,38 @@ TEST_CASE("sweeps over policies agree with their closed forms, mean gamma includ
                                         "[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\npolicy = \"confidence_threshold\"\n"
                                         "\"policy.concentration\" = 3\n[simulation]\niterations = 4000\nseed = 5\n")) >=
         4 * 6);
+  CHECK(compare_points(
+            tests::config_of("[axes]\npolicy = [\"rejection_probability\", \"svip\", \"optimal_token_stopping\"]\n"
+                             "\"policy.concentration\" = [0.5, 3.0]\n[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\n"
+                             "\"policy.threshold\" = 0.6\n[simulation]\niterations = 4000\nseed = 5\n")) >= 6 * 7);
   CHECK(
       compare_points(tests::config_of("[axes]\npolicy = [\"plus2_minus1\", \"optimal_stopping\"]\n[fixed]\ngamma = 9\n"
                                       "c = 0.1\nprocess = \"beta_mixture\"\n\"process.a\" = 4\n\"process.b\" = 1\n"
                                       "[simulation]\niterations = 10000\nseed = 5\n")) >= 2 * 5);
+}
+
+TEST_CASE("the loss of a policy without a closed form is that of its simulation against optimal stopping") {
+  const SweepConfig config = tests::config_of(
+      "[fixed]\nalpha = 0.8\ngamma = 20\nc = 0.05\npolicy = \"dynamic_threshold\"\n\"policy.concentration\" = 2\n"
+      "sequence_length = 100\n[simulation]\nsequences = 100\nseed = 5\n");
+  const std::vector<scenario::Metric> metrics = metrics_of(config);
+  const std::vector<std::string> columns = answer_columns(metrics, true);
+  ClosedForm closed_form;
+  closed_form.optimal_speedup = 4.0;
+  Simulated simulated{};
+  simulated.estimates.speedup = {3.0, 0.2};
+  std::string row;
+  append_answer(metrics, closed_form, simulated, row);
+  std::vector<std::string> cells(1);
+  for (const char c : row) c == ',' ? static_cast<void>(cells.emplace_back()) : cells.back().push_back(c);
+  REQUIRE(cells.size() == columns.size());
+  const auto cell = [&](std::string_view column) {
+    return cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
+  };
+  CHECK(cell("analytic_optimal_speedup") == "4");
+  CHECK(cell("analytic_loss").empty());
+  CHECK(cell("simulated_loss") == "0.25");
+  CHECK(cell("simulated_loss_standard_error") == "0.05");
 }
 
 TEST_CASE("sweeps over drafters agree with their closed forms, endless and finite") {

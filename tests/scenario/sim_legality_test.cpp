@@ -192,6 +192,39 @@ TEST_CASE("drafters and policies that cannot be simulated together are rejected"
           s.drafter = BlockDrafter{};
           p.policy = OptimalStopping{};
         }},
+       {"policy",
+        [](Scenario&, P& p) {
+          p = {Markov{0.5, 0.5}, RejectionProbability{0.5, 4.0, 1.0}, {}};
+        }},
+       {"policy",
+        [](Scenario& s, P& p) {
+          s.drafter = BlockDrafter{};
+          p.policy = OptimalTokenStopping{4.0};
+        }},
+       {"policy",
+        [](Scenario& s, P& p) {
+          s.cost = ConstantRatio{};
+          p.policy = OptimalTokenStopping{4.0};
+        }},
+       {"drafter",
+        [](Scenario& s, P& p) {
+          s.drafter = BlockDrafter{.decay = 0.5};
+          p.policy = EntropyThreshold{0.5, 10, 4.0, 1.0};
+        }},
+       {"policy.alternatives",
+        [](Scenario&, P& p) {
+          p.policy = EntropyThreshold{0.5, 0, 4.0, 1.0};
+        }},
+       {"policy", [](Scenario&, P& p) { p.policy = AdaptiveEntropy{}; }},
+       {"policy", [](Scenario&, P& p) { p.policy = DynamicThreshold{}; }},
+       {"policy.first_threshold",
+        [](Scenario&, P& p) {
+          p = {Iid{0.5}, DynamicThreshold{1.5, 4.0, 1.0}, SequenceLength{10.0, false}};
+        }},
+       {"sequence_length",
+        [](Scenario&, P& p) {
+          p = {Iid{0.5}, DynamicThreshold{0.4, 4.0, 1.0}, SequenceLength{2.0 * max_remembered_tokens, false}};
+        }},
        {"c", [](Scenario& s, P&) { s.cost = ConstantRatio{.c = -0.1}; }}});
 }
 

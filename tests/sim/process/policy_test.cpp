@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gamma policies in process fidelity: what a policy does iteration by iteration, and standard errors that hold.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "core/random_stream.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/policy_sources.hpp"
 #include "tests/sim/process/process_testing.hpp"
@@ -21,6 +24,21 @@ using foredraft::tests::standard_errors;
 Simulation policy_run(AcceptanceProcess process, Policy policy, std::int64_t gamma, std::uint64_t count,
                       Path path = Path::fast, Convention convention = Convention::bonus) {
   Simulation simulation = iterations_of(std::move(process), gamma, count, path, convention);
+  simulation.process().policy = policy;
+  return simulation;
+}
+
+/// The same where a draft has a price.
+Simulation paid_run(const AcceptanceProcess& process, const Policy& policy, std::int64_t gamma, std::uint64_t count,
+                    double c = 0.05) {
+  Simulation simulation = policy_run(process, policy, gamma, count);
+  simulation.scenario.cost = ConstantRatio{c};
+  return simulation;
+}
+
+/// Texts of so many tokens, for policies that learn from them.
+Simulation learning_run(double alpha, const Policy& policy, std::int64_t gamma, double tokens, std::uint64_t count) {
+  Simulation simulation = sequences_of(Iid{alpha}, gamma, {.tokens = tokens, .geometric = false}, count, Path::fast);
   simulation.process().policy = policy;
   return simulation;
 }
@@ -71,6 +89,9 @@ TEST_CASE("a run under a policy is a function of its key, and paths differ in th
   // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
   for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
                                        policy_run(Iid{0.8}, ConfidenceThreshold{0.5, 4.0, 1.0}, 12, many / 20),
+                                       policy_run(Iid{0.8}, RejectionProbability{0.7, 4.0, 1.0}, 12, many / 20),
+                                       policy_run(Iid{0.8}, EntropyThreshold{0.9, 10, 4.0, 1.0}, 12, many / 20),
+                                       paid_run(Iid{0.8}, OptimalTokenStopping{4.0}, 12, many / 20),
                                        copying_run({.edit_rate = 0.2, .realign = 2}, 12, many)}) {
     const auto simulator = simulator_of(simulation);
     const auto count = static_cast<Int128>(simulation.plan.iterations);
@@ -156,6 +177,145 @@ TEST_CASE("the drafter of least confidence behind a token that will be rejected 
   const Tally tally = run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.01, 1e6, 1.0}, 6, 400));
   CHECK(tally.units.sum(drafted) == 6 * 400);
   CHECK(tally.units.sum(accepted) < 600);
+}
+
+constexpr double alike = 1e9;     // a concentration of tokens that are all alike
+constexpr double certain = 1e-6;  // and of tokens that are certain to be accepted or rejected
+
+TEST_CASE("a draft ends once any rejection is likelier than the threshold, whatever was rejected") {
+  const auto lengths = [](double alpha, double threshold, double bias) {
+    return lengths_of(run_once(policy_run(Iid{alpha}, RejectionProbability{threshold, alike, bias}, 6, 500)));
+  };
+  // 0.8^3 = 0.512, 0.8^4 = 0.41; with a bias of 0.5 confidences of 0.894, the product of seven of them below 0.5.
+  CHECK(lengths(0.8, 0.5, 1.0) == std::vector<std::uint64_t>{0, 0, 0, 500, 0, 0});
+  CHECK(lengths(0.8, 0.5, 0.5) == std::vector<std::uint64_t>{0, 0, 0, 0, 0, 500});
+  CHECK(lengths(0.8, 0.1, 0.5) == std::vector<std::uint64_t>{500, 0, 0, 0, 0, 0});
+  CHECK(lengths(0.8, 1.0, 1.0) == std::vector<std::uint64_t>{0, 0, 0, 0, 0, 500});
+  CHECK(lengths(1.0, 0.0, 1.0) == std::vector<std::uint64_t>{0, 0, 0, 0, 0, 500});
+  CHECK(lengths(0.0, 0.5, 1.0) == std::vector<std::uint64_t>{500, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("a row of a confidence has the entropy of its two levels, at most that of an even row") {
+  CHECK(row_entropy(1.0, 10) == 0.0);
+  CHECK(row_entropy(0.5, 1) == Approx(std::log(2.0)));
+  // -0.8 log 0.8 - 0.2 log 0.02
+  CHECK(row_entropy(0.8, 10) == Approx(0.960919));
+  CHECK(row_entropy(1.0 / 11.0, 10) == Approx(std::log(11.0)));
+  CHECK(row_entropy(0.01, 10) == Approx(std::log(11.0)));
+  CHECK(row_entropy(0.0, 10) == Approx(std::log(11.0)));
+  // Confidence 0.8: the root of its entropy is 0.98026.
+  const auto lengths = [](double threshold, double bias) {
+    return lengths_of(run_once(policy_run(Iid{0.8}, EntropyThreshold{threshold, 10, alike, bias}, 3, 500)));
+  };
+  CHECK(lengths(0.981, 1.0) == std::vector<std::uint64_t>{0, 0, 500});
+  CHECK(lengths(0.979, 1.0) == std::vector<std::uint64_t>{500, 0, 0});
+  CHECK(lengths(0.979, 0.5) == std::vector<std::uint64_t>{0, 0, 500});
+}
+
+TEST_CASE(
+    "the adaptive entropy threshold rises by 0.001 after poor drafts and falls after good ones that ended early") {
+  // Nothing accepted: an even row over 11 tokens, whose bound is 1 - sqrt(0.2 log 11) = 0.30748. Thresholds 0.305,
+  // 0.306, 0.307, 0.308: four drafts three times, then one. The next text begins anew.
+  const Tally tally = run_once(learning_run(0.0, AdaptiveEntropy{0.305, 10, 4.0, 1.0}, 4, 6.0, 2));
+  CHECK(lengths_of(tally) == std::vector<std::uint64_t>{6, 0, 0, 6});
+  CHECK(tally.units.count() == 2);
+
+  // The bound of a confidence of 0.9, -0.9 log 0.9 - 0.1 log 0.01 = 0.555342, is 0.666734.
+  AdaptiveEntropyStop stop({.first_threshold = 0.6657}, 4);
+  const auto after = [&](std::int64_t drafted, std::int64_t accepted) {
+    stop.begin();
+    stop.learn({drafted, {.tokens = accepted + 1, .accepted = accepted, .tested = std::min(accepted + 1, drafted)}});
+    return stop.goes_on(0.9);
+  };
+  CHECK(after(4, 4));        // a mean of 0.95, all four accepted: 0.6657
+  CHECK(after(2, 1));        // 0.725: 0.6667
+  CHECK_FALSE(after(4, 4));  // 0.8625: 0.6677
+  CHECK(after(3, 3));        // 0.93125, three of at most four: 0.6667
+  CHECK(after(4, 4));        // 0.965625
+  CHECK_FALSE(after(4, 0));  // 0.4828: 0.6677
+  stop.restart();
+  CHECK(after(2, 1));
+}
+
+TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a lost token three times") {
+  RandomStream random(5, {.purpose = Purpose::test, .point = 0, .block = 0});
+  for (int text = 0; text < 50; ++text) {
+    DynamicStop stop({.first_threshold = 0.4});
+    std::vector<std::pair<double, bool>> seen;
+    for (int iteration = 0; iteration < 12; ++iteration) {
+      stop.begin();
+      std::vector<double> confidences;
+      for (int i = 0; i < 4; ++i) {
+        confidences.push_back(static_cast<double>(random.next_u32() % 20) / 20.0);  // ties too
+        static_cast<void>(stop.goes_on(confidences.back()));
+      }
+      const auto accepted = static_cast<std::int64_t>(random.next_u32() % 5);
+      const std::int64_t tested = std::min<std::int64_t>(accepted + 1, 4);
+      stop.learn({4, {.tokens = accepted + 1, .accepted = accepted, .tested = tested}});
+      for (std::int64_t i = 0; i < tested; ++i)
+        seen.emplace_back(confidences[static_cast<std::size_t>(i)], i < accepted);
+      // Of the confidences seen, from the largest, as the library's curve goes; without both outcomes the first one.
+      double best = 0.4;
+      std::int64_t least = 1'000'000;
+      const auto accepted_seen = std::ranges::count(seen, true, &std::pair<double, bool>::second);
+      const auto rejected_seen = static_cast<std::int64_t>(seen.size()) - accepted_seen;
+      for (int step = 20; step >= 0 && seen.size() > 5 && accepted_seen > 0 && rejected_seen > 0; --step) {
+        const double threshold = static_cast<double>(step) / 20.0;
+        if (std::ranges::count(seen, threshold, &std::pair<double, bool>::first) == 0) continue;
+        std::int64_t cost = 0;
+        for (const auto& [confidence, was_accepted] : seen) {
+          if (!was_accepted && confidence >= threshold) cost += accepted_seen;
+          if (was_accepted && confidence < threshold) cost += 3 * rejected_seen;
+        }
+        if (cost >= least) continue;
+        least = cost;
+        best = threshold;
+      }
+      CAPTURE(text, iteration, best);
+      stop.begin();
+      CHECK(stop.goes_on(best));
+      CHECK_FALSE(stop.goes_on(best - 1e-9));
+    }
+    stop.restart();
+    CHECK(stop.goes_on(0.4));
+    CHECK_FALSE(stop.goes_on(0.39));
+  }
+}
+
+TEST_CASE("a text under the dynamic threshold begins with the first one and stops on what it learned") {
+  // Tokens that are certain: a rejected one has a confidence of 0, so the first threshold and all later ones stop right
+  // behind it, and drafts that all are accepted teach nothing.
+  const Tally tally = run_once(learning_run(0.7, DynamicThreshold{0.4, certain, 1.0}, 30, 400.0, 20));
+  check_conservation(tally);
+  CHECK(tally.units.count() == 20);
+  CHECK(static_cast<double>(tally.units.sum(drafted) - tally.units.sum(tested)) <
+        30.0 * static_cast<double>(tally.units.count()));
+  CHECK(run_once(learning_run(0.7, DynamicThreshold{0.4, 4.0, 1.0}, 30, 400.0, 20)).units.sum(drafted) !=
+        run_once(learning_run(0.7, DynamicThreshold{0.9, 4.0, 1.0}, 30, 400.0, 20)).units.sum(drafted));
+}
+
+TEST_CASE("texts from which a policy learns are the same for any number of threads") {
+  for (const Policy& policy : {Policy{AdaptiveEntropy{0.4, 10, 4.0, 1.0}}, Policy{DynamicThreshold{0.4, 4.0, 1.0}}}) {
+    const auto simulator = simulator_of(learning_run(0.8, policy, 12, 100.0, 1500));  // three blocks
+    CHECK(simulator->blocks() == 3);
+    const Tally once = run(*simulator, test_key, 1);
+    CHECK(once == run(*simulator, test_key, 4));
+    CHECK(once.units.count() == 1500);
+    check_conservation(once);
+  }
+}
+
+TEST_CASE(
+    "a drafter that knows its tokens drafts the best constant gamma of alike ones, of certain ones the accepted") {
+  // [Leviathan2023, Fig. 3]: 8 drafts at an acceptance of 0.8 and c = 0.05.
+  const Tally same = run_once(paid_run(Iid{0.8}, OptimalTokenStopping{alike}, 40, 500));
+  CHECK(same.units.sum(drafted) == 8 * 500);
+  check_conservation(same);
+  const Tally sure = run_once(paid_run(Iid{0.8}, OptimalTokenStopping{certain}, 400, 500));
+  CHECK(sure.units.sum(drafted) == sure.units.sum(accepted));
+  CHECK(sure.units.sum(accepted) > 1500);
+  const Tally dear = run_once(paid_run(Iid{0.8}, OptimalTokenStopping{2.0}, 40, 500, 1.0));
+  CHECK(dear.units.sum(drafted) == 0);
 }
 
 TEST_CASE("optimal stopping with one acceptance for all drafts is the best constant gamma") {
