@@ -11,6 +11,8 @@ namespace foredraft {
 
 /// Accepts every draft: the control that shows the effect of a wrong rule.
 struct AcceptAll {};
+/// Verifies the drafts of an iteration together and accepts the longest prefix that passes. [Sun2025]
+struct BlockVerification {};
 /// Accepts a draft if it is the target's most probable token.
 struct GreedyMatch {};
 /// Accepts with probability min(1, p / (l q)).
@@ -44,8 +46,8 @@ struct TypicalAcceptance {
   double delta = 0.0;  ///< 0: sqrt(epsilon)
 };
 
-using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, RejectionSampling, SigmoidApproximation,
-                          TopBeta, TypicalAcceptance>;
+using Rule = std::variant<AcceptAll, BlockVerification, GreedyMatch, Lenient, MultiCandidate, RejectionSampling,
+                          SigmoidApproximation, TopBeta, TypicalAcceptance>;
 
 }  // namespace foredraft
 

@@ -8,6 +8,7 @@
 
 #include "core/parallel.hpp"
 #include "sim/simulator.hpp"
+#include "sim/token/distribution/block_verification.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
@@ -88,6 +89,7 @@ class FreshBlock {
   /// drafts.
   std::size_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
                       std::vector<EmittedToken>& emitted) {
+    if (model_.rule->verifies_blocks()) return iterate_block(context, gamma, convention, emitted);
     const auto drafts = static_cast<std::size_t>(gamma);
     for (std::size_t i = 0; i < drafts; ++i, ++context) {
       stop_.spend(static_cast<std::int64_t>(target_distribution_.size()));
@@ -98,18 +100,54 @@ class FreshBlock {
       emitted.push_back({.token = outcome.token, .context = -1});
       if (!outcome.accepted) return i;
     }
-    if (convention == Convention::bonus) {
-      meet_target(context);
-      target_.distribution(target_distribution_);
-      model_.rule->bonus(target_distribution_, last_distribution_);
-      emitted.push_back({.token = draw_token(last_distribution_, bonus_token_), .context = -1});
-    }
+    if (convention == Convention::bonus) emit_bonus(context, emitted);
     return drafts;
   }
 
  private:
   [[nodiscard]] StreamId id(Purpose purpose) const {
     return {.purpose = purpose, .point = key_.point, .block = block_};
+  }
+
+  /// The same by block verification, drafts that are not kept included.
+  std::size_t iterate_block(std::uint64_t context, std::int64_t gamma, Convention convention,
+                            std::vector<EmittedToken>& emitted) {
+    const auto drafts = static_cast<std::size_t>(gamma);
+    const std::size_t before = emitted.size();
+    std::size_t kept = 0;
+    double ratio = 1.0;
+    for (std::size_t i = 0; i < drafts && ratio > 0.0; ++i) {
+      stop_.spend(static_cast<std::int64_t>(target_distribution_.size()));
+      meet_target(context + i);
+      meet_draft(context + i);
+      write_distributions();
+      const PositionDistributions distributions{.target = target_distribution_, .draft = draft_distribution_};
+      if (i == 0 || accept_.uniform() < block_acceptance(ratio, block_residual_mass(ratio, distributions))) {
+        kept = i;
+        for (std::size_t x = 0; x < last_distribution_.size(); ++x) {
+          last_distribution_[x] = std::max(0.0, ratio * target_distribution_[x] - draft_distribution_[x]);
+        }
+      }
+      const Token token = draft_.draw(draft_token_);
+      ratio = block_ratio(ratio, target_.probability(token), draft_.probability(token));
+      emitted.push_back({.token = token, .context = -1});
+    }
+    if (accept_.uniform() < ratio) {
+      if (convention == Convention::bonus) emit_bonus(context + drafts, emitted);
+      return drafts;
+    }
+    emitted.resize(before + kept);
+    // All mass of a residual that is drawn from, as P < 1 or p and q differ, unless it rounds to 0.
+    if (!normalise(last_distribution_)) std::ranges::copy(target_distribution_, last_distribution_.begin());
+    emitted.push_back({.token = draw_token(last_distribution_, replacement_), .context = -1});
+    return kept;
+  }
+
+  void emit_bonus(std::uint64_t context, std::vector<EmittedToken>& emitted) {
+    meet_target(context);
+    target_.distribution(target_distribution_);
+    model_.rule->bonus(target_distribution_, last_distribution_);
+    emitted.push_back({.token = draw_token(last_distribution_, bonus_token_), .context = -1});
   }
 
   void meet_target(std::uint64_t context) {

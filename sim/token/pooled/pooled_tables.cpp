@@ -42,6 +42,9 @@ namespace {
 constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
 constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
 
+/// Candidates that look up m(c) at any c.
+constexpr CandidateScheme any_residual{.count = 3, .draws = CandidateDraws::without_replacement};
+
 }  // namespace
 
 std::uint32_t acceptance_threshold(double acceptance) {
@@ -61,10 +64,12 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
   }
 }
 
-PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme)
-    : vocabulary_(static_cast<std::size_t>(vocabulary)) {
-  check_pool_size(contexts, vocabulary, scheme);
-  if (scheme.count > 1) candidates_.emplace(scheme);
+PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme,
+                           bool verifies_blocks)
+    : vocabulary_(static_cast<std::size_t>(vocabulary)), verifies_blocks_(verifies_blocks) {
+  const CandidateScheme looked_up = verifies_blocks ? any_residual : scheme;
+  check_pool_size(contexts, vocabulary, looked_up);
+  if (looked_up.count > 1) candidates_.emplace(looked_up);
   const std::size_t entries = vocabulary_ * static_cast<std::size_t>(contexts);
   draft_.reserve(entries);
   replacement_.reserve(entries);

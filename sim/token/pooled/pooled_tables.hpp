@@ -23,7 +23,8 @@ struct DraftSlot {
   std::uint32_t accept_alias;  ///< and of its alias
 };
 
-/// Lookup tables of recursive rejection over a pool of contexts, for use after the rejection of a first candidate.
+/// Lookup tables of recursive rejection over a pool of contexts, for use after the rejection of a first candidate, and
+/// of block verification, which looks up m(c) at any c, as three candidates without replacement do.
 class PooledCandidates {
  public:
   /// p and q of a token, adjacent.
@@ -81,8 +82,10 @@ inline constexpr unsigned acceptance_bits = 31;
 /// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves `contexts` rows of a rule with these candidates. Throws DomainError above 2 GiB.
-  PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {});
+  /// Reserves `contexts` rows of a rule with these candidates, or of one that verifies blocks. Throws DomainError above
+  /// 2 GiB.
+  PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {},
+               bool verifies_blocks = false);
 
   /// Appends the next context: the rule's acceptance and distributions at these two distributions.
   void add(const VerificationRule& rule, const PositionDistributions& distributions);
@@ -101,12 +104,15 @@ class PooledTables {
   [[nodiscard]] const std::vector<AliasSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
 
-  /// Tables for the candidates after the first one; null if there are none.
+  [[nodiscard]] bool verifies_blocks() const { return verifies_blocks_; }
+
+  /// Tables for the candidates after the first one and for blocks; null without either.
   [[nodiscard]] const PooledCandidates* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
  private:
   std::size_t vocabulary_;
   std::size_t contexts_ = 0;
+  bool verifies_blocks_;
   double acceptance_sum_ = 0.0;
   std::vector<DraftSlot> draft_;
   std::vector<AliasSlot> replacement_;

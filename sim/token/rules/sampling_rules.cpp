@@ -13,13 +13,13 @@ namespace {
 /// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
 /// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted distribution is p for every
 /// q: min(p, q) + (1 - sum min(p, q)) * residual = p.
-class RejectionSamplingRule final : public VerificationRule {
+class RejectionSamplingRule : public VerificationRule {
  public:
-  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const final {
     return drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
   }
 
-  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {
     for (std::size_t x = 0; x < distribution.size(); ++x)
       distribution[x] = std::max(0.0, distributions.target[x] - distributions.draft[x]);
     const double mass = row_sum(distribution);
@@ -60,25 +60,22 @@ class LenientRule final : public VerificationRule {
   double residual_lenience_;
 };
 
+/// Rejection sampling of all drafts of an iteration together [Sun2025, Alg. 2]: see block_verification.hpp.
+class BlockVerificationRule final : public RejectionSamplingRule {
+ public:
+  [[nodiscard]] bool verifies_blocks() const override { return true; }
+};
+
 /// Several candidates at one position, tried one after the other by recursive rejection: drawn independently [Miao2024,
 /// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate.
-class MultiCandidateRule final : public VerificationRule {
+class MultiCandidateRule final : public RejectionSamplingRule {
  public:
-  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme), first_(make(RejectionSampling{})) {}
+  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme) {}
 
   [[nodiscard]] CandidateScheme candidates() const override { return scheme_; }
 
-  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
-    return first_->acceptance(drafted, row_statistic);
-  }
-
-  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
-    first_->replacement(distributions, distribution);
-  }
-
  private:
   CandidateScheme scheme_;
-  std::unique_ptr<const VerificationRule> first_;
 };
 
 /// A floating-point format in which every elementary operation is rounded.
@@ -164,6 +161,8 @@ class AcceptAllRule final : public VerificationRule {
 }  // namespace
 
 MadeRule make(const RejectionSampling& /*rule*/) { return std::make_unique<RejectionSamplingRule>(); }
+
+MadeRule make(const BlockVerification& /*rule*/) { return std::make_unique<BlockVerificationRule>(); }
 
 MadeRule make(const Lenient& rule) {
   return std::make_unique<LenientRule>(rule.lenience, rule.residual ? rule.lenience : 1.0);

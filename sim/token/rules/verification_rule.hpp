@@ -61,6 +61,11 @@ class VerificationRule {
   /// residual of p and q.
   [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
 
+  /// Whether the drafts of an iteration are verified together, by block verification (block_verification.hpp) over
+  /// their acceptance() and replacement(), which are then those of an iteration of one draft. Only for such a rule as
+  /// candidates() demands, with one candidate.
+  [[nodiscard]] virtual bool verifies_blocks() const { return false; }
+
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
 
@@ -95,6 +100,7 @@ namespace foredraft::sim::rules {
 using MadeRule = std::unique_ptr<const VerificationRule>;
 
 [[nodiscard]] MadeRule make(const AcceptAll& rule);
+[[nodiscard]] MadeRule make(const BlockVerification& rule);
 [[nodiscard]] MadeRule make(const GreedyMatch& rule);
 [[nodiscard]] MadeRule make(const Lenient& rule);
 [[nodiscard]] MadeRule make(const MultiCandidate& rule);
