@@ -127,6 +127,19 @@ bool gamma_varies(const Space& space) {
          takes("drafter", drafters(), [](const DrafterMember& member) { return member.charge == Drafting::free; });
 }
 
+namespace {
+
+/// True if a rule with several candidates is used in some scenario.
+bool tries_candidates(const Space& space) {
+  const Usage usage = usage_of(space);
+  return has_input(space, "rule") && std::ranges::any_of(rules(), [&](const RuleMember& rule) {
+           return usage.takes("rule", rule.name) &&
+                  (std::holds_alternative<MultiCandidate>(rule.value) || std::holds_alternative<KSeq>(rule.value));
+         });
+}
+
+}  // namespace
+
 bool has_cost(const Space& space) {
   if (has_server(space)) return false;  // a server says what requests take
   return std::any_of(costs().begin(), costs().end(), [&](const Member<Cost>& cost) {
@@ -148,6 +161,8 @@ bool provides(const Space& space, Needs needs) {
       return has_input(space, "operations_ratio");
     case Needs::varying_gamma:
       return gamma_varies(space);
+    case Needs::several_candidates:
+      return tries_candidates(space);
     case Needs::serving:
       return has_server(space);
     case Needs::latency_goal:

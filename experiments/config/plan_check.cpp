@@ -87,6 +87,8 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
       return reject_for("it needs operations_ratio", "add it to [fixed] or [axes]");
     case scenario::Needs::varying_gamma:
       return reject_for("every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
+    case scenario::Needs::several_candidates:
+      return reject_for("every position has one candidate", "set rule = \"multi_candidate\" or \"k_seq\"");
     case scenario::Needs::latency_goal:
       if (has_server(config)) return reject_for("it needs latency_goal_ms", "");
       [[fallthrough]];

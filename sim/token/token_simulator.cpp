@@ -2,7 +2,6 @@
 #include "sim/token/token_simulator.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <variant>
 
 #include "scenario/drafters.hpp"
@@ -75,9 +74,9 @@ EmittedTokens TokenSimulator::emit_block(const RunKey& key, std::uint64_t block)
   return emitted;
 }
 
-double expected_acceptance(const Simulator& simulator) {
+PoolAcceptance exact_acceptance(const Simulator& simulator) {
   const auto* token_simulator = dynamic_cast<const TokenSimulator*>(&simulator);
-  return token_simulator == nullptr ? std::numeric_limits<double>::quiet_NaN() : token_simulator->expected_acceptance();
+  return token_simulator == nullptr ? PoolAcceptance{} : token_simulator->acceptance();
 }
 
 }  // namespace foredraft::sim

@@ -166,6 +166,30 @@ double candidate_acceptance(const PositionDistributions& distributions, const Ca
   return 1.0 - RejectedSequences(distributions).all_rejected(0.0, 1.0, 1.0, scheme.count);
 }
 
+double optimal_acceptance(const PositionDistributions& distributions, std::int64_t candidates) {
+  struct Drafted {
+    double ratio;
+    double target;
+    double draft;
+  };
+  std::vector<Drafted> tokens;
+  for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
+    const double p = distributions.target[x];
+    const double q = distributions.draft[x];
+    if (q > 0.0) tokens.push_back({p / q, p, q});  // others only add p to a set
+  }
+  std::ranges::sort(tokens, {}, &Drafted::ratio);
+  double target = 0.0;
+  double draft = 0.0;
+  double smallest = 1.0;
+  for (const Drafted& token : tokens) {
+    target += token.target;
+    draft += token.draft;
+    smallest = std::min(smallest, target + 1.0 - std::pow(draft, static_cast<double>(candidates)));
+  }
+  return std::max(0.0, smallest);
+}
+
 namespace {
 
 /// sum q a and sum q (1 - a), each from nonnegative terms, so that neither is 1 minus the other with its round-off.
@@ -195,18 +219,43 @@ TestedMass tested_mass(const VerificationRule& rule, const PositionDistributions
 
 }  // namespace
 
+namespace {
+
+/// (1 - sum q a)^k of candidates that are tested alike, 1 - sum q a of others.
+double all_rejected(const CandidateScheme& scheme, const TestedMass& mass) {
+  return scheme.tested_alike ? std::pow(mass.rejected, static_cast<double>(scheme.count)) : mass.rejected;
+}
+
+double accepted_share(const CandidateScheme& scheme, const TestedMass& mass) {
+  if (!scheme.tested_alike || scheme.count == 1) return 1.0;
+  return mass.accepted > 0.0 ? (1.0 - all_rejected(scheme, mass)) / mass.accepted : static_cast<double>(scheme.count);
+}
+
+}  // namespace
+
 double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions) {
-  if (rule.candidates().count > 1) return candidate_acceptance(distributions, rule.candidates());
+  const CandidateScheme scheme = rule.candidates();
+  if (scheme.count > 1 && !scheme.tested_alike) return candidate_acceptance(distributions, scheme);
   std::vector<double> distribution;
-  return tested_mass(rule, distributions, distribution).accepted;
+  const TestedMass mass = tested_mass(rule, distributions, distribution);
+  return scheme.count > 1 ? 1.0 - all_rejected(scheme, mass) : mass.accepted;
+}
+
+double accepted_share(const VerificationRule& rule, const PositionDistributions& distributions) {
+  std::vector<double> distribution;
+  return accepted_share(rule.candidates(), tested_mass(rule, distributions, distribution));
 }
 
 std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
   std::vector<double> distribution;
-  const double rejected = tested_mass(rule, distributions, distribution).rejected;
+  const TestedMass mass = tested_mass(rule, distributions, distribution);
+  const double share = accepted_share(rule.candidates(), mass);
+  const double rejected = all_rejected(rule.candidates(), mass);
   std::vector<double> replacement(distribution.size());
   rule.replacement(distributions, replacement);
-  for (std::size_t x = 0; x < distribution.size(); ++x) distribution[x] += rejected * replacement[x];
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    distribution[x] = distribution[x] * share + rejected * replacement[x];
+  }
   return distribution;
 }
 

@@ -96,14 +96,24 @@ struct FurtherOutcome {
 /// + m(c_i), m of ResidualMass. Without replacement a sum over the rejected tokens: V^(k-1) terms, NaN above 2^20.
 [[nodiscard]] double candidate_acceptance(const PositionDistributions& distributions, const CandidateScheme& scheme);
 
+/// The largest probability with which any rule that emits p accepts one of k independent candidates of q: min over sets
+/// H of p(H) + 1 - q(H)^k, found among the prefixes of the tokens by rising p / q [Sun2023; Hu2025]. With one candidate
+/// sum min(p, q). O(V log V).
+[[nodiscard]] double optimal_acceptance(const PositionDistributions& distributions, std::int64_t candidates);
+
 // ---- Exact quantities of a rule at one position: a check of every simulated number, and the measure of lossy rules.
 
 /// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates, that one of them is, as in
 /// candidate_acceptance(): NaN if that would take too many terms.
 [[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions);
 
+/// Of a rule whose k candidates are tested alike, with b = sum q a: (1 - (1 - b)^k) / b, so that q(x) a(x) times this
+/// is the probability that one of them is accepted and is x. k where b = 0.
+[[nodiscard]] double accepted_share(const VerificationRule& rule, const PositionDistributions& distributions);
+
 /// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
-/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution.
+/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution. Where they
+/// are tested alike, q(x) a(x) accepted_share() + (1 - sum q a)^k r(x).
 [[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule,
                                                        const PositionDistributions& distributions);
 

@@ -96,7 +96,10 @@ class FreshBlock {
       meet_target(context);
       meet_draft(context);
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
-      if (!(accept_.uniform() < acceptance(outcome.token))) outcome = after_rejection(outcome.token);
+      const double statistic = row_statistic();
+      if (!(accept_.uniform() < acceptance(outcome.token, statistic))) {
+        outcome = after_rejection(outcome.token, statistic);
+      }
       emitted.push_back({.token = outcome.token, .context = -1});
       if (!outcome.accepted) return i;
     }
@@ -181,22 +184,28 @@ class FreshBlock {
     }
   }
 
-  double acceptance(Token token) {
-    double statistic = 0.0;
-    if (model_.rule->uses_row_statistic()) {
-      write_distributions();
-      statistic = model_.rule->row_statistic({.target = target_distribution_, .draft = draft_distribution_});
-    }
+  double row_statistic() {
+    if (!model_.rule->uses_row_statistic()) return 0.0;
+    write_distributions();
+    return model_.rule->row_statistic({.target = target_distribution_, .draft = draft_distribution_});
+  }
+
+  [[nodiscard]] double acceptance(Token token, double statistic) const {
     return model_.rule->acceptance(
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
   /// The token emitted at a position whose first candidate was rejected.
-  FurtherOutcome after_rejection(Token first) {
+  FurtherOutcome after_rejection(Token first, double statistic) {
+    const CandidateScheme scheme = model_.rule->candidates();
+    for (std::int64_t tried = 1; scheme.tested_alike && tried < scheme.count; ++tried) {
+      const Token token = draft_.draw(candidate_);
+      if (candidate_.uniform() < acceptance(token, statistic)) return {.accepted = true, .token = token};
+    }
     write_distributions();
     const PositionDistributions distributions{.target = target_distribution_, .draft = draft_distribution_};
-    const CandidateScheme scheme = model_.rule->candidates();
-    if (scheme.count > 1) return try_further_candidates(distributions, scheme, std::span(&first, 1), candidate_);
+    if (scheme.count > 1 && !scheme.tested_alike)
+      return try_further_candidates(distributions, scheme, std::span(&first, 1), candidate_);
     model_.rule->replacement(distributions, last_distribution_);
     return {.accepted = false, .token = draw_token(last_distribution_, replacement_)};
   }
@@ -232,7 +241,7 @@ std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const Fr
   const auto model = std::make_shared<const FreshModel>(
       FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature});
   return std::make_unique<TokenSimulator>(
-      plan_blocks("iterations", iterations, fresh_block_size), shape, std::numeric_limits<double>::quiet_NaN(),
+      plan_blocks("iterations", iterations, fresh_block_size), shape, PoolAcceptance{},
       [model, shape](const RunKey& key, std::uint64_t block, std::uint64_t count, EmittedTokens* emitted) {
         FreshBlock state(*model, key, block);
         const auto contexts = static_cast<std::uint64_t>(shape.gamma) + 1;

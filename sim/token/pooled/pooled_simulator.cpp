@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +41,7 @@ class PooledBlock {
         accept_words_(key, Purpose::accept, block),
         replacement_words_(key, Purpose::replacement, block),
         bonus_words_(key, Purpose::bonus_token, block),
+        candidate_words_(key, Purpose::candidate, block),
         alive_(iterations),
         rejected_(iterations),
         slots_(iterations + prefetch_distance),
@@ -63,7 +63,10 @@ class PooledBlock {
         emit(alive_, alive_count_);
         emit(rejected_, rejected);
       } else {
-        const std::size_t rejected = draft_position<false>();
+        std::size_t rejected = draft_position<false>();
+        for (std::int64_t tried = 1; tried < tables_.scheme().count && rejected > 0; ++tried) {
+          rejected = draft_again(rejected);
+        }
         accepted_counts[static_cast<std::size_t>(i)] = rejected;
         emit(alive_, alive_count_);
         emit_last(tables_.replacement(), replacement_words_, rejected_, rejected);
@@ -137,6 +140,27 @@ class PooledBlock {
     return rejected;
   }
 
+  /// Tests one more candidate, as the first was, where one was rejected: those accepted return to alive_; returns how
+  /// many remain.
+  std::size_t draft_again(std::size_t rejected) {
+    locate(rejected_, candidate_words_.next(rejected));
+    const std::span uniforms = candidate_words_.next(rejected);
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < rejected; ++j) {
+      __builtin_prefetch(tables_.draft().data() + slots_[j + prefetch_distance]);
+      const DraftSlot slot = tables_.draft()[slots_[j]];
+      const bool own = keeps_own(slot.alias, shares_[j]);
+      const bool accept = accepts(uniforms[j], own ? slot.accept_own : slot.accept_alias);
+      const std::size_t token = own ? slots_[j] - rejected_.contexts[j] * tables_.vocabulary() : alias_of(slot.alias);
+      Wave& wave = accept ? alive_ : rejected_;
+      const std::size_t place = accept ? alive_count_++ : kept++;
+      wave.iterations[place] = rejected_.iterations[j];
+      wave.contexts[place] = rejected_.contexts[j];
+      wave.tokens[place] = static_cast<Token>(token);
+    }
+    return kept;
+  }
+
   /// Further candidates of rejected_: those accepted return to alive_; returns how many remain, with the token they
   /// emit.
   std::size_t try_further_candidates(std::size_t rejected) {
@@ -172,6 +196,7 @@ class PooledBlock {
   WordSource accept_words_;
   WordSource replacement_words_;
   WordSource bonus_words_;
+  WordSource candidate_words_;  ///< of candidates that are tested alike
   std::optional<CandidateWave> candidates_;
   Wave alive_;
   Wave rejected_;
@@ -187,7 +212,8 @@ std::unique_ptr<Simulator> make_pooled_simulator(PooledTables tables, const Iter
                                                  std::uint64_t iterations) {
   // Drafts that are verified together have no acceptance of their own.
   const bool blocks = tables.verifies_blocks() && shape.gamma > 1;
-  const double acceptance = blocks ? std::numeric_limits<double>::quiet_NaN() : tables.expected_acceptance();
+  const PoolAcceptance acceptance{.expected = blocks ? unknown<double> : tables.expected_acceptance(),
+                                  .optimal = tables.optimal_acceptance()};
   return std::make_unique<TokenSimulator>(
       plan_blocks("iterations", iterations, pooled_block_size), shape, acceptance,
       [tables = std::make_shared<const PooledTables>(std::move(tables)), shape](

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "foredraft/quantities.hpp"
 
 namespace foredraft::sim {
 
@@ -66,8 +67,8 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
 
 PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme,
                            bool verifies_blocks)
-    : vocabulary_(static_cast<std::size_t>(vocabulary)), verifies_blocks_(verifies_blocks) {
-  const CandidateScheme looked_up = verifies_blocks ? any_residual : scheme;
+    : vocabulary_(static_cast<std::size_t>(vocabulary)), scheme_(scheme), verifies_blocks_(verifies_blocks) {
+  const CandidateScheme looked_up = verifies_blocks ? any_residual : scheme.tested_alike ? CandidateScheme{} : scheme;
   check_pool_size(contexts, vocabulary, looked_up);
   if (looked_up.count > 1) candidates_.emplace(looked_up);
   const std::size_t entries = vocabulary_ * static_cast<std::size_t>(contexts);
@@ -101,6 +102,8 @@ void PooledTables::add(const VerificationRule& rule, const PositionDistributions
   append(bonus_);
   if (candidates_) candidates_->add(distributions);
   acceptance_sum_ += acceptance_probability(rule, distributions);
+  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement;
+  optimum_sum_ += independent ? sim::optimal_acceptance(distributions, scheme_.count) : unknown<double>;
   ++contexts_;
 }
 

@@ -99,21 +99,27 @@ class PooledTables {
     return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
 
+  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates.
+  [[nodiscard]] double optimal_acceptance() const { return optimum_sum_ / static_cast<double>(contexts_); }
+
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
   [[nodiscard]] const std::vector<DraftSlot>& draft() const { return draft_; }
   [[nodiscard]] const std::vector<AliasSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
 
+  [[nodiscard]] const CandidateScheme& scheme() const { return scheme_; }
   [[nodiscard]] bool verifies_blocks() const { return verifies_blocks_; }
 
-  /// Tables for the candidates after the first one and for blocks; null without either.
+  /// Tables for the candidates after the first one, unless they are tested alike, and for blocks; null without either.
   [[nodiscard]] const PooledCandidates* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
  private:
   std::size_t vocabulary_;
   std::size_t contexts_ = 0;
+  CandidateScheme scheme_;
   bool verifies_blocks_;
   double acceptance_sum_ = 0.0;
+  double optimum_sum_ = 0.0;
   std::vector<DraftSlot> draft_;
   std::vector<AliasSlot> replacement_;
   std::vector<AliasSlot> bonus_;

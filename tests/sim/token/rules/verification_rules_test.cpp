@@ -89,7 +89,8 @@ struct PositionCells {
 
 /// P(a draft of the position is accepted, and it is x).
 std::vector<double> accepted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
-  if (rule.candidates().count > 1) return tests::candidate_distributions(distributions, rule.candidates()).accepted;
+  const CandidateScheme scheme = rule.candidates();
+  if (scheme.count > 1 && !scheme.tested_alike) return tests::candidate_distributions(distributions, scheme).accepted;
   const double statistic = rule.row_statistic(distributions);
   std::vector<double> distribution;
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
@@ -99,6 +100,11 @@ std::vector<double> accepted_distribution(const VerificationRule& rule, const Po
                                       statistic)
                 : 0.0);
   }
+  // Any of the candidates that are tested alike, all before it rejected.
+  const double rejected = 1.0 - std::accumulate(distribution.begin(), distribution.end(), 0.0);
+  double tries = 1.0;
+  for (std::int64_t i = 1; i < scheme.count; ++i) tries = 1.0 + rejected * tries;
+  for (double& accepted : distribution) accepted *= tries;
   return distribution;
 }
 
