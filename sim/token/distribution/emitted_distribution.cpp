@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -11,15 +12,33 @@
 
 namespace foredraft::sim {
 
-ResidualMass::ResidualMass(const PositionDistributions& distributions) {
+ResidualMass::ResidualMass(const PositionDistributions& distributions, Draws draws) {
   FOREDRAFT_EXPECT(distributions.target.size() == distributions.draft.size());
   bends_.reserve(distributions.draft.size());
+  std::vector<Token> drafted;
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
     const double ratio = distributions.target[x] / distributions.draft[x];  // NaN for 0/0: such a token never counts
-    if (std::isinf(ratio)) never_drafted_ += distributions.target[x];
-    if (std::isfinite(ratio)) bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = distributions.draft[x]});
+    if (std::isinf(ratio)) {
+      never_drafted_ += distributions.target[x];
+      if (draws == Draws::yes) {
+        tokens_.push_back(static_cast<Token>(x));
+        undrafted_.push_back(never_drafted_);
+      }
+    }
+    if (!std::isfinite(ratio)) continue;
+    bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = distributions.draft[x]});
+    if (draws == Draws::yes) drafted.push_back(static_cast<Token>(x));
   }
-  std::sort(bends_.begin(), bends_.end(), [](const Bend& a, const Bend& b) { return a.ratio > b.ratio; });
+  if (draws == Draws::yes) {
+    std::ranges::stable_sort(drafted, std::greater<>(), [&](Token token) {
+      const auto x = static_cast<std::size_t>(token);
+      return distributions.target[x] / distributions.draft[x];
+    });
+    tokens_.insert(tokens_.end(), drafted.begin(), drafted.end());
+    std::ranges::stable_sort(bends_, std::greater<>(), &Bend::ratio);
+  } else {
+    std::sort(bends_.begin(), bends_.end(), [](const Bend& a, const Bend& b) { return a.ratio > b.ratio; });
+  }
   const Bend* before = nullptr;
   for (Bend& bend : bends_) {
     bend.mass = before == nullptr ? never_drafted_ : before->mass + (before->ratio - bend.ratio) * before->slope;
@@ -32,13 +51,27 @@ ResidualMass::ResidualMass(const PositionDistributions& distributions) {
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-double ResidualMass::operator()(double c) const {
+auto ResidualMass::end_of(double c) const -> std::vector<Bend>::const_iterator {
   const std::size_t s = slice(c);
-  const auto below = std::partition_point(bends_.begin() + first_[s], bends_.begin() + first_[s + 1],
-                                          [c](const Bend& bend) { return bend.ratio > c; });
-  if (below == bends_.begin()) return never_drafted_;
-  const Bend& bend = *(below - 1);
-  return bend.mass + (bend.ratio - c) * bend.slope;
+  return std::partition_point(bends_.begin() + first_[s], bends_.begin() + first_[s + 1],
+                              [c](const Bend& bend) { return bend.ratio > c; });
+}
+
+double ResidualMass::operator()(double c) const {
+  const auto end = end_of(c);
+  return end == bends_.begin() ? never_drafted_ : sum_to(*(end - 1), c);
+}
+
+Token ResidualMass::draw(double c, double u) const {
+  const auto end = end_of(c);
+  const double sum = u * (end == bends_.begin() ? never_drafted_ : sum_to(*(end - 1), c));
+  if (sum < never_drafted_) {
+    return tokens_[static_cast<std::size_t>(std::ranges::upper_bound(undrafted_, sum) - undrafted_.begin())];
+  }
+  const auto found =
+      std::partition_point(bends_.begin(), end, [&](const Bend& bend) { return sum_to(bend, c) <= sum; });
+  const auto last = std::max(end - bends_.begin(), std::ptrdiff_t{1}) - 1;  // round-off can leave nothing to find
+  return tokens_[undrafted_.size() + static_cast<std::size_t>(std::min(found - bends_.begin(), last))];
 }
 
 RecursiveRejection::RecursiveRejection(const PositionDistributions& distributions, CandidateDraws draws)

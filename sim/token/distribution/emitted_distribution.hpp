@@ -21,11 +21,17 @@ class ResidualMass {
   /// Memory for each token.
   static constexpr std::int64_t bytes_per_entry = 25;
 
+  /// Whether draw() is called; it takes the memory of a token more for each.
+  enum class Draws { no, yes };
+
   /// O(V log V).
-  explicit ResidualMass(const PositionDistributions& distributions);
+  explicit ResidualMass(const PositionDistributions& distributions, Draws draws = Draws::no);
 
   /// A few steps for c >= 1, O(log V) below; a sum of nonnegative terms, so small values are accurate.
   [[nodiscard]] double operator()(double c) const;
+
+  /// A token of max(0, p - c q) / m(c), m(c) > 0, by inversion of a uniform u on [0, 1). O(log V).
+  [[nodiscard]] Token draw(double c, double u) const;
 
   /// Prefetches what m(c) will read.
   void prefetch(double c) const {
@@ -47,7 +53,13 @@ class ResidualMass {
     return c < 1.0 ? last : static_cast<std::size_t>(static_cast<double>(last - 1) / c);
   }
 
+  /// The bends with ratio > c, and the sum of max(0, p - c q) up to the last one, that included.
+  [[nodiscard]] std::vector<Bend>::const_iterator end_of(double c) const;
+  [[nodiscard]] static double sum_to(const Bend& bend, double c) { return bend.mass + (bend.ratio - c) * bend.slope; }
+
   std::vector<Bend> bends_;           ///< by falling ratio
+  std::vector<Token> tokens_;         ///< of never drafted tokens and of the bends, if they are drawn
+  std::vector<double> undrafted_;     ///< running sum of p over the former
   std::vector<std::uint32_t> first_;  ///< [s]: bends in the slices before s; the last entry: all bends
   double never_drafted_ = 0.0;        ///< sum of p where q = 0: m at infinity
 };

@@ -3,29 +3,35 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
 
 #include "core/parallel.hpp"
 #include "core/random_stream.hpp"
 #include "sim/token/distribution/block_verification.hpp"
-#include "sim/token/pooled/candidate_wave.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 namespace {
+
+/// Tries by rejection, after which inversion is cheaper.
+constexpr int max_rounds = 8;
+
+double unit_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
 
 class BlockIterations {
  public:
   BlockIterations(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t count,
                   EmittedTokens* emitted)
       : tables_(tables),
-        candidates_(*tables.candidates()),
+        blocks_(*tables.blocks()),
         emitted_(emitted),
         context_words_(key, Purpose::context, block),
         draft_words_(key, Purpose::draft_token, block),
         accept_words_(key, Purpose::accept, block),
+        replacement_words_(key, Purpose::replacement, block),
         bonus_words_(key, Purpose::bonus_token, block),
-        residuals_(tables, key, block),
+        residual_words_(key, Purpose::candidate, block),
         live_(count),
         kept_(count),
         drafted_(emitted == nullptr ? 0 : count),
@@ -77,22 +83,14 @@ class BlockIterations {
     for (std::size_t j = 0; j < live_.size(); ++j) live_[j].context = to_context(words[j]);
   }
 
-  /// Decides, in the position after `drafts` drafts, whether they are kept.
+  /// Decides, in the position after `drafts` drafts, whether they are kept: U < h.
   void keep(std::int64_t drafts) {
     const std::span words = accept_words_.next(live_.size());
     for (std::size_t j = 0; j < live_.size(); ++j) {
       const Live& live = live_[j];
-      if (!keeps(live, to_uniform(words[j]))) continue;
+      if (live.ratio < 1.0 && !blocks_.keeps(live.context, live.ratio, unit_uniform(words[j]))) continue;
       kept_[live.iteration] = {.drafts = drafts, .context = live.context, .ratio = live.ratio};
     }
-  }
-
-  /// U < h. S = P m(1 / P) is looked up only where S <= P m(1) leaves it open.
-  [[nodiscard]] bool keeps(const Live& live, double uniform) const {
-    if (live.ratio >= 1.0) return true;
-    if (uniform >= block_acceptance(live.ratio, live.ratio * candidates_.first_mass(live.context))) return false;
-    const double mass = live.ratio * candidates_.mass(live.context, 2, 1.0 / live.ratio);
-    return uniform < block_acceptance(live.ratio, mass);
   }
 
   /// Every live iteration drafts a token. Those whose P falls to 0 are live no more.
@@ -100,23 +98,16 @@ class BlockIterations {
     contexts_.clear();
     for (const Live& live : live_) contexts_.push_back(live.context);
     locate(contexts_, draft_words_.next(live_.size()));
-    tokens_.resize(live_.size());
-    const auto pair_of = [this](std::size_t j) -> const PooledCandidates::Pair& {
-      return candidates_.pairs()[contexts_[j] * tables_.vocabulary() + static_cast<std::size_t>(tokens_[j])];
-    };
-    for (std::size_t j = 0; j < live_.size(); ++j) {
-      __builtin_prefetch(tables_.draft().data() + slots_[j + prefetch_distance]);
-      tokens_[j] = drawn(j, contexts_[j], tables_.draft()[slots_[j]].alias);
-      __builtin_prefetch(&pair_of(j));
-    }
     std::size_t left = 0;
     for (std::size_t j = 0; j < live_.size(); ++j) {
+      __builtin_prefetch(blocks_.draft().data() + slots_[j + prefetch_distance]);
+      const BlockSlot& slot = blocks_.draft()[slots_[j]];
+      const bool own = keeps_own(slot.alias, shares_[j]);
       Live live = live_[j];
-      const auto [p, q] = pair_of(j);
       if (emitted_ != nullptr) {
-        drafted_[live.iteration].push_back({.token = tokens_[j], .context = live.context});
+        drafted_[live.iteration].push_back({.token = drawn(j, live.context, slot.alias), .context = live.context});
       }
-      live.ratio = block_ratio(live.ratio, p, q);
+      live.ratio = std::min(1.0, live.ratio * (own ? slot.ratio_own : slot.ratio_alias));
       live_[left] = live;
       left += live.ratio > 0.0 ? 1U : 0U;
     }
@@ -127,40 +118,73 @@ class BlockIterations {
   void keep_all_drafts(std::int64_t gamma) {
     const std::span words = accept_words_.next(live_.size());
     for (std::size_t j = 0; j < live_.size(); ++j) {
-      if (to_uniform(words[j]) < live_[j].ratio) kept_[live_[j].iteration] = {.drafts = gamma};
+      if (unit_uniform(words[j]) < live_[j].ratio) kept_[live_[j].iteration] = {.drafts = gamma};
     }
   }
 
+  /// The last token of iterations that kept fewer: of max(0, p - c q), c = 1 / P, by rejection from max(0, p - q), or
+  /// by inversion where that takes long.
   void emit_residuals(std::int64_t gamma) {
-    std::vector<double> c;
-    ended_.clear();
-    contexts_.clear();
-    for (std::uint32_t i = 0; i < kept_.size(); ++i) {
-      if (kept_[i].drafts == gamma) continue;
-      ended_.push_back(i);
-      contexts_.push_back(kept_[i].context);
-      c.push_back(1.0 / kept_[i].ratio);
-    }
+    collect([gamma](const Kept& kept) { return kept.drafts < gamma; });
+    for (const std::uint32_t i : ended_) contexts_.push_back(kept_[i].context);
     tokens_.resize(ended_.size());
-    residuals_.draw_residuals(contexts_, c, tokens_);
+    pending_.resize(ended_.size());
+    std::iota(pending_.begin(), pending_.end(), 0U);
+    for (int round = 0; round < max_rounds && !pending_.empty(); ++round) draw_residuals();
+    const std::span words = residual_words_.next(pending_.size());
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      const std::uint32_t j = pending_[i];
+      tokens_[j] = blocks_.residual(contexts_[j]).draw(1.0 / kept_[ended_[j]].ratio, unit_uniform(words[i]));
+    }
     emit(Convention::bonus);
   }
 
-  /// What an iteration that kept all its drafts emits.
+  /// One try for everything pending.
+  void draw_residuals() {
+    pending_contexts_.clear();
+    for (const std::uint32_t j : pending_) pending_contexts_.push_back(contexts_[j]);
+    locate(pending_contexts_, replacement_words_.next(pending_.size()));
+    const std::span words = residual_words_.next(pending_.size());
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      __builtin_prefetch(blocks_.replacement().data() + slots_[i + prefetch_distance]);
+      const BlockSlot& slot = blocks_.replacement()[slots_[i]];
+      const std::uint32_t j = pending_[i];
+      tokens_[j] = drawn(i, contexts_[j], slot.alias);
+      const double ratio = keeps_own(slot.alias, shares_[i]) ? slot.ratio_own : slot.ratio_alias;  // q / p
+      pending_[left] = j;
+      const double scaled = unit_uniform(words[i]) * (1.0 - ratio) * kept_[ended_[j]].ratio;
+      left += scaled < kept_[ended_[j]].ratio - ratio ? 0U : 1U;
+    }
+    pending_.resize(left);
+  }
+
+  /// What iterations that kept all their drafts emit.
   void emit_kept(std::int64_t gamma, Convention convention) {
+    collect([gamma](const Kept& kept) { return kept.drafts == gamma; });
+    for (const std::uint64_t word : context_words_.next(ended_.size())) contexts_.push_back(to_context(word));
+    draw_last(tables_.bonus(), bonus_words_);
+    emit(convention);
+  }
+
+  /// The iterations whose last token is drawn next.
+  template <class Which>
+  void collect(const Which& which) {
     ended_.clear();
     contexts_.clear();
     for (std::uint32_t i = 0; i < kept_.size(); ++i) {
-      if (kept_[i].drafts == gamma) ended_.push_back(i);
+      if (which(kept_[i])) ended_.push_back(i);
     }
-    for (const std::uint64_t word : context_words_.next(ended_.size())) contexts_.push_back(to_context(word));
-    locate(contexts_, bonus_words_.next(ended_.size()));
-    tokens_.resize(ended_.size());
-    for (std::size_t j = 0; j < ended_.size(); ++j) {
-      __builtin_prefetch(tables_.bonus().data() + slots_[j + prefetch_distance]);
-      tokens_[j] = drawn(j, contexts_[j], tables_.bonus()[slots_[j]]);
+  }
+
+  /// A token of each of contexts_.
+  void draw_last(const std::vector<AliasSlot>& table, WordSource& words) {
+    locate(contexts_, words.next(contexts_.size()));
+    tokens_.resize(contexts_.size());
+    for (std::size_t j = 0; j < contexts_.size(); ++j) {
+      __builtin_prefetch(table.data() + slots_[j + prefetch_distance]);
+      tokens_[j] = drawn(j, contexts_[j], table[slots_[j]]);
     }
-    emit(convention);
   }
 
   /// Table locations of draws in these contexts.
@@ -191,18 +215,21 @@ class BlockIterations {
   }
 
   const PooledTables& tables_;
-  const PooledCandidates& candidates_;
+  const PooledBlocks& blocks_;
   EmittedTokens* emitted_;
   WordSource context_words_;
   WordSource draft_words_;
   WordSource accept_words_;
+  WordSource replacement_words_;
   WordSource bonus_words_;
-  CandidateWave residuals_;
+  WordSource residual_words_;
   std::vector<Live> live_;
   std::vector<Kept> kept_;
   std::vector<std::vector<EmittedToken>> drafted_;  ///< of each iteration; empty if they are not wanted
   std::vector<std::uint32_t> ended_;                ///< iterations whose last token is drawn
   std::vector<std::uint32_t> contexts_;
+  std::vector<std::uint32_t> pending_;  ///< places in ended_
+  std::vector<std::uint32_t> pending_contexts_;
   std::vector<Token> tokens_;
   std::vector<std::size_t> slots_;
   std::vector<std::uint64_t> shares_;

@@ -13,7 +13,7 @@ namespace foredraft::sim {
 
 /// Runs `iterations` iterations under block verification (block_verification.hpp), all of them through one position
 /// after another. Returns how many accepted exactly k drafts, k = 0..gamma; `emitted` as for TokenSimulator::RunBlock.
-/// Requires tables.verifies_blocks().
+/// Requires tables.blocks().
 [[nodiscard]] std::vector<std::uint64_t> run_block_iterations(const PooledTables& tables, const RunKey& key,
                                                               std::uint64_t block, const IterationShape& shape,
                                                               std::uint64_t iterations, EmittedTokens* emitted);

@@ -292,6 +292,28 @@ TEST_CASE("a pool knows the optimum of its candidates where they are independent
   CHECK(std::isnan(optimum_of(RejectionSampling{})));
 }
 
+// 4,000 numbers in equal distances: a token's share is met to 1/4,000.
+TEST_CASE("a residual's tokens are drawn with its distribution") {
+  constexpr int draws = 4000;
+  for (const DistributionPair& pair : small_distributions()) {
+    const ResidualMass mass(pair.distributions(), ResidualMass::Draws::yes);
+    for (const double c : {0.0, 1.0, 1.3, 2.5}) {
+      std::vector<double> expected(pair.p.size());
+      for (std::size_t x = 0; x < pair.p.size(); ++x) expected[x] = std::max(0.0, pair.p[x] - c * pair.q[x]);
+      if (!(mass(c) > tests::second_route)) continue;
+      normalise(expected);
+      std::vector<double> shares(pair.p.size(), 0.0);
+      for (int i = 0; i < draws; ++i) {
+        shares[static_cast<std::size_t>(mass.draw(c, (i + 0.5) / draws))] += 1.0 / draws;
+      }
+      for (std::size_t x = 0; x < pair.p.size(); ++x) {
+        CHECK(std::abs(shares[x] - expected[x]) <= 1.001 / draws);
+        if (expected[x] == 0.0) CHECK(shares[x] == 0.0);
+      }
+    }
+  }
+}
+
 TEST_CASE("one candidate is rejection_sampling, draw for draw") {
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
     tests::Simulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);
