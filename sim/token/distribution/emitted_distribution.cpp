@@ -259,9 +259,10 @@ double all_rejected(const CandidateScheme& scheme, const TestedMass& mass) {
   return scheme.tested_alike ? std::pow(mass.rejected, static_cast<double>(scheme.count)) : mass.rejected;
 }
 
+/// q(x) a(x) times this is the probability that a candidate is accepted and is x.
 double accepted_share(const CandidateScheme& scheme, const TestedMass& mass) {
   if (!scheme.tested_alike || scheme.count == 1) return 1.0;
-  return mass.accepted > 0.0 ? (1.0 - all_rejected(scheme, mass)) / mass.accepted : static_cast<double>(scheme.count);
+  return mass.accepted > 0.0 ? (1.0 - all_rejected(scheme, mass)) / mass.accepted : 0.0;
 }
 
 }  // namespace
@@ -272,11 +273,6 @@ double acceptance_probability(const VerificationRule& rule, const PositionDistri
   std::vector<double> distribution;
   const TestedMass mass = tested_mass(rule, distributions, distribution);
   return scheme.count > 1 ? 1.0 - all_rejected(scheme, mass) : mass.accepted;
-}
-
-double accepted_share(const VerificationRule& rule, const PositionDistributions& distributions) {
-  std::vector<double> distribution;
-  return accepted_share(rule.candidates(), tested_mass(rule, distributions, distribution));
 }
 
 std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {

@@ -119,13 +119,9 @@ struct FurtherOutcome {
 /// candidate_acceptance(): NaN if that would take too many terms.
 [[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions);
 
-/// Of a rule whose k candidates are tested alike, with b = sum q a: (1 - (1 - b)^k) / b, so that q(x) a(x) times this
-/// is the probability that one of them is accepted and is x. k where b = 0.
-[[nodiscard]] double accepted_share(const VerificationRule& rule, const PositionDistributions& distributions);
-
 /// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
-/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution. Where they
-/// are tested alike, q(x) a(x) accepted_share() + (1 - sum q a)^k r(x).
+/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution. Where k are
+/// tested alike it is q(x) a(x) (1 - (1 - b)^k) / b + (1 - b)^k r(x), b = sum q a.
 [[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule,
                                                        const PositionDistributions& distributions);
 

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/numbers.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
@@ -94,10 +93,14 @@ class KSeqRule final : public VerificationRule {
   /// rho, and no less than the root despite the round-off of a k-th power: larger ones are valid too.
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
     const auto k = static_cast<double>(count_);
-    const ResidualMass mass(distributions);  // rho b = 1 - m(rho)
-    const auto excess = [&](double rho) {
-      const double rest = mass(rho);
-      return rest - std::pow(1.0 - (1.0 - rest) / rho, k);
+    const auto excess = [&](double rho) {  // of acceptance over rho b: the rest of p less the chance of k rejections
+      double rest = 0.0;
+      double rejected = 0.0;
+      for (std::size_t x = 0; x < distributions.target.size(); ++x) {
+        rest += std::max(0.0, distributions.target[x] - rho * distributions.draft[x]);
+        rejected += std::max(0.0, distributions.draft[x] - distributions.target[x] / rho);
+      }
+      return rest - std::pow(rejected, k);
     };
     const double first = excess(1.0);
     const double last = excess(k);
@@ -118,11 +121,21 @@ class KSeqRule final : public VerificationRule {
 
   void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
     if (count_ == 1) return write_residual(distributions, 1.0, distribution);
-    const double share = accepted_share(*this, distributions);
     const double rho = row_statistic(distributions);
+    double accepted = 0.0;
+    double rejected = 0.0;
     for (std::size_t x = 0; x < distribution.size(); ++x) {
-      const double accepted = std::min(distributions.draft[x], distributions.target[x] / rho);
-      distribution[x] = std::max(0.0, distributions.target[x] - accepted * share);
+      const double p = distributions.target[x];
+      const double q = distributions.draft[x];
+      const double a = q > 0.0 ? acceptance({.token = static_cast<Token>(x), .target = p, .draft = q}, rho) : 0.0;
+      distribution[x] = q * a;
+      accepted += q * a;
+      rejected += q * (1.0 - a);
+    }
+    // Any of the candidates is accepted, and is x, with probability q(x) a(x) (1 - (1 - b)^k) / b.
+    const double share = accepted > 0.0 ? (1.0 - std::pow(rejected, static_cast<double>(count_))) / accepted : 0.0;
+    for (std::size_t x = 0; x < distribution.size(); ++x) {
+      distribution[x] = std::max(0.0, distributions.target[x] - distribution[x] * share);
     }
     if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }

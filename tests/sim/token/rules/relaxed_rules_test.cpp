@@ -206,7 +206,7 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
   }
 }
 
-TEST_CASE("cascades emit the target where they defer to it and the drafter elsewhere: by hand") {
+TEST_CASE("cascades by hand: they emit the target where they defer to it and the drafter elsewhere") {
   // max p = 0.5, max q = 0.6, TV = 0.3.
   const std::vector<double> p{0.5, 0.3, 0.2};
   const std::vector<double> q{0.6, 0.0, 0.4};
@@ -268,7 +268,7 @@ TEST_CASE("top_n_delta accepts within rank and gap: by hand") {
         0.0);
 }
 
-TEST_CASE("sglang_thresholds looks at p alone, is lossless at 1 and 1, and accepts more below: by hand") {
+TEST_CASE("sglang_thresholds by hand: it looks at p alone, is lossless at 1 and 1, and accepts more below") {
   const std::vector<double> p{0.5, 0.3, 0.2, 0.0};
   const std::vector<double> q{0.1, 0.2, 0.6, 0.1};
   const auto at = [](double single, double cumulated) {
