@@ -40,6 +40,12 @@ const std::vector<Metric>& metrics() {
       {"accepted_over_drafted", "", "accepted over drafted tokens", &ClosedForm::accepted_over_drafted,
        &Estimates::accepted_over_drafted, Needs::nothing, "accepted drafts over all drafted tokens",
        "ratio of totals; delta method over independent units"},
+      {"optimal_acceptance", "", "optimal acceptance of k candidates", &ClosedForm::optimal_acceptance, nullptr,
+       Needs::several_candidates,
+       "the largest per_token of any lossless rule with as many independent candidates, mean over the pool: the "
+       "optimum "
+       "of optimal transport; not known for candidates without replacement",
+       ""},
       {"mean_gamma", "drafted tokens", "drafted tokens per iteration", &ClosedForm::mean_gamma, &Estimates::mean_gamma,
        Needs::varying_gamma,
        "drafted tokens over draft-and-verify rounds; only for a policy other than constant, a gamma_schedule and "

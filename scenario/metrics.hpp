@@ -10,7 +10,16 @@
 /// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
 namespace foredraft::scenario {
 
-enum class Needs { nothing, cost, operations_ratio, varying_gamma, token_confidence, serving, latency_goal };
+enum class Needs {
+  nothing,
+  cost,
+  operations_ratio,
+  varying_gamma,
+  token_confidence,
+  several_candidates,
+  serving,
+  latency_goal
+};
 
 struct Metric {
   /// Column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se.

@@ -127,6 +127,8 @@ bool gamma_varies(const Space& space) {
          takes("drafter", drafters(), [](const DrafterMember& member) { return member.charge == Drafting::free; });
 }
 
+namespace {
+
 /// True if tokens have acceptances of their own in some scenario.
 bool sees_confidence(const Space& space) {
   const Usage usage = usage_of(space);
@@ -134,6 +136,17 @@ bool sees_confidence(const Space& space) {
            return token_concentration(member.value) && usage.takes("policy", member.name);
          });
 }
+
+/// True if a rule with several candidates is used in some scenario.
+bool tries_candidates(const Space& space) {
+  const Usage usage = usage_of(space);
+  return has_input(space, "rule") && std::ranges::any_of(rules(), [&](const RuleMember& rule) {
+           return usage.takes("rule", rule.name) &&
+                  (std::holds_alternative<MultiCandidate>(rule.value) || std::holds_alternative<KSeq>(rule.value));
+         });
+}
+
+}  // namespace
 
 bool has_cost(const Space& space) {
   if (has_server(space)) return false;  // a server says what requests take
@@ -158,6 +171,8 @@ bool provides(const Space& space, Needs needs) {
       return gamma_varies(space);
     case Needs::token_confidence:
       return has_cost(space) && sees_confidence(space);
+    case Needs::several_candidates:
+      return tries_candidates(space);
     case Needs::serving:
       return has_server(space);
     case Needs::latency_goal:

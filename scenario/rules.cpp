@@ -20,13 +20,40 @@ constexpr MemberParameter<Rule> number(std::string_view name, const Range& range
 
 constexpr Range any_logit{.minimum = -1e6, .maximum = 1e6};
 
+constexpr Range probability{.maximum = 1.0};
+constexpr Range either_sign{.minimum = -1.0, .maximum = 1.0};
+constexpr Range candidate_count{.minimum = 1.0, .maximum = 1024.0, .whole = true};
+
+constexpr std::array chow_parameters{
+    number<&CascadeChow::margin>("rule.margin", either_sign,
+                                 "cascade_chow, cascade_diff, cascade_opt: a, what the drafter's best probability may "
+                                 "lack; -1: rejection_sampling")};
+constexpr std::array diff_parameters{number<&CascadeDiff::margin>(
+    "rule.margin", either_sign, "cascade_diff: a, what the drafter's best probability may lack")};
+constexpr std::array opt_parameters{
+    number<&CascadeOpt::margin>("rule.margin", {.minimum = -1000.0, .maximum = 1000.0},
+                                "cascade_opt: a, what the drafter's best probability may lack, over TV(p, q)")};
+constexpr std::array k_seq_parameters{number<&KSeq::candidates>(
+    "rule.candidates", candidate_count, "k_seq, multi_candidate: candidates of one position; 1: rejection_sampling")};
+constexpr std::array sglang_parameters{
+    number<&SglangThresholds::threshold_single>("rule.threshold_single", probability,
+                                                "sglang_thresholds: a token from this probability on is accepted"),
+    number<&SglangThresholds::threshold_acc>(
+        "rule.threshold_acc", {.maximum = 1.0, .excludes_minimum = true},
+        "sglang_thresholds: any other is accepted with its probability over this one; both 1: lossless")};
+constexpr std::array top_n_parameters{
+    number<&TopNDelta::relaxed_topk>("rule.relaxed_topk",
+                                     {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
+                                     "top_n_delta: how many of the target's best tokens are accepted; 1: greedy_match"),
+    number<&TopNDelta::relaxed_delta>("rule.relaxed_delta", probability,
+                                      "top_n_delta: how much less probable than the best they may be")};
 constexpr std::array lenient_parameters{
     number<&Lenient::lenience>("rule.lenience", {.maximum = 1.0, .excludes_minimum = true},
                                "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling"),
     number<&Lenient::residual>("rule.residual", flag_range,
                                "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")};
 constexpr std::array candidate_parameters{
-    number<&MultiCandidate::candidates>("rule.candidates", {.minimum = 1.0, .maximum = 1024.0, .whole = true},
+    number<&MultiCandidate::candidates>("rule.candidates", candidate_count,
                                         "multi_candidate: candidates of one position; 1: rejection_sampling"),
     number<&MultiCandidate::replacement>("rule.replacement", flag_range,
                                          "multi_candidate: candidates drawn with (1) or without (0) replacement")};
@@ -64,11 +91,40 @@ const std::vector<RuleMember>& rules() {
         .source = "control",
         .value = AcceptAll{}},
        false},
+      {{.name = "block_verification",
+        .summary = "verify all drafts together: accept at least as many as rejection_sampling, at no loss",
+        .source = "Sun2025, Alg. 2",
+        .value = BlockVerification{}},
+       true},
+      {{.name = "cascade_chow",
+        .summary = "speculative cascade: accept unless max q < 1 - a, then rejection_sampling",
+        .source = "Narasimhan2025, Eq. 2",
+        .value = CascadeChow{},
+        .parameters = chow_parameters},
+       false},
+      {{.name = "cascade_diff",
+        .summary = "speculative cascade: accept unless max q < max p - a, then rejection_sampling",
+        .source = "Narasimhan2025, Eq. 5",
+        .value = CascadeDiff{},
+        .parameters = diff_parameters},
+       false},
+      {{.name = "cascade_opt",
+        .summary = "speculative cascade: accept unless max q < max p - a TV(p, q), then rejection_sampling",
+        .source = "Narasimhan2025, Eq. 10",
+        .value = CascadeOpt{},
+        .parameters = opt_parameters},
+       false},
       {{.name = "greedy_match",
         .summary = "accept the target's most probable token only, and emit it otherwise",
         .source = "Stern2018; Xia2023, Eq. 1-3",
         .value = GreedyMatch{}},
        false},
+      {{.name = "k_seq",
+        .summary = "several candidates a position, each accepted with probability min(1, p/(rho q))",
+        .source = "Sun2023, Alg. 2",
+        .value = KSeq{},
+        .parameters = k_seq_parameters},
+       true},
       {{.name = "lenient",
         .summary = "accept with probability min(1, p/(l q)), l the lenience",
         .source = "Leviathan2023, App. A.5",
@@ -86,6 +142,12 @@ const std::vector<RuleMember>& rules() {
         .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
         .value = RejectionSampling{}},
        true},
+      {{.name = "sglang_thresholds",
+        .summary = "accept from p >= threshold_single on, below with probability p/threshold_acc",
+        .source = "SGLang2025",
+        .value = SglangThresholds{},
+        .parameters = sglang_parameters},
+       false},
       {{.name = "sigmoid_approximation",
         .summary = "rejection sampling on sigmoids of scaled logits instead of probabilities",
         .source = "Wagner2024, Eq. 5",
@@ -97,6 +159,12 @@ const std::vector<RuleMember>& rules() {
         .source = "Xia2023, Eq. 8-10",
         .value = TopBeta{},
         .parameters = top_beta_parameters},
+       false},
+      {{.name = "top_n_delta",
+        .summary = "accept one of the target's n best with p >= max p - delta",
+        .source = "TensorRTLLM2025",
+        .value = TopNDelta{},
+        .parameters = top_n_parameters},
        false},
       {{.name = "typical_acceptance",
         .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",

@@ -57,6 +57,8 @@ double pool_acceptance(const Scenario& scenario, const Simulator& simulator) {
   return iterations_are_iid ? expected_acceptance(simulator) : unknown<double>;
 }
 
+double pool_optimum(const Simulator& simulator) { return exact_acceptance(simulator).optimal; }
+
 }  // namespace foredraft::sim
 
 namespace foredraft {

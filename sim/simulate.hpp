@@ -29,4 +29,7 @@ inline constexpr double longest_replica_s = 1e-9 * static_cast<double>(std::int6
 /// The exact acceptance of a token simulation whose iterations are i.i.d.: pooled contexts; NaN for any other.
 [[nodiscard]] double pool_acceptance(const Scenario& scenario, const Simulator& simulator);
 
+/// The metric optimal_acceptance: of pooled contexts and several independent candidates; NaN for any other.
+[[nodiscard]] double pool_optimum(const Simulator& simulator);
+
 }  // namespace foredraft::sim

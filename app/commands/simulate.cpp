@@ -141,9 +141,8 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   }
   json["analytic"] = Json::object();
   for (const scenario::Metric& metric : scenario::metrics()) {
-    if (metric.closed_form == nullptr || metric.estimate == nullptr || std::isnan(closed_form.*metric.closed_form)) {
-      continue;
-    }
+    const bool stated = metric.estimate != nullptr || metric.needs == scenario::Needs::several_candidates;
+    if (metric.closed_form == nullptr || !stated || std::isnan(closed_form.*metric.closed_form)) continue;
     json["analytic"][std::string(metric.name)] = closed_form.*metric.closed_form;
   }
   return json.dump(2) + "\n";
@@ -180,6 +179,10 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     row[4] = deviation ? fmt::format("{:+.2f} se", *deviation) : "not comparable";
   }
   text += to_text(table);
+  if (!std::isnan(closed_form.optimal_acceptance)) {
+    text += fmt::format("\nno lossless rule accepts more than {:.5f} with as many independent candidates\n",
+                        closed_form.optimal_acceptance);
+  }
   const sim::Acceptance acceptance = sim::acceptance(tally);
   constexpr std::size_t max_positions = 16;
   const auto vector_line = [&](std::string_view name, const std::vector<Estimate>& entries) {
@@ -226,8 +229,9 @@ int run_simulate(CommandLine& line) {
   const sim::Tally tally = run_with_progress(*simulator, plan, threads);
   const Simulated simulated = sim::estimates_of(scenario, tally);
   if (!simulated.unsteady.empty()) say("warning: {}", simulated.unsteady);
-  const ClosedForm closed_form =
+  ClosedForm closed_form =
       in_phase("closed form", [&] { return analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator)); });
+  closed_form.optimal_acceptance = sim::pool_optimum(*simulator);
   print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)
                                 : text(simulation, tally, simulated, closed_form));
   return exit_done;

@@ -89,6 +89,8 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
       return reject_for("every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
     case scenario::Needs::token_confidence:
       return reject_for("it needs a policy that sees the confidence of its tokens, and c", "foredraft list policies");
+    case scenario::Needs::several_candidates:
+      return reject_for("every position has one candidate", "set rule = \"multi_candidate\" or \"k_seq\"");
     case scenario::Needs::latency_goal:
       if (has_server(config)) return reject_for("it needs latency_goal_ms", "");
       [[fallthrough]];

@@ -109,6 +109,12 @@ std::vector<LossinessSetting> lossiness_settings(const SyntheticModels& pair) {
   add_series(settings, "top_beta", "top_beta", "tolerance", tolerances);
   add_series(settings, "top_beta, judged by q", "top_beta", "tolerance", tolerances, {{"judged", 1.0}});
   add_series(settings, "typical_acceptance", "typical_acceptance", "epsilon", {0.95, 0.5, 0.2, 0.09, 0.03, 0.01});
+  // A figure has sixteen series. Left out: cascade_diff, close to cascade_opt; sglang_thresholds; block_verification,
+  // whose drafts have no acceptance of their own.
+  add_series(settings, "cascade_chow", "cascade_chow", "margin", {0.2, 0.4, 0.6, 0.7, 0.8, 0.9});
+  add_series(settings, "cascade_opt", "cascade_opt", "margin", {-0.5, 0.0, 0.2, 0.4, 0.6, 1.0});
+  add_series(settings, "k_seq", "k_seq", "candidates", candidates);
+  add_series(settings, "top_n_delta", "top_n_delta", "relaxed_delta", {0.0, 0.05, 0.1, 0.2, 0.6});
   return settings;
 }
 

@@ -218,7 +218,9 @@ class ChunkRunner {
         hooks_.warn(fmt::format("{}: {}", name_of(index), simulated->unsteady));
     }
     const double acceptance = simulator != nullptr ? sim::pool_acceptance(scenario, *simulator) : unknown<double>;
-    append_answer(sweep_.metrics, analytic::answer(scenario, acceptance, hooks_.stop), simulated, row);
+    ClosedForm closed_form = analytic::answer(scenario, acceptance, hooks_.stop);
+    if (simulator != nullptr) closed_form.optimal_acceptance = sim::pool_optimum(*simulator);
+    append_answer(sweep_.metrics, closed_form, simulated, row);
     row += '\n';
     to = std::move(row);
   }

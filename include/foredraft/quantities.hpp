@@ -33,6 +33,7 @@ struct Quantities {
   Number memory_access_factor = unknown<Number>;
   Number per_token = unknown<Number>;
   Number accepted_over_drafted = unknown<Number>;
+  Number optimal_acceptance = unknown<Number>;
   Number mean_gamma = unknown<Number>;
   Number best_gamma = unknown<Number>;
   Number best_speedup = unknown<Number>;

@@ -11,8 +11,28 @@ namespace foredraft {
 
 /// Accepts every draft: the control that shows the effect of a wrong rule.
 struct AcceptAll {};
+/// Verifies the drafts of an iteration together and accepts the longest prefix that passes. [Sun2025]
+struct BlockVerification {};
+/// Speculative cascade: verifies the draft against the target where the drafter's best token has a probability below 1
+/// - margin, else accepts it. [Narasimhan2025, Eq. 2]
+struct CascadeChow {
+  double margin = 0.5;
+};
+/// The same where it is below that of the target's best token by more than the margin. [Narasimhan2025, Eq. 5]
+struct CascadeDiff {
+  double margin = 0.5;
+};
+/// The same with the margin times the total variation of p and q. [Narasimhan2025, Eq. 10]
+struct CascadeOpt {
+  double margin = 0.5;
+};
 /// Accepts a draft if it is the target's most probable token.
 struct GreedyMatch {};
+/// Several candidates per position, each accepted with probability min(1, p / (rho q)), rho the smallest that is
+/// lossless. [Sun2023, Alg. 2]
+struct KSeq {
+  std::int64_t candidates = 2;  ///< 1 to 1024
+};
 /// Accepts with probability min(1, p / (l q)).
 struct Lenient {
   double lenience = 0.5;  ///< l in (0, 1]
@@ -25,6 +45,12 @@ struct MultiCandidate {
 };
 /// Accepts with probability min(1, p / q), else draws from max(0, p - q). [Leviathan2023; Chen2023]
 struct RejectionSampling {};
+/// Accepts with probability min(1, p / threshold_acc) whatever q is, and always from threshold_single on, as SGLang
+/// does.
+struct SglangThresholds {
+  double threshold_single = 0.5;  ///< SGLang's default is 1
+  double threshold_acc = 1.0;     ///< in (0, 1]; both 1: lossless
+};
 /// Rejection sampling on sigmoids instead of softmaxes, with floating-point numbers of `bits` bits. [Wagner2024]
 struct SigmoidApproximation {
   double scale_low = -10.0;
@@ -38,14 +64,21 @@ struct TopBeta {
   double tolerance = 1.0;  ///< nat
   bool judged = false;     ///< likelihoods are the drafter's, as first published; false: the target's
 };
+/// Accepts one of the target's `relaxed_topk` best tokens that is at most `relaxed_delta` less probable than the best,
+/// as TensorRT-LLM does in thinking phases.
+struct TopNDelta {
+  std::int64_t relaxed_topk = 10;
+  double relaxed_delta = 0.6;
+};
 /// Accepts a token that is likely enough for the entropy of its distribution. [Cai2024]
 struct TypicalAcceptance {
   double epsilon = 0.09;
   double delta = 0.0;  ///< 0: sqrt(epsilon)
 };
 
-using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, RejectionSampling, SigmoidApproximation,
-                          TopBeta, TypicalAcceptance>;
+using Rule = std::variant<AcceptAll, BlockVerification, CascadeChow, CascadeDiff, CascadeOpt, GreedyMatch, KSeq,
+                          Lenient, MultiCandidate, RejectionSampling, SglangThresholds, SigmoidApproximation, TopBeta,
+                          TopNDelta, TypicalAcceptance>;
 
 }  // namespace foredraft
 

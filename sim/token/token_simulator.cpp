@@ -2,7 +2,6 @@
 #include "sim/token/token_simulator.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <variant>
 
 #include "scenario/drafters.hpp"
@@ -24,7 +23,7 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
                                 {.distribution = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 token.temperature, shape, plan.iterations);
   }
-  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates());
+  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates(), rule->verifies_blocks());
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
@@ -39,7 +38,8 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
 std::unique_ptr<Simulator> make_given(const GivenDistributions& given, const TokenFidelity& token,
                                       const IterationShape& shape, std::uint64_t iterations) {
   const auto vocabulary = std::ssize(given.target.front());
-  PooledTables tables(vocabulary, std::ssize(given.target), make_rule(given, 0, token.rule)->candidates());
+  const auto rule = make_rule(given, 0, token.rule);
+  PooledTables tables(vocabulary, std::ssize(given.target), rule->candidates(), rule->verifies_blocks());
   for (std::size_t k = 0; k < given.target.size(); ++k) {
     std::vector<double> target = given.target[k];
     std::vector<double> draft = given.draft[k];
@@ -74,9 +74,9 @@ EmittedTokens TokenSimulator::emit_block(const RunKey& key, std::uint64_t block)
   return emitted;
 }
 
-double expected_acceptance(const Simulator& simulator) {
+PoolAcceptance exact_acceptance(const Simulator& simulator) {
   const auto* token_simulator = dynamic_cast<const TokenSimulator*>(&simulator);
-  return token_simulator == nullptr ? std::numeric_limits<double>::quiet_NaN() : token_simulator->expected_acceptance();
+  return token_simulator == nullptr ? PoolAcceptance{} : token_simulator->acceptance();
 }
 
 }  // namespace foredraft::sim

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/process/outcome_counts.hpp"
@@ -24,6 +25,14 @@ struct EmittedToken {
 /// [i]: the tokens that iteration i emitted, in order.
 using EmittedTokens = std::vector<std::vector<EmittedToken>>;
 
+/// Exact acceptances, averaged over the contexts of a finite pool; NaN without one.
+struct PoolAcceptance {
+  /// Of a draft: the pool mean of acceptance_probability(). NaN if that is, and for several drafts verified together.
+  double expected = unknown<double>;
+  /// The pool mean of optimal_acceptance(); NaN unless there are several independent candidates.
+  double optimal = unknown<double>;
+};
+
 /// A simulator of independent iterations that reports tokens, not only their number.
 class TokenSimulator final : public Simulator {
  public:
@@ -32,15 +41,13 @@ class TokenSimulator final : public Simulator {
   using RunBlock = std::function<std::vector<std::uint64_t>(const RunKey& key, std::uint64_t block,
                                                             std::uint64_t iterations, EmittedTokens* emitted)>;
 
-  TokenSimulator(const BlockPlan& plan, const IterationShape& shape, double expected_acceptance, RunBlock run)
-      : plan_(plan), shape_(shape), expected_acceptance_(expected_acceptance), run_(std::move(run)) {}
+  TokenSimulator(const BlockPlan& plan, const IterationShape& shape, const PoolAcceptance& acceptance, RunBlock run)
+      : plan_(plan), shape_(shape), acceptance_(acceptance), run_(std::move(run)) {}
 
   [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override;
 
-  /// The exact probability that a draft is accepted, averaged over the contexts of a position: the pool mean of
-  /// acceptance_probability(). NaN if that is, and if the contexts are not a finite pool.
-  [[nodiscard]] double expected_acceptance() const { return expected_acceptance_; }
+  [[nodiscard]] const PoolAcceptance& acceptance() const { return acceptance_; }
 
   /// The tokens emitted by a block. The same draws as run_block().
   [[nodiscard]] EmittedTokens emit_block(const RunKey& key, std::uint64_t block) const;
@@ -48,12 +55,15 @@ class TokenSimulator final : public Simulator {
  private:
   BlockPlan plan_;
   IterationShape shape_;
-  double expected_acceptance_;
+  PoolAcceptance acceptance_;
   RunBlock run_;
 };
 
-/// expected_acceptance() of a TokenSimulator; NaN for any other simulator.
-[[nodiscard]] double expected_acceptance(const Simulator& simulator);
+/// acceptance() of a TokenSimulator; NaN for any other simulator.
+[[nodiscard]] PoolAcceptance exact_acceptance(const Simulator& simulator);
+[[nodiscard]] inline double expected_acceptance(const Simulator& simulator) {
+  return exact_acceptance(simulator).expected;
+}
 
 // ---- Token fidelity: explicit distributions p and q over a vocabulary, drawn tokens, and a verification rule.
 

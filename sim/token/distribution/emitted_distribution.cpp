@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -11,15 +12,33 @@
 
 namespace foredraft::sim {
 
-ResidualMass::ResidualMass(const PositionDistributions& distributions) {
+ResidualMass::ResidualMass(const PositionDistributions& distributions, Draws draws) {
   FOREDRAFT_EXPECT(distributions.target.size() == distributions.draft.size());
   bends_.reserve(distributions.draft.size());
+  std::vector<Token> drafted;
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
     const double ratio = distributions.target[x] / distributions.draft[x];  // NaN for 0/0: such a token never counts
-    if (std::isinf(ratio)) never_drafted_ += distributions.target[x];
-    if (std::isfinite(ratio)) bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = distributions.draft[x]});
+    if (std::isinf(ratio)) {
+      never_drafted_ += distributions.target[x];
+      if (draws == Draws::yes) {
+        tokens_.push_back(static_cast<Token>(x));
+        undrafted_.push_back(never_drafted_);
+      }
+    }
+    if (!std::isfinite(ratio)) continue;
+    bends_.push_back({.ratio = ratio, .mass = 0.0, .slope = distributions.draft[x]});
+    if (draws == Draws::yes) drafted.push_back(static_cast<Token>(x));
   }
-  std::sort(bends_.begin(), bends_.end(), [](const Bend& a, const Bend& b) { return a.ratio > b.ratio; });
+  if (draws == Draws::yes) {
+    std::ranges::stable_sort(drafted, std::greater<>(), [&](Token token) {
+      const auto x = static_cast<std::size_t>(token);
+      return distributions.target[x] / distributions.draft[x];
+    });
+    tokens_.insert(tokens_.end(), drafted.begin(), drafted.end());
+    std::ranges::stable_sort(bends_, std::greater<>(), &Bend::ratio);
+  } else {
+    std::sort(bends_.begin(), bends_.end(), [](const Bend& a, const Bend& b) { return a.ratio > b.ratio; });
+  }
   const Bend* before = nullptr;
   for (Bend& bend : bends_) {
     bend.mass = before == nullptr ? never_drafted_ : before->mass + (before->ratio - bend.ratio) * before->slope;
@@ -32,13 +51,27 @@ ResidualMass::ResidualMass(const PositionDistributions& distributions) {
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-double ResidualMass::operator()(double c) const {
+auto ResidualMass::end_of(double c) const -> std::vector<Bend>::const_iterator {
   const std::size_t s = slice(c);
-  const auto below = std::partition_point(bends_.begin() + first_[s], bends_.begin() + first_[s + 1],
-                                          [c](const Bend& bend) { return bend.ratio > c; });
-  if (below == bends_.begin()) return never_drafted_;
-  const Bend& bend = *(below - 1);
-  return bend.mass + (bend.ratio - c) * bend.slope;
+  return std::partition_point(bends_.begin() + first_[s], bends_.begin() + first_[s + 1],
+                              [c](const Bend& bend) { return bend.ratio > c; });
+}
+
+double ResidualMass::operator()(double c) const {
+  const auto end = end_of(c);
+  return end == bends_.begin() ? never_drafted_ : sum_to(*(end - 1), c);
+}
+
+Token ResidualMass::draw(double c, double u) const {
+  const auto end = end_of(c);
+  const double sum = u * (end == bends_.begin() ? never_drafted_ : sum_to(*(end - 1), c));
+  if (sum < never_drafted_) {
+    return tokens_[static_cast<std::size_t>(std::ranges::upper_bound(undrafted_, sum) - undrafted_.begin())];
+  }
+  const auto found =
+      std::partition_point(bends_.begin(), end, [&](const Bend& bend) { return sum_to(bend, c) <= sum; });
+  const auto last = std::max(end - bends_.begin(), std::ptrdiff_t{1}) - 1;  // round-off can leave nothing to find
+  return tokens_[undrafted_.size() + static_cast<std::size_t>(std::min(found - bends_.begin(), last))];
 }
 
 RecursiveRejection::RecursiveRejection(const PositionDistributions& distributions, CandidateDraws draws)
@@ -166,6 +199,30 @@ double candidate_acceptance(const PositionDistributions& distributions, const Ca
   return 1.0 - RejectedSequences(distributions).all_rejected(0.0, 1.0, 1.0, scheme.count);
 }
 
+double optimal_acceptance(const PositionDistributions& distributions, std::int64_t candidates) {
+  struct Drafted {
+    double ratio;
+    double target;
+    double draft;
+  };
+  std::vector<Drafted> tokens;
+  for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
+    const double p = distributions.target[x];
+    const double q = distributions.draft[x];
+    if (q > 0.0) tokens.push_back({p / q, p, q});  // others only add p to a set
+  }
+  std::ranges::sort(tokens, {}, &Drafted::ratio);
+  double target = 0.0;
+  double draft = 0.0;
+  double smallest = 1.0;
+  for (const Drafted& token : tokens) {
+    target += token.target;
+    draft += token.draft;
+    smallest = std::min(smallest, target + 1.0 - std::pow(draft, static_cast<double>(candidates)));
+  }
+  return std::max(0.0, smallest);
+}
+
 namespace {
 
 /// sum q a and sum q (1 - a), each from nonnegative terms, so that neither is 1 minus the other with its round-off.
@@ -195,18 +252,39 @@ TestedMass tested_mass(const VerificationRule& rule, const PositionDistributions
 
 }  // namespace
 
+namespace {
+
+/// (1 - sum q a)^k of candidates that are tested alike, 1 - sum q a of others.
+double all_rejected(const CandidateScheme& scheme, const TestedMass& mass) {
+  return scheme.tested_alike ? std::pow(mass.rejected, static_cast<double>(scheme.count)) : mass.rejected;
+}
+
+/// q(x) a(x) times this is the probability that a candidate is accepted and is x.
+double accepted_share(const CandidateScheme& scheme, const TestedMass& mass) {
+  if (!scheme.tested_alike || scheme.count == 1) return 1.0;
+  return mass.accepted > 0.0 ? (1.0 - all_rejected(scheme, mass)) / mass.accepted : 0.0;
+}
+
+}  // namespace
+
 double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions) {
-  if (rule.candidates().count > 1) return candidate_acceptance(distributions, rule.candidates());
+  const CandidateScheme scheme = rule.candidates();
+  if (scheme.count > 1 && !scheme.tested_alike) return candidate_acceptance(distributions, scheme);
   std::vector<double> distribution;
-  return tested_mass(rule, distributions, distribution).accepted;
+  const TestedMass mass = tested_mass(rule, distributions, distribution);
+  return scheme.count > 1 ? 1.0 - all_rejected(scheme, mass) : mass.accepted;
 }
 
 std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
   std::vector<double> distribution;
-  const double rejected = tested_mass(rule, distributions, distribution).rejected;
+  const TestedMass mass = tested_mass(rule, distributions, distribution);
+  const double share = accepted_share(rule.candidates(), mass);
+  const double rejected = all_rejected(rule.candidates(), mass);
   std::vector<double> replacement(distribution.size());
   rule.replacement(distributions, replacement);
-  for (std::size_t x = 0; x < distribution.size(); ++x) distribution[x] += rejected * replacement[x];
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    distribution[x] = distribution[x] * share + rejected * replacement[x];
+  }
   return distribution;
 }
 

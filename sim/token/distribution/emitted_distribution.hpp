@@ -21,11 +21,17 @@ class ResidualMass {
   /// Memory for each token.
   static constexpr std::int64_t bytes_per_entry = 25;
 
+  /// Whether draw() is called; it takes the memory of a token more for each.
+  enum class Draws { no, yes };
+
   /// O(V log V).
-  explicit ResidualMass(const PositionDistributions& distributions);
+  explicit ResidualMass(const PositionDistributions& distributions, Draws draws = Draws::no);
 
   /// A few steps for c >= 1, O(log V) below; a sum of nonnegative terms, so small values are accurate.
   [[nodiscard]] double operator()(double c) const;
+
+  /// A token of max(0, p - c q) / m(c), m(c) > 0, by inversion of a uniform u on [0, 1). O(log V).
+  [[nodiscard]] Token draw(double c, double u) const;
 
   /// Prefetches what m(c) will read.
   void prefetch(double c) const {
@@ -47,7 +53,13 @@ class ResidualMass {
     return c < 1.0 ? last : static_cast<std::size_t>(static_cast<double>(last - 1) / c);
   }
 
+  /// The bends with ratio > c, and the sum of max(0, p - c q) up to the last one, that included.
+  [[nodiscard]] std::vector<Bend>::const_iterator end_of(double c) const;
+  [[nodiscard]] static double sum_to(const Bend& bend, double c) { return bend.mass + (bend.ratio - c) * bend.slope; }
+
   std::vector<Bend> bends_;           ///< by falling ratio
+  std::vector<Token> tokens_;         ///< of never drafted tokens and of the bends, if they are drawn
+  std::vector<double> undrafted_;     ///< running sum of p over the former
   std::vector<std::uint32_t> first_;  ///< [s]: bends in the slices before s; the last entry: all bends
   double never_drafted_ = 0.0;        ///< sum of p where q = 0: m at infinity
 };
@@ -96,6 +108,11 @@ struct FurtherOutcome {
 /// + m(c_i), m of ResidualMass. Without replacement a sum over the rejected tokens: V^(k-1) terms, NaN above 2^20.
 [[nodiscard]] double candidate_acceptance(const PositionDistributions& distributions, const CandidateScheme& scheme);
 
+/// The largest probability with which any rule that emits p accepts one of k independent candidates of q: min over sets
+/// H of p(H) + 1 - q(H)^k, found among the prefixes of the tokens by rising p / q [Sun2023; Hu2025]. With one candidate
+/// sum min(p, q). O(V log V).
+[[nodiscard]] double optimal_acceptance(const PositionDistributions& distributions, std::int64_t candidates);
+
 // ---- Exact quantities of a rule at one position: a check of every simulated number, and the measure of lossy rules.
 
 /// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates, that one of them is, as in
@@ -103,7 +120,8 @@ struct FurtherOutcome {
 [[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions);
 
 /// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
-/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution.
+/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution. Where k are
+/// tested alike it is q(x) a(x) (1 - (1 - b)^k) / b + (1 - b)^k r(x), b = sum q a.
 [[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule,
                                                        const PositionDistributions& distributions);
 

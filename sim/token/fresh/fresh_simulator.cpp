@@ -8,6 +8,7 @@
 
 #include "core/parallel.hpp"
 #include "sim/simulator.hpp"
+#include "sim/token/distribution/block_verification.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
@@ -88,28 +89,68 @@ class FreshBlock {
   /// drafts.
   std::size_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
                       std::vector<EmittedToken>& emitted) {
+    if (model_.rule->verifies_blocks()) return iterate_block(context, gamma, convention, emitted);
     const auto drafts = static_cast<std::size_t>(gamma);
     for (std::size_t i = 0; i < drafts; ++i, ++context) {
       stop_.spend(static_cast<std::int64_t>(target_distribution_.size()));
       meet_target(context);
       meet_draft(context);
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
-      if (!(accept_.uniform() < acceptance(outcome.token))) outcome = after_rejection(outcome.token);
+      const double statistic = row_statistic();
+      if (!(accept_.uniform() < acceptance(outcome.token, statistic))) {
+        outcome = after_rejection(outcome.token, statistic);
+      }
       emitted.push_back({.token = outcome.token, .context = -1});
       if (!outcome.accepted) return i;
     }
-    if (convention == Convention::bonus) {
-      meet_target(context);
-      target_.distribution(target_distribution_);
-      model_.rule->bonus(target_distribution_, last_distribution_);
-      emitted.push_back({.token = draw_token(last_distribution_, bonus_token_), .context = -1});
-    }
+    if (convention == Convention::bonus) emit_bonus(context, emitted);
     return drafts;
   }
 
  private:
   [[nodiscard]] StreamId id(Purpose purpose) const {
     return {.purpose = purpose, .point = key_.point, .block = block_};
+  }
+
+  /// The same by block verification, drafts that are not kept included.
+  std::size_t iterate_block(std::uint64_t context, std::int64_t gamma, Convention convention,
+                            std::vector<EmittedToken>& emitted) {
+    const auto drafts = static_cast<std::size_t>(gamma);
+    const std::size_t before = emitted.size();
+    std::size_t kept = 0;
+    double ratio = 1.0;
+    for (std::size_t i = 0; i < drafts && ratio > 0.0; ++i) {
+      stop_.spend(static_cast<std::int64_t>(target_distribution_.size()));
+      meet_target(context + i);
+      meet_draft(context + i);
+      write_distributions();
+      const PositionDistributions distributions{.target = target_distribution_, .draft = draft_distribution_};
+      if (i == 0 || accept_.uniform() < block_acceptance(ratio, block_residual_mass(ratio, distributions))) {
+        kept = i;
+        for (std::size_t x = 0; x < last_distribution_.size(); ++x) {
+          last_distribution_[x] = std::max(0.0, ratio * target_distribution_[x] - draft_distribution_[x]);
+        }
+      }
+      const Token token = draft_.draw(draft_token_);
+      ratio = block_ratio(ratio, target_.probability(token), draft_.probability(token));
+      emitted.push_back({.token = token, .context = -1});
+    }
+    if (accept_.uniform() < ratio) {
+      if (convention == Convention::bonus) emit_bonus(context + drafts, emitted);
+      return drafts;
+    }
+    emitted.resize(before + kept);
+    // All mass of a residual that is drawn from, as P < 1 or p and q differ, unless it rounds to 0.
+    if (!normalise(last_distribution_)) std::ranges::copy(target_distribution_, last_distribution_.begin());
+    emitted.push_back({.token = draw_token(last_distribution_, replacement_), .context = -1});
+    return kept;
+  }
+
+  void emit_bonus(std::uint64_t context, std::vector<EmittedToken>& emitted) {
+    meet_target(context);
+    target_.distribution(target_distribution_);
+    model_.rule->bonus(target_distribution_, last_distribution_);
+    emitted.push_back({.token = draw_token(last_distribution_, bonus_token_), .context = -1});
   }
 
   void meet_target(std::uint64_t context) {
@@ -143,22 +184,28 @@ class FreshBlock {
     }
   }
 
-  double acceptance(Token token) {
-    double statistic = 0.0;
-    if (model_.rule->uses_row_statistic()) {
-      write_distributions();
-      statistic = model_.rule->row_statistic({.target = target_distribution_, .draft = draft_distribution_});
-    }
+  double row_statistic() {
+    if (!model_.rule->uses_row_statistic()) return 0.0;
+    write_distributions();
+    return model_.rule->row_statistic({.target = target_distribution_, .draft = draft_distribution_});
+  }
+
+  [[nodiscard]] double acceptance(Token token, double statistic) const {
     return model_.rule->acceptance(
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
   /// The token emitted at a position whose first candidate was rejected.
-  FurtherOutcome after_rejection(Token first) {
+  FurtherOutcome after_rejection(Token first, double statistic) {
+    const CandidateScheme scheme = model_.rule->candidates();
+    for (std::int64_t tried = 1; scheme.tested_alike && tried < scheme.count; ++tried) {
+      const Token token = draft_.draw(candidate_);
+      if (candidate_.uniform() < acceptance(token, statistic)) return {.accepted = true, .token = token};
+    }
     write_distributions();
     const PositionDistributions distributions{.target = target_distribution_, .draft = draft_distribution_};
-    const CandidateScheme scheme = model_.rule->candidates();
-    if (scheme.count > 1) return try_further_candidates(distributions, scheme, std::span(&first, 1), candidate_);
+    if (scheme.count > 1 && !scheme.tested_alike)
+      return try_further_candidates(distributions, scheme, std::span(&first, 1), candidate_);
     model_.rule->replacement(distributions, last_distribution_);
     return {.accepted = false, .token = draw_token(last_distribution_, replacement_)};
   }
@@ -194,7 +241,7 @@ std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const Fr
   const auto model = std::make_shared<const FreshModel>(
       FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature});
   return std::make_unique<TokenSimulator>(
-      plan_blocks("iterations", iterations, fresh_block_size), shape, std::numeric_limits<double>::quiet_NaN(),
+      plan_blocks("iterations", iterations, fresh_block_size), shape, PoolAcceptance{},
       [model, shape](const RunKey& key, std::uint64_t block, std::uint64_t count, EmittedTokens* emitted) {
         FreshBlock state(*model, key, block);
         const auto contexts = static_cast<std::uint64_t>(shape.gamma) + 1;

@@ -9,6 +9,7 @@
 #include "core/parallel.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
+#include "sim/token/pooled/block_iterations.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulator.hpp"
@@ -17,9 +18,6 @@ namespace foredraft::sim {
 namespace {
 
 constexpr std::uint64_t pooled_block_size = 4096;
-
-/// Slots prefetched ahead of their use: more than the misses that one core keeps in flight.
-constexpr std::size_t prefetch_distance = 16;
 
 /// Iterations of one wave at the same position, and the token each emits there: parallel arrays.
 struct Wave {
@@ -252,6 +250,7 @@ class PooledBlock {
         accept_words_(key, Purpose::accept, block),
         replacement_words_(key, Purpose::replacement, block),
         bonus_words_(key, Purpose::bonus_token, block),
+        candidate_words_(key, Purpose::candidate, block),
         alive_(iterations),
         rejected_(iterations),
         slots_(iterations + prefetch_distance),
@@ -273,7 +272,10 @@ class PooledBlock {
         emit(alive_, alive_count_);
         emit(rejected_, rejected);
       } else {
-        const std::size_t rejected = draft_position<false>();
+        std::size_t rejected = draft_position<false>();
+        for (std::int64_t tried = 1; tried < tables_.scheme().count && rejected > 0; ++tried) {
+          rejected = draft_again(rejected);
+        }
         accepted_counts[static_cast<std::size_t>(i)] = rejected;
         emit(alive_, alive_count_);
         emit_last(tables_.replacement(), replacement_words_, rejected_, rejected);
@@ -347,6 +349,27 @@ class PooledBlock {
     return rejected;
   }
 
+  /// Tests one more candidate, as the first was, where one was rejected: those accepted return to alive_; returns how
+  /// many remain.
+  std::size_t draft_again(std::size_t rejected) {
+    locate(rejected_, candidate_words_.next(rejected));
+    const std::span uniforms = candidate_words_.next(rejected);
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < rejected; ++j) {
+      __builtin_prefetch(tables_.draft().data() + slots_[j + prefetch_distance]);
+      const DraftSlot slot = tables_.draft()[slots_[j]];
+      const bool own = keeps_own(slot.alias, shares_[j]);
+      const bool accept = accepts(uniforms[j], own ? slot.accept_own : slot.accept_alias);
+      const std::size_t token = own ? slots_[j] - rejected_.contexts[j] * tables_.vocabulary() : alias_of(slot.alias);
+      Wave& wave = accept ? alive_ : rejected_;
+      const std::size_t place = accept ? alive_count_++ : kept++;
+      wave.iterations[place] = rejected_.iterations[j];
+      wave.contexts[place] = rejected_.contexts[j];
+      wave.tokens[place] = static_cast<Token>(token);
+    }
+    return kept;
+  }
+
   /// Further candidates of rejected_: those accepted return to alive_; returns how many remain, with the token they
   /// emit.
   std::size_t try_further_candidates(std::size_t rejected) {
@@ -382,6 +405,7 @@ class PooledBlock {
   WordSource accept_words_;
   WordSource replacement_words_;
   WordSource bonus_words_;
+  WordSource candidate_words_;  ///< of candidates that are tested alike
   std::optional<CandidateWave> candidates_;
   Wave alive_;
   Wave rejected_;
@@ -395,11 +419,15 @@ class PooledBlock {
 
 std::unique_ptr<Simulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
                                                  std::uint64_t iterations) {
-  const double acceptance = tables.expected_acceptance();
+  // Drafts that are verified together have no acceptance of their own.
+  const bool blocks = tables.blocks() != nullptr && shape.gamma > 1;
+  const PoolAcceptance acceptance{.expected = blocks ? unknown<double> : tables.expected_acceptance(),
+                                  .optimal = tables.optimal_acceptance()};
   return std::make_unique<TokenSimulator>(
       plan_blocks("iterations", iterations, pooled_block_size), shape, acceptance,
       [tables = std::make_shared<const PooledTables>(std::move(tables)), shape](
           const RunKey& key, std::uint64_t block, std::uint64_t count, EmittedTokens* emitted) {
+        if (tables->blocks() != nullptr) return run_block_iterations(*tables, key, block, shape, count, emitted);
         return PooledBlock(*tables, key, block, count, emitted).run(shape.gamma, shape.convention);
       });
 }

@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "foredraft/quantities.hpp"
+#include "sim/token/distribution/block_verification.hpp"
 
 namespace foredraft::sim {
 
 std::int64_t PooledCandidates::bytes_per_entry(const CandidateScheme& scheme) {
-  if (scheme.count < 2) return 0;
+  if (scheme.count < 2 || scheme.tested_alike) return 0;
   const bool by_position = scheme.count > 2 && scheme.draws == CandidateDraws::without_replacement;
   return static_cast<std::int64_t>(sizeof(Pair)) + (by_position ? ResidualMass::bytes_per_entry : 0);
 }
@@ -38,10 +40,48 @@ void PooledCandidates::add(const PositionDistributions& distributions) {
 
 namespace {
 
+/// The alias table of a distribution, with a ratio of each token; 0 where the denominator is.
+void append_slots(std::span<const double> distribution, std::span<const double> numerators,
+                  std::span<const double> denominators, std::vector<BlockSlot>& to) {
+  const auto ratio = [&](std::size_t x) { return denominators[x] > 0.0 ? numerators[x] / denominators[x] : 0.0; };
+  const std::vector<AliasSlot> table = alias_table(distribution);
+  for (std::size_t x = 0; x < table.size(); ++x) {
+    to.push_back({.alias = table[x], .ratio_own = ratio(x), .ratio_alias = ratio(alias_of(table[x]))});
+  }
+}
+
+}  // namespace
+
+void PooledBlocks::add(const PositionDistributions& distributions) {
+  append_slots(distributions.draft, distributions.target, distributions.draft, draft_);
+  std::vector<double> residual(distributions.target.size());
+  write_residual(distributions, 1.0, residual);
+  append_slots(residual, distributions.draft, distributions.target, replacement_);
+  const ResidualMass& mass = residuals_.emplace_back(distributions, ResidualMass::Draws::yes);
+  masses_.push_back(0.0);
+  for (std::size_t i = 1; i <= grid + 1; ++i) {
+    const double ratio = static_cast<double>(i) / static_cast<double>(grid);
+    masses_.push_back(ratio * mass(1.0 / ratio));
+  }
+}
+
+bool PooledBlocks::keeps(std::size_t context, double ratio, double uniform) const {
+  const double place = ratio * static_cast<double>(grid);
+  const auto i = static_cast<std::size_t>(place);
+  const double share = place - static_cast<double>(i);
+  const double* at = masses_.data() + context * (grid + 2) + i;
+  if (uniform >= block_acceptance(ratio, at[0] + share * (at[1] - at[0]))) return false;
+  const double before = i == 0 ? 0.0 : at[0] + share * (at[0] - at[-1]);
+  const double after = at[1] - (1.0 - share) * (at[2] - at[1]);
+  if (uniform < block_acceptance(ratio, std::max({0.0, before, after}))) return true;
+  return uniform < block_acceptance(ratio, ratio * residuals_[context](1.0 / ratio));
+}
+
+namespace {
+
 /// Per token and context: a draft slot, two alias slots; logits, noise and distribution that a pool is solved with.
 constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
 constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
-
 }  // namespace
 
 std::uint32_t acceptance_threshold(double acceptance) {
@@ -49,10 +89,12 @@ std::uint32_t acceptance_threshold(double acceptance) {
   return static_cast<std::uint32_t>(std::lround(std::ldexp(acceptance, acceptance_bits)));
 }
 
-void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme) {
+void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme,
+                     bool verifies_blocks) {
   check_range("vocabulary", vocabulary, 1, max_vocabulary);
   check_at_least("pool", contexts, 1);
-  const std::int64_t bytes = bytes_per_entry + PooledCandidates::bytes_per_entry(scheme);
+  const std::int64_t bytes =
+      bytes_per_entry + (verifies_blocks ? PooledBlocks::bytes_per_entry : PooledCandidates::bytes_per_entry(scheme));
   const std::int64_t maximum = max_pool_bytes / bytes / vocabulary;
   if (contexts > maximum) {
     throw DomainError(fmt::format(
@@ -61,19 +103,42 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
   }
 }
 
-PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme)
-    : vocabulary_(static_cast<std::size_t>(vocabulary)) {
-  check_pool_size(contexts, vocabulary, scheme);
-  if (scheme.count > 1) candidates_.emplace(scheme);
+PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme,
+                           bool verifies_blocks)
+    : vocabulary_(static_cast<std::size_t>(vocabulary)), scheme_(scheme) {
+  check_pool_size(contexts, vocabulary, scheme, verifies_blocks);
+  if (scheme.count > 1 && !scheme.tested_alike) candidates_.emplace(scheme);
+  if (verifies_blocks) blocks_.emplace();
   const std::size_t entries = vocabulary_ * static_cast<std::size_t>(contexts);
-  draft_.reserve(entries);
-  replacement_.reserve(entries);
+  if (!verifies_blocks) draft_.reserve(entries);
+  if (!verifies_blocks) replacement_.reserve(entries);
   bonus_.reserve(entries);
   scratch_.resize(vocabulary_);
 }
 
 void PooledTables::add(const VerificationRule& rule, const PositionDistributions& distributions) {
   FOREDRAFT_EXPECT(distributions.target.size() == vocabulary_ && distributions.draft.size() == vocabulary_);
+  const auto append = [this](std::vector<AliasSlot>& to) {
+    const std::vector<AliasSlot> table = alias_table(scratch_);
+    to.insert(to.end(), table.begin(), table.end());
+  };
+  if (blocks_) {
+    blocks_->add(distributions);
+  } else {
+    add_draft(rule, distributions);
+    rule.replacement(distributions, scratch_);
+    append(replacement_);
+  }
+  rule.bonus(distributions.target, scratch_);
+  append(bonus_);
+  if (candidates_) candidates_->add(distributions);
+  acceptance_sum_ += acceptance_probability(rule, distributions);
+  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement;
+  optimum_sum_ += independent ? sim::optimal_acceptance(distributions, scheme_.count) : unknown<double>;
+  ++contexts_;
+}
+
+void PooledTables::add_draft(const VerificationRule& rule, const PositionDistributions& distributions) {
   const double statistic = rule.uses_row_statistic() ? rule.row_statistic(distributions) : 0.0;
   std::vector<std::uint32_t> thresholds(vocabulary_, 0);
   for (std::size_t x = 0; x < vocabulary_; ++x) {
@@ -86,17 +151,6 @@ void PooledTables::add(const VerificationRule& rule, const PositionDistributions
   for (std::size_t x = 0; x < vocabulary_; ++x) {
     draft_.push_back({.alias = draft[x], .accept_own = thresholds[x], .accept_alias = thresholds[alias_of(draft[x])]});
   }
-  const auto append = [this](std::vector<AliasSlot>& to) {
-    const std::vector<AliasSlot> table = alias_table(scratch_);
-    to.insert(to.end(), table.begin(), table.end());
-  };
-  rule.replacement(distributions, scratch_);
-  append(replacement_);
-  rule.bonus(distributions.target, scratch_);
-  append(bonus_);
-  if (candidates_) candidates_->add(distributions);
-  acceptance_sum_ += acceptance_probability(rule, distributions);
-  ++contexts_;
 }
 
 }  // namespace foredraft::sim

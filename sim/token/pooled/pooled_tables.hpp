@@ -23,6 +23,41 @@ struct DraftSlot {
   std::uint32_t accept_alias;  ///< and of its alias
 };
 
+/// The same for block verification, with a ratio of the slot's own token and of its alias.
+struct BlockSlot {
+  AliasSlot alias;
+  double ratio_own;
+  double ratio_alias;
+};
+
+/// Lookup tables of block verification over a pool of contexts.
+class PooledBlocks {
+ public:
+  /// Memory for each token of each context.
+  static constexpr std::int64_t bytes_per_entry = 2 * sizeof(BlockSlot) + ResidualMass::bytes_per_entry + sizeof(Token);
+
+  /// Appends the next context.
+  void add(const PositionDistributions& distributions);
+
+  /// Of q, with p / q; row-major as PooledTables::draft().
+  [[nodiscard]] const std::vector<BlockSlot>& draft() const { return draft_; }
+  /// Of max(0, p - q), normalized, with q / p.
+  [[nodiscard]] const std::vector<BlockSlot>& replacement() const { return replacement_; }
+  [[nodiscard]] const ResidualMass& residual(std::size_t context) const { return residuals_[context]; }
+
+  /// U < h of P = `ratio` < 1 in a context. S(P) = P m(1 / P) is convex: chord and neighboring chords between tabulated
+  /// values enclose it, and only what they leave open is looked up.
+  [[nodiscard]] bool keeps(std::size_t context, double ratio, double uniform) const;
+
+ private:
+  static constexpr std::size_t grid = 64;  ///< values of S on (0, 1]
+
+  std::vector<BlockSlot> draft_;
+  std::vector<BlockSlot> replacement_;
+  std::vector<ResidualMass> residuals_;
+  std::vector<double> masses_;  ///< S(i / grid), i = 0 to grid + 1, of each context
+};
+
 /// Lookup tables of recursive rejection over a pool of contexts, for use after the rejection of a first candidate.
 class PooledCandidates {
  public:
@@ -67,6 +102,9 @@ class PooledCandidates {
   std::vector<ResidualMass> masses_;  ///< without replacement: one per context
 };
 
+/// Slots prefetched ahead of their use: more than the misses that one core keeps in flight.
+inline constexpr std::size_t prefetch_distance = 16;
+
 /// Acceptance probabilities are integers in units of 2^-31: a draft is accepted iff a uniform 31-bit number is below.
 /// So 0 never accepts, 1 always does, and any other probability is within 2^-32 of the rule's.
 inline constexpr unsigned acceptance_bits = 31;
@@ -81,8 +119,10 @@ inline constexpr unsigned acceptance_bits = 31;
 /// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves `contexts` rows of a rule with these candidates. Throws DomainError above 2 GiB.
-  PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {});
+  /// Reserves `contexts` rows of a rule with these candidates, or of one that verifies blocks. Throws DomainError above
+  /// 2 GiB.
+  PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {},
+               bool verifies_blocks = false);
 
   /// Appends the next context: the rule's acceptance and distributions at these two distributions.
   void add(const VerificationRule& rule, const PositionDistributions& distributions);
@@ -96,22 +136,35 @@ class PooledTables {
     return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
 
+  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates.
+  [[nodiscard]] double optimal_acceptance() const { return optimum_sum_ / static_cast<double>(contexts_); }
+
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
   [[nodiscard]] const std::vector<DraftSlot>& draft() const { return draft_; }
   [[nodiscard]] const std::vector<AliasSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
 
-  /// Tables for the candidates after the first one; null if there are none.
+  [[nodiscard]] const CandidateScheme& scheme() const { return scheme_; }
+
+  /// If the rule verifies blocks, in place of draft() and replacement(), which are empty; else null.
+  [[nodiscard]] const PooledBlocks* blocks() const { return blocks_ ? &*blocks_ : nullptr; }
+
+  /// Tables for the candidates after the first one; null if there are none, or if they are tested alike.
   [[nodiscard]] const PooledCandidates* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
  private:
+  void add_draft(const VerificationRule& rule, const PositionDistributions& distributions);
+
   std::size_t vocabulary_;
   std::size_t contexts_ = 0;
+  CandidateScheme scheme_;
   double acceptance_sum_ = 0.0;
+  double optimum_sum_ = 0.0;
   std::vector<DraftSlot> draft_;
   std::vector<AliasSlot> replacement_;
   std::vector<AliasSlot> bonus_;
   std::optional<PooledCandidates> candidates_;
+  std::optional<PooledBlocks> blocks_;
   std::vector<double> scratch_;
 };
 
@@ -122,6 +175,7 @@ class PooledTables {
                                                                std::uint64_t iterations);
 
 /// Throws DomainError unless pool * vocabulary entries can be prepared within 2 GiB.
-void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme = {});
+void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme = {},
+                     bool verifies_blocks = false);
 
 }  // namespace foredraft::sim

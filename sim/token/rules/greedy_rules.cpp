@@ -27,6 +27,14 @@ class GreedyMatchRule final : public TopTokenRule {
   }
 };
 
+/// The probability of a row's token number `rank`, best first; the last one's beyond the row.
+double probability_of_rank(std::span<const double> target, std::int64_t rank) {
+  std::vector<double> row(target.begin(), target.end());
+  const auto last = row.begin() + std::min(static_cast<std::ptrdiff_t>(rank), std::ssize(row)) - 1;
+  std::nth_element(row.begin(), last, row.end(), std::greater<>());
+  return *last;
+}
+
 /// Whose probability of the drafted token is compared with the threshold.
 enum class Judged { target, drafter };
 
@@ -47,10 +55,8 @@ class TopBetaRule final : public TopTokenRule {
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
     const std::size_t top = row_argmax(distributions.target);
     if (greedy()) return static_cast<double>(top);
-    std::vector<double> row(distributions.target.begin(), distributions.target.end());
-    const auto last = row.begin() + std::min(static_cast<std::ptrdiff_t>(beta_), std::ssize(row)) - 1;
-    std::nth_element(row.begin(), last, row.end(), std::greater<>());
-    return std::max(*last, distributions.target[top] * std::exp(-tolerance_));
+    return std::max(probability_of_rank(distributions.target, beta_),
+                    distributions.target[top] * std::exp(-tolerance_));
   }
 
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
@@ -65,6 +71,32 @@ class TopBetaRule final : public TopTokenRule {
   std::int64_t beta_;
   double tolerance_;
   Judged judged_;
+};
+
+/// TensorRT-LLM's relaxed acceptance (version 1.0, relaxed_topk and relaxed_delta): accepts a drafted token that is
+/// among the target's n most probable ones and at most delta less probable than the first, p(x) >= max p - delta.
+/// Tokens tied at rank n all count as within it; with n = 1 the rule is greedy_match.
+class TopNDeltaRule final : public TopTokenRule {
+ public:
+  TopNDeltaRule(std::int64_t n, double delta) : n_(n), delta_(delta) {}
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The smallest accepted probability; the index of the top token if only that is accepted.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    const std::size_t top = row_argmax(distributions.target);
+    if (n_ == 1) return static_cast<double>(top);
+    return std::max(probability_of_rank(distributions.target, n_), distributions.target[top] - delta_);
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    if (n_ == 1) return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
+    return drafted.target > 0.0 && drafted.target >= row_statistic ? 1.0 : 0.0;
+  }
+
+ private:
+  std::int64_t n_;
+  double delta_;
 };
 
 /// Accepts a drafted token that is likely enough for the entropy of its distribution: p(x) > min(epsilon, delta
@@ -99,6 +131,8 @@ MadeRule make(const GreedyMatch& /*rule*/) { return std::make_unique<GreedyMatch
 MadeRule make(const TopBeta& rule) {
   return std::make_unique<TopBetaRule>(rule.top_beta, rule.tolerance, rule.judged ? Judged::drafter : Judged::target);
 }
+
+MadeRule make(const TopNDelta& rule) { return std::make_unique<TopNDeltaRule>(rule.relaxed_topk, rule.relaxed_delta); }
 
 MadeRule make(const TypicalAcceptance& rule) {
   return std::make_unique<TypicalAcceptanceRule>(rule.epsilon, rule.delta > 0.0 ? rule.delta : std::sqrt(rule.epsilon));

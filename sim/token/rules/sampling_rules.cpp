@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 #include "core/numbers.hpp"
 #include "sim/token/rows/row_operations.hpp"
@@ -13,13 +16,13 @@ namespace {
 /// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
 /// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted distribution is p for every
 /// q: min(p, q) + (1 - sum min(p, q)) * residual = p.
-class RejectionSamplingRule final : public VerificationRule {
+class RejectionSamplingRule : public VerificationRule {
  public:
-  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const final {
     return drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
   }
 
-  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {
     for (std::size_t x = 0; x < distribution.size(); ++x)
       distribution[x] = std::max(0.0, distributions.target[x] - distributions.draft[x]);
     const double mass = row_sum(distribution);
@@ -48,11 +51,7 @@ class LenientRule final : public VerificationRule {
   }
 
   void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
-    for (std::size_t x = 0; x < distribution.size(); ++x) {
-      distribution[x] = std::max(0.0, distributions.target[x] - residual_lenience_ * distributions.draft[x]);
-    }
-    // p = q: nothing is rejected
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    write_residual(distributions, residual_lenience_, distribution);
   }
 
  private:
@@ -60,25 +59,181 @@ class LenientRule final : public VerificationRule {
   double residual_lenience_;
 };
 
+/// Rejection sampling of all drafts of an iteration together [Sun2025, Alg. 2]: see block_verification.hpp.
+class BlockVerificationRule final : public RejectionSamplingRule {
+ public:
+  [[nodiscard]] bool verifies_blocks() const override { return true; }
+};
+
 /// Several candidates at one position, tried one after the other by recursive rejection: drawn independently [Miao2024,
 /// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate.
-class MultiCandidateRule final : public VerificationRule {
+class MultiCandidateRule final : public RejectionSamplingRule {
  public:
-  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme), first_(make(RejectionSampling{})) {}
+  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme) {}
 
   [[nodiscard]] CandidateScheme candidates() const override { return scheme_; }
 
+ private:
+  CandidateScheme scheme_;
+};
+
+/// Several candidates, each accepted with probability min(1, p / (rho q)), rho >= 1 the smallest for which the rest of
+/// p is no less than 0 anywhere [Sun2023, Alg. 2]: with b = sum min(q, p / rho), the root of 1 - (1 - b)^k = rho b in
+/// [1, k]. The emitted distribution is p.
+class KSeqRule final : public VerificationRule {
+ public:
+  explicit KSeqRule(std::int64_t count) : count_(count) {}
+
+  [[nodiscard]] CandidateScheme candidates() const override {
+    return {.count = count_, .draws = CandidateDraws::with_replacement, .tested_alike = true};
+  }
+
+  [[nodiscard]] bool uses_row_statistic() const override { return count_ > 1; }
+
+  /// rho, and no less than the root despite the round-off of a k-th power: larger ones are valid too.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    const auto k = static_cast<double>(count_);
+    const auto excess = [&](double rho) {  // of acceptance over rho b: the rest of p less the chance of k rejections
+      double rest = 0.0;
+      double rejected = 0.0;
+      for (std::size_t x = 0; x < distributions.target.size(); ++x) {
+        rest += std::max(0.0, distributions.target[x] - rho * distributions.draft[x]);
+        rejected += std::max(0.0, distributions.draft[x] - distributions.target[x] / rho);
+      }
+      return rest - std::pow(rejected, k);
+    };
+    const double first = excess(1.0);
+    const double last = excess(k);
+    if (!(first > 0.0)) return 1.0;
+    if (!(last < 0.0)) return k;
+    std::uintmax_t evaluations = 200;
+    const double root = boost::math::tools::toms748_solve(excess, 1.0, k, first, last,
+                                                          boost::math::tools::eps_tolerance<double>(), evaluations)
+                            .second;
+    constexpr double round_off = 4.0 * std::numeric_limits<double>::epsilon();
+    return root * (1.0 + round_off * k);
+  }
+
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
-    return first_->acceptance(drafted, row_statistic);
+    const double demanded = (count_ > 1 ? row_statistic : 1.0) * drafted.draft;
+    return drafted.target >= demanded ? 1.0 : drafted.target / demanded;
   }
 
   void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
-    first_->replacement(distributions, distribution);
+    if (count_ == 1) return write_residual(distributions, 1.0, distribution);
+    const double rho = row_statistic(distributions);
+    double accepted = 0.0;
+    double rejected = 0.0;
+    for (std::size_t x = 0; x < distribution.size(); ++x) {
+      const double p = distributions.target[x];
+      const double q = distributions.draft[x];
+      const double a = q > 0.0 ? acceptance({.token = static_cast<Token>(x), .target = p, .draft = q}, rho) : 0.0;
+      distribution[x] = q * a;
+      accepted += q * a;
+      rejected += q * (1.0 - a);
+    }
+    // Any of the candidates is accepted, and is x, with probability q(x) a(x) (1 - (1 - b)^k) / b.
+    const double share = accepted > 0.0 ? (1.0 - std::pow(rejected, static_cast<double>(count_))) / accepted : 0.0;
+    for (std::size_t x = 0; x < distribution.size(); ++x) {
+      distribution[x] = std::max(0.0, distributions.target[x] - distribution[x] * share);
+    }
+    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
-  CandidateScheme scheme_;
-  std::unique_ptr<const VerificationRule> first_;
+  std::int64_t count_;
+};
+
+/// Speculative cascade: rejection sampling against q where the drafter is trusted, that is, accept; and against p where
+/// the decision is deferred to the target [Narasimhan2025]. The emitted distribution is q or p, by the context. The
+/// source decides on distributions before the temperature; here, as in all rules, after it. The bonus token is the
+/// target's: there the drafter has none.
+class CascadeRule : public VerificationRule {
+ public:
+  [[nodiscard]] bool uses_row_statistic() const final { return true; }
+
+  /// 1 where the decision is deferred to the target, else 0.
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const final {
+    const double best = distributions.draft[row_argmax(distributions.draft)];
+    return best < demanded(distributions) ? 1.0 : 0.0;
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const final {
+    return row_statistic == 0.0 || drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
+  }
+
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {
+    write_residual(distributions, 1.0, distribution);
+  }
+
+ private:
+  /// The probability of the drafter's best token from which on it is trusted.
+  [[nodiscard]] virtual double demanded(const PositionDistributions& distributions) const = 0;
+};
+
+class CascadeChowRule final : public CascadeRule {
+ public:
+  explicit CascadeChowRule(double margin) : margin_(margin) {}
+
+ private:
+  [[nodiscard]] double demanded(const PositionDistributions& /*distributions*/) const override { return 1.0 - margin_; }
+  double margin_;
+};
+
+class CascadeDiffRule final : public CascadeRule {
+ public:
+  explicit CascadeDiffRule(double margin) : margin_(margin) {}
+
+ private:
+  [[nodiscard]] double demanded(const PositionDistributions& distributions) const override {
+    return distributions.target[row_argmax(distributions.target)] - margin_;
+  }
+  double margin_;
+};
+
+class CascadeOptRule final : public CascadeRule {
+ public:
+  explicit CascadeOptRule(double margin) : margin_(margin) {}
+
+ private:
+  [[nodiscard]] double demanded(const PositionDistributions& distributions) const override {
+    const double total_variation = 1.0 - overlap(distributions.target, distributions.draft);
+    return distributions.target[row_argmax(distributions.target)] - margin_ * total_variation;
+  }
+  double margin_;
+};
+
+/// SGLang's test of a draft (sgl-kernel, tree_speculative_sampling_target_only, SGLang 0.5.17) where every position has
+/// one: U <= p(x) / threshold_acc or p(x) >= threshold_single; q is not looked at. After a rejection p without the
+/// rejected token, normalized. With both thresholds 1 the emitted distribution is p for every q. Siblings of a tree add
+/// up their probabilities there, against one U; positions have none here.
+class SglangThresholdsRule final : public VerificationRule {
+ public:
+  SglangThresholdsRule(double single, double cumulated) : single_(single), cumulated_(cumulated) {}
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
+    return accepted(drafted.target);
+  }
+
+  /// The mean over the rejected token x, of chance w(x) = q(x) (1 - a(x)): p(y) (sum over x != y of w(x) / (1 - p(x))).
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
+    double sum = 0.0;
+    for (std::size_t x = 0; x < distribution.size(); ++x) {
+      const double p = distributions.target[x];
+      distribution[x] = p < 1.0 ? distributions.draft[x] * (1.0 - accepted(p)) / (1.0 - p) : 0.0;
+      sum += distribution[x];
+    }
+    for (std::size_t y = 0; y < distribution.size(); ++y) {
+      distribution[y] = distributions.target[y] * std::max(0.0, sum - distribution[y]);
+    }
+    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+  }
+
+ private:
+  [[nodiscard]] double accepted(double p) const { return p >= single_ || p >= cumulated_ ? 1.0 : p / cumulated_; }
+
+  double single_;
+  double cumulated_;
 };
 
 /// A floating-point format in which every elementary operation is rounded.
@@ -165,8 +320,20 @@ class AcceptAllRule final : public VerificationRule {
 
 MadeRule make(const RejectionSampling& /*rule*/) { return std::make_unique<RejectionSamplingRule>(); }
 
+MadeRule make(const BlockVerification& /*rule*/) { return std::make_unique<BlockVerificationRule>(); }
+
 MadeRule make(const Lenient& rule) {
   return std::make_unique<LenientRule>(rule.lenience, rule.residual ? rule.lenience : 1.0);
+}
+
+MadeRule make(const KSeq& rule) { return std::make_unique<KSeqRule>(rule.candidates); }
+
+MadeRule make(const CascadeChow& rule) { return std::make_unique<CascadeChowRule>(rule.margin); }
+MadeRule make(const CascadeDiff& rule) { return std::make_unique<CascadeDiffRule>(rule.margin); }
+MadeRule make(const CascadeOpt& rule) { return std::make_unique<CascadeOptRule>(rule.margin); }
+
+MadeRule make(const SglangThresholds& rule) {
+  return std::make_unique<SglangThresholdsRule>(rule.threshold_single, rule.threshold_acc);
 }
 
 MadeRule make(const MultiCandidate& rule) {

@@ -38,6 +38,13 @@ void VerificationRule::bonus(std::span<const double> target, std::span<double> d
   std::copy(target.begin(), target.end(), distribution.begin());
 }
 
+void write_residual(const PositionDistributions& distributions, double l, std::span<double> distribution) {
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
+    distribution[x] = std::max(0.0, distributions.target[x] - l * distributions.draft[x]);
+  }
+  if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+}
+
 std::unique_ptr<const VerificationRule> make_rule(const Rule& rule) {
   return std::visit([](const auto& chosen) { return rules::make(chosen); }, rule);
 }

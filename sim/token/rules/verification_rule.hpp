@@ -37,6 +37,7 @@ enum class CandidateDraws {
 struct CandidateScheme {
   std::int64_t count = 1;  ///< >= 1
   CandidateDraws draws = CandidateDraws::with_replacement;
+  bool tested_alike = false;  ///< each is tested by the rule's acceptance(); false: by recursive rejection
 };
 
 /// A verification rule: when is a drafted token accepted, and what is emitted when it is not? To add one:
@@ -58,8 +59,13 @@ class VerificationRule {
 
   /// If more than one: acceptance() and replacement() are those of the first; the next ones are tried by recursive
   /// rejection (emitted_distribution.hpp). Only for a rule whose acceptance is min(1, p/q) and whose replacement is the
-  /// residual of p and q.
+  /// residual of p and q. Candidates that are tested alike are drawn independently, and replacement() follows the last.
   [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
+
+  /// Whether the drafts of an iteration are verified together, by block verification (block_verification.hpp) over
+  /// their acceptance() and replacement(), which are then those of an iteration of one draft. Only for such a rule as
+  /// candidates() demands, with one candidate.
+  [[nodiscard]] virtual bool verifies_blocks() const { return false; }
 
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
@@ -95,17 +101,27 @@ namespace foredraft::sim::rules {
 using MadeRule = std::unique_ptr<const VerificationRule>;
 
 [[nodiscard]] MadeRule make(const AcceptAll& rule);
+[[nodiscard]] MadeRule make(const BlockVerification& rule);
+[[nodiscard]] MadeRule make(const CascadeChow& rule);
+[[nodiscard]] MadeRule make(const CascadeDiff& rule);
+[[nodiscard]] MadeRule make(const CascadeOpt& rule);
 [[nodiscard]] MadeRule make(const GreedyMatch& rule);
+[[nodiscard]] MadeRule make(const KSeq& rule);
 [[nodiscard]] MadeRule make(const Lenient& rule);
 [[nodiscard]] MadeRule make(const MultiCandidate& rule);
 [[nodiscard]] MadeRule make(const RejectionSampling& rule);
+[[nodiscard]] MadeRule make(const SglangThresholds& rule);
 [[nodiscard]] MadeRule make(const SigmoidApproximation& rule);
 [[nodiscard]] MadeRule make(const TopBeta& rule);
+[[nodiscard]] MadeRule make(const TopNDelta& rule);
 [[nodiscard]] MadeRule make(const TypicalAcceptance& rule);
 
 }  // namespace foredraft::sim::rules
 
 namespace foredraft::sim {
+
+/// A replacement of max(0, p - l q), normalized; p itself where that is 0 (nothing is rejected).
+void write_residual(const PositionDistributions& distributions, double l, std::span<double> distribution);
 
 /// A rejection and the bonus emit the target's most probable token, the lowest index on ties.
 class TopTokenRule : public VerificationRule {

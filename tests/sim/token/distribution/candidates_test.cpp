@@ -168,6 +168,152 @@ TEST_CASE("the residual mass is the sum it stands for, at every bend and between
   CHECK(close(1.0) == Approx(1e-13).epsilon(1e-3));
 }
 
+TEST_CASE("the optimum of k independent candidates is the smallest cut over all sets of tokens") {
+  for (const DistributionPair& pair : small_distributions()) {
+    CHECK(optimal_acceptance(pair.distributions(), 1) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
+    for (std::int64_t count = 1; count <= 4; ++count) {
+      double smallest = 1.0;
+      for (std::size_t set = 0; set < std::size_t{1} << pair.p.size(); ++set) {
+        double target = 0.0;
+        double draft = 0.0;
+        for (std::size_t x = 0; x < pair.p.size(); ++x) {
+          target += (set >> x) % 2 == 1 ? pair.p[x] : 0.0;
+          draft += (set >> x) % 2 == 1 ? pair.q[x] : 0.0;
+        }
+        smallest = std::min(smallest, target + 1.0 - std::pow(draft, static_cast<double>(count)));
+      }
+      CHECK(optimal_acceptance(pair.distributions(), count) == Approx(smallest).margin(tests::few_ulp));
+    }
+  }
+}
+
+TEST_CASE("the optimum of two candidates is the largest flow from the pairs of candidates to their tokens") {
+  for (const DistributionPair& pair : small_distributions()) {
+    const std::size_t size = pair.p.size();
+    std::vector<double> sources;
+    std::vector<std::vector<double>> flow(size * size, std::vector<double>(size, 0.0));
+    for (const double first : pair.q) {
+      for (const double second : pair.q) sources.push_back(first * second);
+    }
+    std::vector<double> left = sources;
+    std::vector<double> room = pair.p;
+    // From a pair with mass left along the tokens it holds, back along pairs that fill them, to a token with room.
+    const auto augment = [&](std::size_t start) {
+      std::vector<std::size_t> from_pair(size, size * size);
+      std::vector<std::size_t> from_token(size * size, size);
+      std::vector<std::size_t> queue{start};
+      std::vector<bool> seen(size * size, false);
+      seen[start] = true;
+      for (std::size_t i = 0; i < queue.size(); ++i) {
+        for (const std::size_t token : {queue[i] / size, queue[i] % size}) {
+          if (from_pair[token] != size * size) continue;
+          from_pair[token] = queue[i];
+          if (room[token] > 1e-15) {
+            double amount = std::min(left[start], room[token]);
+            for (std::size_t at = token; from_pair[at] != start; at = from_token[from_pair[at]]) {
+              amount = std::min(amount, flow[from_pair[at]][from_token[from_pair[at]]]);
+            }
+            left[start] -= amount;
+            room[token] -= amount;
+            for (std::size_t at = token;; at = from_token[from_pair[at]]) {
+              flow[from_pair[at]][at] += amount;
+              if (from_pair[at] == start) return amount;
+              flow[from_pair[at]][from_token[from_pair[at]]] -= amount;
+            }
+          }
+          for (std::size_t other = 0; other < size * size; ++other) {
+            if (seen[other] || !(flow[other][token] > 1e-15)) continue;
+            seen[other] = true;
+            from_token[other] = token;
+            queue.push_back(other);
+          }
+        }
+      }
+      return 0.0;
+    };
+    double total = 0.0;
+    for (std::size_t start = 0; start < size * size; ++start) {
+      while (left[start] > 1e-15) {
+        const double amount = augment(start);
+        if (!(amount > 0.0)) break;
+        total += amount;
+      }
+    }
+    CHECK(optimal_acceptance(pair.distributions(), 2) == Approx(total).margin(tests::second_route));
+  }
+}
+
+TEST_CASE(
+    "recursive rejection and k_seq accept no more than the optimum, k_seq its guaranteed share, and one draft less") {
+  double gap = 0.0;
+  for (const DistributionPair& pair : small_distributions()) {
+    for (const std::int64_t count : {1, 2, 3, 5, 16}) {
+      CAPTURE(pair.p, pair.q, count);
+      const double optimum = optimal_acceptance(pair.distributions(), count);
+      const double recursive = candidate_acceptance(pair.distributions(), {.count = count});
+      const double k_seq = acceptance_probability(*make_rule(KSeq{.candidates = count}), pair.distributions());
+      const double guaranteed = 1.0 - std::pow(1.0 - 1.0 / static_cast<double>(count), static_cast<double>(count));
+      CHECK(recursive <= optimum + tests::few_ulp);
+      CHECK(k_seq <= optimum + tests::few_ulp);
+      CHECK(k_seq >= guaranteed * optimum - tests::few_ulp);
+      CHECK(k_seq >= overlap(pair.p, pair.q) - tests::second_route);
+      gap = std::max(gap, optimum - std::max(recursive, k_seq));
+    }
+  }
+  CHECK(gap > 0.01);
+}
+
+TEST_CASE("k_seq by hand: the root for P = (1, 0), Q = (1/2, 1/2), and p = q") {
+  // b = min(1/2, 1 / rho) = 1/2 up to rho = 2, and 1 - (1 - b)^2 = 3/4 = rho b: rho = 3/2. Nothing of p is left over.
+  const DistributionPair pair{{1.0, 0.0}, {0.5, 0.5}};
+  const auto rule = make_rule(KSeq{.candidates = 2});
+  CHECK(rule->row_statistic(pair.distributions()) == Approx(1.5).epsilon(tests::few_ulp));
+  CHECK(acceptance_probability(*rule, pair.distributions()) == Approx(0.75).epsilon(tests::few_ulp));
+  CHECK(optimal_acceptance(pair.distributions(), 2) == 0.75);
+  const DistributionPair equal{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}};
+  CHECK(rule->row_statistic(equal.distributions()) == 1.0);
+  CHECK(acceptance_probability(*rule, equal.distributions()) == 1.0);
+}
+
+TEST_CASE("a pool knows the optimum of its candidates where they are independent") {
+  const auto optimum_of = [](const Rule& rule) {
+    tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 3, 100);
+    simulation.token().rule = rule;
+    return pool_optimum(*tests::simulator_of(simulation, 5));
+  };
+  const GivenDistributions table = tests::three_contexts();
+  double mean = 0.0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    mean += optimal_acceptance({.target = table.target[k], .draft = table.draft[k]}, 3) / 3.0;
+  }
+  CHECK(optimum_of(KSeq{.candidates = 3}) == Approx(mean).epsilon(tests::few_ulp));
+  CHECK(optimum_of(MultiCandidate{.candidates = 3}) == Approx(mean).epsilon(tests::few_ulp));
+  CHECK(std::isnan(optimum_of(MultiCandidate{.candidates = 3, .replacement = false})));
+  CHECK(std::isnan(optimum_of(RejectionSampling{})));
+}
+
+// 4,000 numbers in equal distances: a token's share is met to 1/4,000.
+TEST_CASE("a residual's tokens are drawn with its distribution") {
+  constexpr int draws = 4000;
+  for (const DistributionPair& pair : small_distributions()) {
+    const ResidualMass mass(pair.distributions(), ResidualMass::Draws::yes);
+    for (const double c : {0.0, 1.0, 1.3, 2.5}) {
+      std::vector<double> expected(pair.p.size());
+      for (std::size_t x = 0; x < pair.p.size(); ++x) expected[x] = std::max(0.0, pair.p[x] - c * pair.q[x]);
+      if (!(mass(c) > tests::second_route)) continue;
+      normalise(expected);
+      std::vector<double> shares(pair.p.size(), 0.0);
+      for (int i = 0; i < draws; ++i) {
+        shares[static_cast<std::size_t>(mass.draw(c, (i + 0.5) / draws))] += 1.0 / draws;
+      }
+      for (std::size_t x = 0; x < pair.p.size(); ++x) {
+        CHECK(std::abs(shares[x] - expected[x]) <= 1.001 / draws);
+        if (expected[x] == 0.0) CHECK(shares[x] == 0.0);
+      }
+    }
+  }
+}
+
 TEST_CASE("one candidate is rejection_sampling, draw for draw") {
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
     tests::Simulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);

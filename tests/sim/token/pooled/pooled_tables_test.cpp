@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "foredraft/errors.hpp"
+#include "sim/token/distribution/block_verification.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
@@ -62,6 +64,29 @@ TEST_CASE("what further candidates look up is p and q themselves and the mass of
         CHECK(candidates.mass(k, rejections, c) == Approx(mass(c)).epsilon(tests::few_ulp));
       }
     }
+  }
+}
+
+TEST_CASE("what blocks look up is p / q of a draft, q / p of a replacement, and whether U < h, on both sides of h") {
+  const GivenDistributions table = tests::three_contexts();
+  PooledBlocks blocks;
+  for (std::size_t k = 0; k < 3; ++k) blocks.add({.target = table.target[k], .draft = table.draft[k]});
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::vector<double>& p = table.target[k];
+    const std::vector<double>& q = table.draft[k];
+    for (std::size_t x = 0; x < 5; ++x) {
+      const BlockSlot& drafted = blocks.draft()[5 * k + x];
+      CHECK(drafted.ratio_own == (q[x] > 0.0 ? p[x] / q[x] : 0.0));
+      const std::size_t alias = alias_of(drafted.alias);
+      CHECK(drafted.ratio_alias == (q[alias] > 0.0 ? p[alias] / q[alias] : 0.0));
+      CHECK(blocks.replacement()[5 * k + x].ratio_own == (p[x] > 0.0 ? q[x] / p[x] : 0.0));
+    }
+    for (double ratio = 1e-3; ratio < 1.0; ratio += 0.0037) {
+      const double h = block_acceptance(ratio, block_residual_mass(ratio, {.target = p, .draft = q}));
+      CHECK_FALSE(blocks.keeps(k, ratio, h * (1.0 + 1e-12) + 1e-15));
+      if (h > 1e-9) CHECK(blocks.keeps(k, ratio, h * (1.0 - 1e-12)));
+    }
+    CHECK_FALSE(blocks.keeps(k, std::nextafter(1.0, 0.0), 1.0));
   }
 }
 

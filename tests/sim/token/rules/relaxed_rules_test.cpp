@@ -206,6 +206,99 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
   }
 }
 
+TEST_CASE("cascades by hand: they emit the target where they defer to it and the drafter elsewhere") {
+  // max p = 0.5, max q = 0.6, TV = 0.3.
+  const std::vector<double> p{0.5, 0.3, 0.2};
+  const std::vector<double> q{0.6, 0.0, 0.4};
+  const auto deferred = [&](const std::string& rule, double margin) {
+    const std::vector<double> emitted = distribution_of(rule, {{"margin", margin}}, p, q);
+    for (std::size_t x = 0; x < p.size(); ++x) {
+      const double expected = emitted[1] > 0.0 ? p[x] : q[x];
+      CHECK(emitted[x] == Approx(expected).margin(tests::few_ulp));
+    }
+    return emitted[1] > 0.0;
+  };
+  CHECK(deferred("cascade_chow", 0.39));  // 0.6 < 1 - 0.39
+  CHECK_FALSE(deferred("cascade_chow", 0.41));
+  CHECK(deferred("cascade_diff", -0.11));  // 0.6 < 0.5 + 0.11
+  CHECK_FALSE(deferred("cascade_diff", -0.09));
+  CHECK(deferred("cascade_opt", -0.34));  // 0.6 < 0.5 + 0.34 * 0.3 = 0.602
+  CHECK_FALSE(deferred("cascade_opt", -0.33));
+  CHECK(verdict("cascade_chow", {{"margin", 0.41}}, p, q, 2) == 1.0);
+  CHECK(verdict("cascade_chow", {{"margin", 0.39}}, p, q, 2) == Approx(0.5).epsilon(tests::few_ulp));
+}
+
+TEST_CASE("a cascade of margin -1 is rejection_sampling, and a larger margin never accepts less") {
+  for (const char* rule : {"cascade_chow", "cascade_diff"}) {
+    for (const auto& [p, q] : random_distributions()) {
+      CHECK(acceptance_of(rule, {{"margin", -1.0}}, p, q) == acceptance_of("rejection_sampling", {}, p, q));
+      const std::vector<double> emitted = distribution_of(rule, {{"margin", -1.0}}, p, q);
+      for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(p[x]).margin(tests::few_ulp));
+    }
+    check_rising(rule, {{{"margin", -1.0}}, {{"margin", 0.0}}, {{"margin", 0.3}}, {{"margin", 1.0}}});
+  }
+  check_rising("cascade_opt", {{{"margin", -9.0}}, {{"margin", 0.0}}, {{"margin", 0.5}}, {{"margin", 1000.0}}});
+  for (const auto& [p, q] : random_distributions()) {
+    CHECK(acceptance_of("cascade_chow", {{"margin", 1.0}}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
+    CHECK(acceptance_of("cascade_diff", {{"margin", 1.0}}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
+  }
+}
+
+TEST_CASE("top_n_delta accepts within rank and gap: by hand") {
+  const std::vector<double> p{0.10, 0.40, 0.20, 0.08, 0.22};
+  const std::vector<double> q(5, 0.2);
+  const auto accepted = [&](double n, double delta) {
+    std::string marks;
+    for (std::size_t x = 0; x < p.size(); ++x) {
+      marks += verdict("top_n_delta", {{"relaxed_topk", n}, {"relaxed_delta", delta}}, p, q, x) == 1.0 ? '1' : '0';
+    }
+    return marks;
+  };
+  CHECK(accepted(2, 1.0) == "01001");
+  CHECK(accepted(3, 1.0) == "01101");
+  CHECK(accepted(3, 0.19) == "01001");
+  CHECK(accepted(5, 0.31) == "11101");
+  CHECK(accepted(5, 1.0) == "11111");
+  CHECK(accepted(5, 0.0) == "01000");
+  CHECK(accepted(1, 1.0) == "01000");
+  check_same_rule("top_n_delta", {{"relaxed_topk", 1.0}}, "greedy_match");
+  CHECK(distribution_of("top_n_delta", {{"relaxed_topk", 2.0}, {"relaxed_delta", 1.0}}, p, q)[1] ==
+        Approx(0.8).epsilon(tests::few_ulp));
+  CHECK(verdict("top_n_delta", {{"relaxed_topk", 3.0}, {"relaxed_delta", 1.0}}, {0.7, 0.3, 0.0}, {0.1, 0.1, 0.8}, 2) ==
+        0.0);
+}
+
+TEST_CASE("sglang_thresholds by hand: it looks at p alone, is lossless at 1 and 1, and accepts more below") {
+  const std::vector<double> p{0.5, 0.3, 0.2, 0.0};
+  const std::vector<double> q{0.1, 0.2, 0.6, 0.1};
+  const auto at = [](double single, double cumulated) {
+    return RuleSettings{{"threshold_single", single}, {"threshold_acc", cumulated}};
+  };
+  CHECK(verdict("sglang_thresholds", at(1.0, 1.0), p, q, 1) == 0.3);
+  CHECK(verdict("sglang_thresholds", at(0.3, 1.0), p, q, 1) == 1.0);
+  CHECK(verdict("sglang_thresholds", at(0.4, 0.6), p, q, 1) == Approx(0.5).epsilon(tests::few_ulp));
+  CHECK(verdict("sglang_thresholds", at(1.0, 0.25), p, q, 1) == 1.0);
+  // The rejected token is left out: of q = (0, 1) all of p / (1 - p(1)) is left, token 0.
+  CHECK(distribution_of("sglang_thresholds", at(1.0, 1.0), {0.75, 0.25}, {0.0, 1.0})[0] == Approx(0.75));
+  for (const auto& [target, draft] : random_distributions()) {
+    const std::vector<double> emitted = distribution_of("sglang_thresholds", at(1.0, 1.0), target, draft);
+    for (std::size_t x = 0; x < target.size(); ++x) CHECK(emitted[x] == Approx(target[x]).margin(tests::few_ulp));
+    // The replacement is a mixture over rejected tokens, each of which is never its own replacement.
+    std::vector<double> by_token(target.size(), 0.0);
+    for (std::size_t x = 0; x < target.size(); ++x) {
+      const double accepted = std::min(1.0, target[x] / 0.6);
+      by_token[x] += draft[x] * accepted;
+      for (std::size_t y = 0; y < target.size(); ++y) {
+        if (y != x && target[x] < 1.0) by_token[y] += draft[x] * (1.0 - accepted) * target[y] / (1.0 - target[x]);
+      }
+    }
+    const std::vector<double> relaxed = distribution_of("sglang_thresholds", at(1.0, 0.6), target, draft);
+    for (std::size_t x = 0; x < target.size(); ++x)
+      CHECK(relaxed[x] == Approx(by_token[x]).margin(tests::second_route));
+  }
+  check_rising("sglang_thresholds", {at(1.0, 1.0), at(1.0, 0.5), at(0.4, 0.5), at(0.4, 0.1), at(0.0, 0.1)});
+}
+
 TEST_CASE("accept_all emits the drafter's own law") {
   for (const auto& [p, q] : random_distributions()) {
     CHECK(acceptance_of("accept_all", {}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
@@ -304,7 +397,14 @@ TEST_CASE("over a grid of parameters, ends included, every rule is simulated wit
         {{"scale_low", 30.0}, {"scale_high", 31.0}},
         {{"scale_low", -1.0}, {"scale_high", 1.0}, {"bits", 16.0}},
         {{"scale_low", -1.0}, {"scale_high", 1.0}, {"bits", 32.0}, {"logit_shift", -1e6}}}},
-      {"accept_all", {{}}}};
+      {"accept_all", {{}}},
+      {"cascade_chow", {{{"margin", -1.0}}, {{"margin", 0.55}}, {{"margin", 1.0}}}},
+      {"cascade_diff", {{{"margin", -1.0}}, {{"margin", 0.0}}, {{"margin", 1.0}}}},
+      {"cascade_opt", {{{"margin", -1000.0}}, {{"margin", 0.1}}, {{"margin", 1000.0}}}},
+      {"k_seq", {{{"candidates", 1.0}}, {{"candidates", 3.0}}, {{"candidates", 1024.0}}}},
+      {"sglang_thresholds",
+       {{{"threshold_single", 1.0}}, {{"threshold_single", 0.0}}, {{"threshold_single", 1.0}, {"threshold_acc", 0.3}}}},
+      {"top_n_delta", {{{"relaxed_topk", 1.0}}, {{"relaxed_topk", 3.0}, {"relaxed_delta", 0.15}}}}};
   const SyntheticModels pair = tests::small_pair();
   for (const auto& [rule, settings] : grid) {
     for (const RuleSettings& setting : settings) {

@@ -44,11 +44,15 @@ inline std::vector<RuleCase> rule_cases() {
   for (const scenario::RuleMember& entry : scenario::rules()) {
     cases.push_back({.name = std::string(entry.name), .parameters = {}, .lossless = entry.lossless});
   }
+  cases.push_back({"cascade_chow", {{"margin", 0.55}}, false});  // some contexts of three_contexts() are deferred
+  cases.push_back({"k_seq", {{"candidates", 4.0}}, true});
   cases.push_back({"lenient", {{"lenience", 0.3}, {"residual", 0.0}}, false});
   cases.push_back({"multi_candidate", {{"replacement", 0.0}}, true});
   cases.push_back({"multi_candidate", {{"candidates", 3.0}}, true});
   cases.push_back({"multi_candidate", {{"candidates", 4.0}, {"replacement", 0.0}}, true});
   cases.push_back({"sigmoid_approximation", {{"scale_low", -3.0}, {"scale_high", 3.0}, {"bits", 16.0}}, false});
+  cases.push_back({"sglang_thresholds", {{"threshold_single", 0.4}, {"threshold_acc", 0.6}}, false});
+  cases.push_back({"top_n_delta", {{"relaxed_topk", 2.0}, {"relaxed_delta", 0.3}}, false});
   cases.push_back({"top_beta", {{"top_beta", 2.0}, {"tolerance", 1.0}, {"judged", 1.0}}, false});
   return cases;
 }

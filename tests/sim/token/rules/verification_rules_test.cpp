@@ -13,6 +13,7 @@
 #include "scenario/rules.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/token_simulator.hpp"
+#include "tests/sim/token/block_enumeration.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
@@ -88,7 +89,8 @@ struct PositionCells {
 
 /// P(a draft of the position is accepted, and it is x).
 std::vector<double> accepted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
-  if (rule.candidates().count > 1) return tests::candidate_distributions(distributions, rule.candidates()).accepted;
+  const CandidateScheme scheme = rule.candidates();
+  if (scheme.count > 1 && !scheme.tested_alike) return tests::candidate_distributions(distributions, scheme).accepted;
   const double statistic = rule.row_statistic(distributions);
   std::vector<double> distribution;
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
@@ -98,6 +100,11 @@ std::vector<double> accepted_distribution(const VerificationRule& rule, const Po
                                       statistic)
                 : 0.0);
   }
+  // Any of the candidates that are tested alike, all before it rejected.
+  const double rejected = 1.0 - std::accumulate(distribution.begin(), distribution.end(), 0.0);
+  double tries = 1.0;
+  for (std::int64_t i = 1; i < scheme.count; ++i) tries = 1.0 + rejected * tries;
+  for (double& accepted : distribution) accepted *= tries;
   return distribution;
 }
 
@@ -134,9 +141,24 @@ std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t 
 }
 
 /// The law of what count_single_iterations() counts.
-std::vector<double> distribution_of_single_iterations(const PositionCells& at, std::int64_t gamma) {
-  const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
+std::vector<double> distribution_of_single_iterations(const VerificationRule& rule, std::int64_t gamma) {
   std::vector<double> distribution;
+  if (rule.verifies_blocks()) {
+    const GivenDistributions table = tests::three_contexts();
+    distribution.assign(cells * (cells + 1), 0.0);
+    const auto cell_of = [](const tests::PlacedToken& token) {
+      return tokens_per_context * token.context + token.token;
+    };
+    tests::enumerate_block(
+        static_cast<std::size_t>(gamma), [&](const tests::PlacedTokens& /*before*/) { return tests::pool_of(table); },
+        [&](const tests::PlacedTokens& tokens, double probability) {
+          const std::size_t second = tokens.size() > 1 ? cell_of(tokens[1]) : cells;
+          distribution[cell_of(tokens[0]) * (cells + 1) + second] += probability;
+        });
+    return distribution;
+  }
+  const PositionCells at = position_cells(rule);
+  const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
       distribution.push_back(at.accepted[first] * after_accepted[second]);
@@ -335,7 +357,7 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
     simulation.token().rule = entry.rule();
     const auto simulator = tests::simulator_of(simulation, 1);
     const auto counts = count_single_iterations(dynamic_cast<const TokenSimulator&>(*simulator), iterations);
-    const auto distribution = distribution_of_single_iterations(position_cells(*entry.make()), gamma);
+    const auto distribution = distribution_of_single_iterations(*entry.make(), gamma);
     CHECK(tests::chi_squared_p_value(counts, scaled(distribution, iterations)) >
           tests::level_of_one(2 * tests::rule_cases().size()));
   }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/process/outcome_counts.hpp"
+#include "sim/simulator.hpp"
+#include "sim/token/pooled/pooled_tables.hpp"
+#include "sim/token/token_simulator.hpp"
+
+namespace foredraft::sim {
+
+/// Runs `iterations` iterations under block verification (block_verification.hpp), all of them through one position
+/// after another. Returns how many accepted exactly k drafts, k = 0..gamma; `emitted` as for TokenSimulator::RunBlock.
+/// Requires tables.blocks().
+[[nodiscard]] std::vector<std::uint64_t> run_block_iterations(const PooledTables& tables, const RunKey& key,
+                                                              std::uint64_t block, const IterationShape& shape,
+                                                              std::uint64_t iterations, EmittedTokens* emitted);
+
+}  // namespace foredraft::sim
