@@ -131,13 +131,14 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
              Catch::Contains("cpu.json: ") && Catch::Contains("batch 64") && Catch::Contains("batch 1, 4; tokens "));
   const auto fitted =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
-  const gpu_bench::LoopCell longer{.target = "sheared-llama-1.3b",
-                                   .drafter = "qwen1.5-0.5b",
-                                   .dtype = "fp16",
-                                   .gamma = 2,
-                                   .alpha = 0.7,
-                                   .context = 4096};
-  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells({longer}, fitted, "p.json")); }),
+  const gpu_bench::LoopCell vocabulary_beyond{.target = "llama-2-7b",
+                                              .drafter = "gemma-2b",
+                                              .dtype = "fp16",
+                                              .gamma = 2,
+                                              .alpha = 0.7,
+                                              .batch = 8,
+                                              .context = 128};
+  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells({vocabulary_beyond}, fitted, "p.json")); }),
              Catch::Contains("outside of the domain") && Catch::Contains("(it has times of batch "));
 }
 
