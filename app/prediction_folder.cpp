@@ -209,10 +209,12 @@ std::optional<double> knee_tokens(const VerificationCurve& curve) {
   return low * std::pow(static_cast<double>(above->tokens) / low, share);
 }
 
-experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question, const FileDigest& times) {
+experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question, const FileDigest& times,
+                                            bool valid) {
   const auto* iid = std::get_if<Iid>(&question.acceptance);
   const auto* positional = std::get_if<Positional>(&question.acceptance);
-  nlohmann::ordered_json content{{"times_sha256", times.sha256},
+  nlohmann::ordered_json content{{"valid", valid},
+                                 {"times_sha256", times.sha256},
                                  {"target", question.target},
                                  {"draft", question.draft},
                                  {"drafting", to_string(question.drafting)},
@@ -237,7 +239,8 @@ bool has_decision_map(const answers::ProfileQuestion& question) {
 }
 
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
-                      const std::vector<VerificationCurve>& curves) {
+                      const std::vector<VerificationCurve>& curves, const std::string& printed) {
+  folder.write("prediction.txt", printed);
   folder.write("prediction.csv", lengths_csv(prediction));
   folder.write("step-time.csv", step_time_csv(prediction));
   // Where nothing fits into memory there is nothing to decide.

@@ -44,16 +44,16 @@ struct VerificationCurve {
 
 inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 
-/// Of the question and of the file, or data sheet, that the times came from.
+/// Of the question and of the file, or data sheet, that the times came from; `valid`: by their own A/A test.
 [[nodiscard]] experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question,
-                                                          const FileDigest& times);
+                                                          const FileDigest& times, bool valid);
 
 /// Whether there is a map to draw: two contexts and two batches at least.
 [[nodiscard]] bool has_decision_map(const answers::ProfileQuestion& question);
 
-/// Writes prediction.csv, step-time.csv, batch-speedup.csv, verification-cost.csv and, where there is one,
-/// decision-map.csv.
+/// Writes prediction.txt, which is `printed`, prediction.csv, step-time.csv, batch-speedup.csv, verification-cost.csv
+/// and, where there is one, decision-map.csv.
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
-                      const std::vector<VerificationCurve>& curves);
+                      const std::vector<VerificationCurve>& curves, const std::string& printed);
 
 }  // namespace foredraft::app

@@ -49,24 +49,26 @@ int predict_and_print(const TimedQuestion& question) {
     return all;
   });
   const answers::ProfilePrediction& prediction = predictions.front();
+  const auto& observed = question.observed;
+  const std::string printed =
+      text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.pair.gamma) : "");
   std::optional<experiments::ResultFolder> folder;
   if (out) {
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, folder_kind(prediction.question, question.read.digest), line.words());
+    folder.emplace(*out, folder_kind(prediction.question, question.read.digest, prediction.valid), line.words());
     for (const FileDigest& file : question.files) folder->add_input(file);
-    write_prediction(*folder, prediction, curves);
+    write_prediction(*folder, prediction, curves, printed);
     folder->complete();
     if (!has_decision_map(prediction.question)) {
       say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
     }
   }
-  const auto& observed = question.observed;
   if (line.has("json")) {
     auto json = to_json(predictions);
     if (observed) json["acceptance"] = answers::observed_json(*observed, question.pair.gamma);
     print_result(experiments::document_text(json));
   } else {
-    print_result(text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.pair.gamma) : ""));
+    print_result(printed);
   }
   return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
 }
@@ -77,7 +79,9 @@ OptionGroup times_options() {
   return {"or step times of a device, in place of c and measured times",
           {device_option,
            profile_option,
-           {"steps-file", "CSV", "or your own step times: model,role,batch,tokens,context,ms"},
+           {"steps-file", "CSV",
+            "or your own step times: model,role,batch,tokens,context,ms, e.g. big,decoder_pass,1,4,512,10.9 "
+            "(docs/calibrate.md)"},
            target_option,
            draft_option,
            {"batch", "B,...", "batch size (default 1)"},
