@@ -25,6 +25,15 @@ struct IidTask {
   double* answers;
 };
 
+/// Some values, and their range, which lies in [-2^50, 2^50] if they must be whole.
+struct ValuesTask {
+  const double* values;
+  std::size_t count;
+  double minimum, maximum;
+  bool whole;
+  Judged* answer;
+};
+
 constexpr double left_to_scalar = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -160,7 +169,21 @@ struct Tokens {
 HWY_INLINE Tokens tokens_of(const IidTask& task) {
   double least = *task.gamma;
   double most = *task.gamma;
-  for (std::size_t i = 0; i < task.count * task.gamma_step; ++i) {
+  const std::size_t count = task.gamma_step == 0 ? 0 : task.count;
+  const std::size_t lanes = hn::Lanes(Real());
+  std::size_t i = 0;
+  if (count >= lanes) {
+    RealVec leasts = hn::LoadU(Real(), task.gamma);
+    RealVec mosts = leasts;
+    for (; i + lanes <= count; i += lanes) {
+      const RealVec gamma = hn::LoadU(Real(), task.gamma + i);
+      leasts = hn::Min(leasts, gamma);
+      mosts = hn::Max(mosts, gamma);
+    }
+    least = hn::GetLane(hn::MinOfLanes(Real(), leasts));
+    most = hn::GetLane(hn::MaxOfLanes(Real(), mosts));
+  }
+  for (; i < count; ++i) {
     least = task.gamma[i] < least ? task.gamma[i] : least;
     most = task.gamma[i] > most ? task.gamma[i] : most;
   }
@@ -215,6 +238,13 @@ template <bool same>
 void answer_gammas(const IidTask& task) {
   const Tokens tokens = tokens_of(task);
   const RealVec bonus = set(task.bonus);
+  if (same && task.alpha_step == 0 && task.c != nullptr) {
+    const RealVec sum = token_sum<same>(set(*task.alpha), hn::Add(set(*task.gamma), bonus), tokens);
+    for_each_vector(task, task.c, [&](const Arguments& at) HWY_ATTR {
+      return hn::Div(sum, hn::Add(set(1.0), hn::Mul(at.gamma, at.c)));
+    });
+    return;
+  }
   if (task.c == nullptr) {
     for_each_vector(task, task.alpha, [&](const Arguments& at) HWY_ATTR {
       return token_sum<same>(at.alpha, hn::Add(at.gamma, bonus), tokens);
@@ -274,6 +304,44 @@ void best_task(const IidTask& task) {
   for_each_vector(task, task.c, [&](const Arguments& at) HWY_ATTR { return best_of(at.alpha, at.c, first_gamma); });
 }
 
+/// The whole number nearest to a value of at most 2^51 in size.
+HWY_INLINE RealVec nearest_whole(RealVec value) { return hn::Sub(hn::Add(value, set(0x1.8p52)), set(0x1.8p52)); }
+
+void judge(const ValuesTask& task) {
+  const std::size_t lanes = hn::Lanes(Real());
+  Lanes inside = hn::Eq(set(0.0), set(0.0));
+  BitsVec sum = hn::Zero(Bits());
+  BitsVec sum_of_sums = hn::Zero(Bits());
+  std::size_t i = 0;
+  for (; i + lanes <= task.count; i += lanes) {
+    const RealVec value = hn::LoadU(Real(), task.values + i);
+    inside = hn::And(inside, hn::And(hn::Ge(value, set(task.minimum)), hn::Le(value, set(task.maximum))));
+    if (task.whole) inside = hn::And(inside, hn::Eq(nearest_whole(value), value));
+    sum = hn::Add(sum, hn::BitCast(Bits(), value));
+    sum_of_sums = hn::Add(sum_of_sums, sum);
+  }
+  task.answer->inside = hn::AllTrue(Real(), inside);
+  HWY_ALIGN std::uint64_t sums[2][hn::MaxLanes(Bits())];
+  hn::Store(sum, Bits(), sums[0]);
+  hn::Store(sum_of_sums, Bits(), sums[1]);
+  std::uint64_t print = 0;
+  const auto add = [&print](std::uint64_t bits) { print = (print ^ bits) * 0x9E3779B97F4A7C15U; };
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    add(sums[0][lane]);
+    add(sums[1][lane]);
+  }
+  for (; i < task.count; ++i) {
+    const double value = task.values[i];
+    bool one = value >= task.minimum && value <= task.maximum;
+    if (task.whole) one = one && (value + 0x1.8p52) - 0x1.8p52 == value;
+    task.answer->inside = task.answer->inside && one;
+    std::uint64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(bits));
+    add(bits);
+  }
+  task.answer->fingerprint = print;
+}
+
 }  // namespace
 }  // namespace foredraft::analytic::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -284,6 +352,7 @@ namespace {
 
 HWY_EXPORT(answer_task);
 HWY_EXPORT(best_task);
+HWY_EXPORT(judge);
 
 constexpr std::size_t task_points = 1024;
 
@@ -337,6 +406,18 @@ void best_gammas(const IidPoints& points, std::span<double> gammas) {
         best_gamma(IidSetting{at(points.alpha, i), at(points.c, i), points.convention, Drafting::autoregressive});
     return best.gamma ? static_cast<double>(*best.gamma) : infinite;
   });
+}
+
+Judged judged(std::span<const double> values, double minimum, double maximum, bool whole) {
+  if (whole) {
+    constexpr double largest = 0x1p50;
+    minimum = std::max(minimum, -largest);
+    maximum = std::min(maximum, largest);
+  }
+  Judged answer{};
+  const ValuesTask task{values.data(), values.size(), minimum, maximum, whole, &answer};
+  HWY_DYNAMIC_DISPATCH(judge)(task);
+  return answer;
 }
 
 }  // namespace foredraft::analytic

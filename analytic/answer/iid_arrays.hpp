@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "foredraft/words.hpp"
@@ -26,5 +27,14 @@ void speedups(const IidPoints& points, std::span<double> speedups);
 
 /// The gamma that best_gamma() of one point chooses, ties included; infinity for an unbounded one. `gamma` is not read.
 void best_gammas(const IidPoints& points, std::span<double> gammas);
+
+/// What one look at many values says.
+struct Judged {
+  bool inside;                ///< all lie in the range, which NaN does not, and are whole numbers if they must be
+  std::uint64_t fingerprint;  ///< other values, or another order, most likely have another one
+};
+
+/// Looks at values for [minimum, maximum]; `whole`: whole numbers of at most 2^50.
+[[nodiscard]] Judged judged(std::span<const double> values, double minimum, double maximum, bool whole);
 
 }  // namespace foredraft::analytic
