@@ -92,8 +92,8 @@ class Predictions(Value):
         The file appears when it is complete; Ctrl-C leaves none. Needs pyarrow (pip install 'foredraft[parquet]').
         """
         try:
-            import pyarrow
-            import pyarrow.parquet
+            import pyarrow  # type: ignore[import-untyped]
+            import pyarrow.parquet  # type: ignore[import-untyped]
         except ImportError:
             raise ImportError("foredraft: to_parquet needs pyarrow - pip install 'foredraft[parquet]'") from None
         asked = list(self._names() if quantities is None else dict.fromkeys(quantities))
@@ -126,7 +126,7 @@ class Predictions(Value):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Predictions) and same(self._parameters, other._parameters)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_points": self._points is not None}
