@@ -311,8 +311,9 @@ HeldPoints points_of(const Question& base, const std::vector<std::pair<std::stri
 nb::dict answer_points(const HeldPoints& held, const std::vector<std::string>& names, std::size_t first,
                        std::size_t count, unsigned threads) {
   Columns columns = held.points.columns(names, count);
-  constexpr std::size_t few = 65536;  // done before anybody could interrupt
+  constexpr std::size_t few = std::size_t{1} << 22U;  // some milliseconds, less than between_looks
   if (held.points.is_in_vectors(names) && count <= few) {
+    const nb::gil_scoped_release release;
     held.points.answer(columns, first, count, threads, nullptr);
   } else {
     run_interruptibly(

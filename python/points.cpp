@@ -33,6 +33,12 @@ constexpr std::size_t scalar_block = 1024;
 constexpr std::size_t min_row = 256;
 constexpr std::string_view no_finite_best = "no finite best gamma (the speedup grows with every length)";
 
+/// Waking other threads takes longer than a look at so many values, or as many points in vectors.
+unsigned threads_for(std::size_t points, unsigned threads) {
+  constexpr std::size_t few = std::size_t{1} << 17U;
+  return points < few ? 1 : threads;
+}
+
 DomainError error_at(std::size_t point, std::string_view why) {
   return DomainError(fmt::format("{}: at index {}: {}", messages_from, point, why));
 }
@@ -71,7 +77,7 @@ Look look_at(const Varying& varying, unsigned threads) {
   const std::size_t blocks = (varying.values.size() + vector_block - 1) / vector_block;
   Look look{.illegal = std::nullopt, .fingerprints = std::vector<std::uint64_t>(blocks)};
   std::vector<std::optional<std::size_t>> illegal(blocks);
-  parallel_for(blocks, threads, [&](std::uint64_t block) {
+  parallel_for(blocks, threads_for(varying.values.size(), threads), [&](std::uint64_t block) {
     const std::span<const double> part = block_of(varying, block);
     const auto [inside, fingerprint] = analytic::judged(part, range.minimum, range.maximum, whole);
     look.fingerprints[block] = fingerprint;
@@ -272,7 +278,8 @@ void Points::Number::check_unchanged(std::size_t block) const {
 void Points::check_unchanged(bool read_in_blocks, unsigned threads) const {
   for (const Number& number : numbers_) {
     if (read_in_blocks && number.values.is_flat()) continue;
-    parallel_for(number.fingerprints.size(), threads, [&](std::uint64_t block) { number.check_unchanged(block); });
+    parallel_for(number.fingerprints.size(), threads_for(number.varying.values.size(), threads),
+                 [&](std::uint64_t block) { number.check_unchanged(block); });
   }
 }
 
@@ -405,26 +412,27 @@ void Points::answer_in_vectors(const Columns& columns, Range range, unsigned thr
   double* const speedups = columns.quantities[speedup_index()].get();
   double* const gammas = columns.gamma.get();
   if (tokens == nullptr && speedups == nullptr && gammas == nullptr) return;
-  parallel_for((range.count + vector_block - 1) / vector_block, threads, [&](std::uint64_t block) {
-    StopToken(stop).check();
-    const std::size_t at = static_cast<std::size_t>(block) * vector_block;
-    const std::size_t count = std::min(vector_block, range.count - at);
-    if (range.first % vector_block == 0) {
-      for (const Number& number : numbers_) {
-        if (number.values.is_flat()) number.check_unchanged((range.first + at) / vector_block);
-      }
-    }
-    Buffers buffers;
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t first = range.first + at + done;
-      const std::size_t part = std::min(count - done, row_ - first % row_);
-      const analytic::IidPoints points = plain_points({first, part}, buffers);
-      if (tokens != nullptr) analytic::tokens_per_iteration(points, {tokens + at + done, part});
-      if (speedups != nullptr) analytic::speedups(points, {speedups + at + done, part});
-      if (gammas != nullptr) std::ranges::copy(points.gamma, gammas + at + done);
-      done += part;
-    }
-  });
+  parallel_for((range.count + vector_block - 1) / vector_block, threads_for(range.count, threads),
+               [&](std::uint64_t block) {
+                 StopToken(stop).check();
+                 const std::size_t at = static_cast<std::size_t>(block) * vector_block;
+                 const std::size_t count = std::min(vector_block, range.count - at);
+                 if (range.first % vector_block == 0) {
+                   for (const Number& number : numbers_) {
+                     if (number.values.is_flat()) number.check_unchanged((range.first + at) / vector_block);
+                   }
+                 }
+                 Buffers buffers;
+                 for (std::size_t done = 0; done < count;) {
+                   const std::size_t first = range.first + at + done;
+                   const std::size_t part = std::min(count - done, row_ - first % row_);
+                   const analytic::IidPoints points = plain_points({first, part}, buffers);
+                   if (tokens != nullptr) analytic::tokens_per_iteration(points, {tokens + at + done, part});
+                   if (speedups != nullptr) analytic::speedups(points, {speedups + at + done, part});
+                   if (gammas != nullptr) std::ranges::copy(points.gamma, gammas + at + done);
+                   done += part;
+                 }
+               });
 }
 
 void Points::answer_one_by_one(std::span<const std::size_t> wanted, Columns& columns, Range range, unsigned threads,

@@ -23,6 +23,7 @@ struct IidTask {
   double bonus;  ///< 1 with a bonus token, else 0
   std::size_t count;
   double* answers;
+  bool* left;  ///< becomes true where some answers are left_to_scalar
 };
 
 /// Some values, and their range, which lies in [-2^50, 2^50] if they must be whole.
@@ -237,6 +238,7 @@ HWY_INLINE void for_each_vector(const IidTask& task, const double* c, const Answ
 template <bool same>
 void answer_gammas(const IidTask& task) {
   const Tokens tokens = tokens_of(task);
+  *task.left = tokens.most > largest_tokens;
   const RealVec bonus = set(task.bonus);
   if (same && task.alpha_step == 0 && task.c != nullptr) {
     const RealVec sum = token_sum<same>(set(*task.alpha), hn::Add(set(*task.gamma), bonus), tokens);
@@ -267,7 +269,7 @@ void answer_task(const IidTask& task) {
 }
 
 /// The marginal rule of best_gamma.cpp, draft by draft. NaN where rounding could decide and where the best is far.
-HWY_INLINE RealVec best_of(RealVec alpha, RealVec c, double first_gamma) {
+HWY_INLINE RealVec best_of(RealVec alpha, RealVec c, double first_gamma, bool& left) {
   constexpr double relative_error = 1e-13;  // of some tens of steps of a few roundings each
   constexpr std::size_t steps_between_looks = 4;
   constexpr std::size_t max_steps = 64;
@@ -295,13 +297,18 @@ HWY_INLINE RealVec best_of(RealVec alpha, RealVec c, double first_gamma) {
   const Lanes extreme = hn::Or(hn::Le(c, set(1e-290)), hn::Ge(c, set(1e290)));
   const Lanes unbounded = hn::And(hn::Or(hn::Eq(alpha, set(1.0)), hn::Eq(c, set(0.0))),
                                   first_gamma == 0.0 ? hn::Lt(c, alpha) : hn::Gt(alpha, set(0.0)));
-  gamma = hn::IfThenElse(hn::Or(hn::Or(unsure, drafts), extreme), set(left_to_scalar), gamma);
+  const Lanes not_known = hn::Or(hn::Or(unsure, drafts), extreme);
+  left = left || !hn::AllFalse(Real(), not_known);
+  gamma = hn::IfThenElse(not_known, set(left_to_scalar), gamma);
   return hn::IfThenElse(unbounded, set(infinite), gamma);
 }
 
 void best_task(const IidTask& task) {
   const double first_gamma = 1.0 - task.bonus;
-  for_each_vector(task, task.c, [&](const Arguments& at) HWY_ATTR { return best_of(at.alpha, at.c, first_gamma); });
+  bool left = false;
+  for_each_vector(task, task.c,
+                  [&](const Arguments& at) HWY_ATTR { return best_of(at.alpha, at.c, first_gamma, left); });
+  *task.left = left;
 }
 
 /// The whole number nearest to a value of at most 2^51 in size.
@@ -317,7 +324,8 @@ void judge(const ValuesTask& task) {
     const RealVec value = hn::LoadU(Real(), task.values + i);
     inside = hn::And(inside, hn::And(hn::Ge(value, set(task.minimum)), hn::Le(value, set(task.maximum))));
     if (task.whole) inside = hn::And(inside, hn::Eq(nearest_whole(value), value));
-    sum = hn::Add(sum, hn::BitCast(Bits(), value));
+    const BitsVec bits = hn::BitCast(Bits(), value);
+    sum = hn::Add(sum, hn::Xor(bits, hn::ShiftRight<31>(bits)));  // the lower bits of round numbers are 0
     sum_of_sums = hn::Add(sum_of_sums, sum);
   }
   task.answer->inside = hn::AllTrue(Real(), inside);
@@ -325,7 +333,10 @@ void judge(const ValuesTask& task) {
   hn::Store(sum, Bits(), sums[0]);
   hn::Store(sum_of_sums, Bits(), sums[1]);
   std::uint64_t print = 0;
-  const auto add = [&print](std::uint64_t bits) { print = (print ^ bits) * 0x9E3779B97F4A7C15U; };
+  const auto add = [&print](std::uint64_t bits) {
+    print = (print ^ bits) * 0x9E3779B97F4A7C15U;
+    print ^= print >> 32U;
+  };
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     add(sums[0][lane]);
     add(sums[1][lane]);
@@ -358,13 +369,14 @@ constexpr std::size_t task_points = 1024;
 
 std::size_t step_of(std::span<const double> values) { return values.size() > 1 ? 1 : 0; }
 
-/// Answers `kernel` in tasks, and `alone(i)` where that gives NaN.
+/// Answers by `kernel` in tasks, and by `alone(i)` what that leaves.
 template <class Kernel, class Alone>
 void answer_tasks(const IidPoints& points, std::span<const double> gamma, std::span<const double> c,
                   std::span<double> answers, const Kernel& kernel, const Alone& alone) {
   for (std::size_t first = 0; first < answers.size(); first += task_points) {
     const std::size_t count = std::min(task_points, answers.size() - first);
     const auto from = [first](std::span<const double> values) { return values.data() + first * step_of(values); };
+    bool left = false;
     kernel(IidTask{.alpha = from(points.alpha),
                    .gamma = from(gamma),
                    .c = c.empty() ? nullptr : from(c),
@@ -373,7 +385,9 @@ void answer_tasks(const IidPoints& points, std::span<const double> gamma, std::s
                    .c_step = step_of(c),
                    .bonus = points.convention == Convention::bonus ? 1.0 : 0.0,
                    .count = count,
-                   .answers = answers.data() + first});
+                   .answers = answers.data() + first,
+                   .left = &left});
+    if (!left) continue;
     for (std::size_t i = first; i < first + count; ++i) {
       if (std::isnan(answers[i])) answers[i] = alone(i);
     }

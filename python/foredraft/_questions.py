@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import enum
 import math
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from foredraft import _core
 from foredraft._rules import question_of_distributions
-from foredraft._scenarios import Scenario, plain, quantities, question_of, takes_number
+from foredraft._scenarios import Scenario, is_number_or_choice, plain, quantities, question_of, takes_number
 from foredraft._sweeps import progress_bar
 from foredraft._values import RealArray, Value, checked_array, same
 
@@ -208,10 +209,24 @@ def _points_of(parameters: dict[str, Any], threads: int) -> tuple[_core.Points |
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"foredraft: shapes do not broadcast: {shapes}") from None
-    base = _core.Question(fixed | {name: _first_legal(array) for name, array in arrays.items()})
+    # The check of all parameters together says the same of other numbers in the arrays, and reads no file again.
+    can_repeat = all(is_number_or_choice(name) and isinstance(value, (int, float, str)) for name, value in fixed.items())
+    key = (*fixed.items(), *arrays) if can_repeat else None
+    base = _bases.get(key)
+    if base is None:
+        base = _core.Question(fixed | {name: _first_legal(array) for name, array in arrays.items()})
+        if len(_bases) == _MAX_BASES:
+            _bases.clear()
+        if key is not None:
+            _bases[key] = base
     if math.prod(shape) == 0:
         return None, shape
     return _core.Points.of(base, list(arrays.items()), list(shape), best_asked, threads), shape
+
+
+_bases: dict[tuple[object, ...] | None, _core.Question] = {}
+_MAX_BASES = 256
+atexit.register(_bases.clear)  # before the module that made them
 
 
 def _first_legal(values: RealArray) -> float | int:

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "analytic/draft_length/best_gamma.hpp"
@@ -229,6 +230,37 @@ TEST_CASE("a value for all points gives the bits of one value a point, at any nu
       CHECK(quick == speedups_of(points, Convention::bonus));
     }
   }
+}
+
+TEST_CASE("a look at many values sees one outside of the range, and any change, wherever it is") {
+  constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  for (const std::size_t size : {1U, 3U, 8U, 17U, 1000U}) {
+    std::vector<double> values(size);
+    for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<double>(i % 7);
+    const Judged sound = judged(values, 0.0, 6.0, true);
+    CHECK(sound.inside);
+    CHECK(sound.fingerprint == judged(values, -1.0, 1.0, false).fingerprint);
+    for (std::size_t i = 0; i < size; ++i) {
+      CAPTURE(size, i);
+      const double before = values[i];
+      for (const double wrong : {-1.0, 6.5, 7.0, not_a_number, infinity}) {
+        values[i] = wrong;
+        CHECK_FALSE(judged(values, 0.0, 6.0, true).inside);
+      }
+      values[i] = 1.5;
+      CHECK_FALSE(judged(values, 0.0, 6.0, true).inside);
+      CHECK(judged(values, 0.0, 6.0, false).inside);
+      CHECK(judged(values, 0.0, 6.0, false).fingerprint != sound.fingerprint);
+      values[i] = before;
+      if (i == 0 || values[i - 1] == values[i]) continue;
+      std::swap(values[i - 1], values[i]);
+      CHECK(judged(values, 0.0, 6.0, true).fingerprint != sound.fingerprint);
+      std::swap(values[i - 1], values[i]);
+    }
+  }
+  const std::vector<double> huge(9, 0x1p51);
+  CHECK_FALSE(judged(huge, 0.0, 0x1p60, true).inside);
+  CHECK(judged(huge, 0.0, 0x1p60, false).inside);
 }
 
 }  // namespace foredraft::analytic
