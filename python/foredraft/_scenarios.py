@@ -43,6 +43,12 @@ def takes_number(name: str) -> bool:
     return parameter is not None and parameter.type in ("real", "integer")
 
 
+def is_number_or_choice(name: str) -> bool:
+    """Whether the parameter is a number or one of the words that the package knows, never a file."""
+    parameter = _PARAMETERS.get(toml_name(name))
+    return parameter is not None and parameter.type in ("real", "integer", "choice")
+
+
 def plain(value: object) -> Any:
     """Converts numpy numbers, words and lists to those of Python; anything else is returned unchanged."""
     if isinstance(value, (str, bool, int, float)):

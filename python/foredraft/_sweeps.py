@@ -71,7 +71,7 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
             folder = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sweep")
         else:
             folder = os.fspath(out)
-        show = stack.enter_context(_bar(points)) if progress else None
+        show = stack.enter_context(progress_bar(points)) if progress else None
         if executor is None and shards is not None:
             raise TypeError("foredraft.sweep: shards without an executor")
         if executor is None or _core.holds_whole_sweep(document, folder):
@@ -115,7 +115,7 @@ def _plain_tree(value: object, key: str) -> Any:
 
 
 @contextlib.contextmanager
-def _bar(points: int) -> Iterator[ShowProgress | None]:
+def progress_bar(points: int) -> Iterator[ShowProgress | None]:
     try:
         import tqdm
     except ImportError:
