@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +20,6 @@ namespace foredraft::logs {
 // ---- aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A metric in milliseconds: {"value": .., "unit": ..} for a request, {"avg": .., "unit": ..} for a run.
 std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name, std::string_view key) {
@@ -51,7 +48,7 @@ void read_metrics(const JsonFields& metrics, std::string_view key, Observation& 
               observation.stratum);
 }
 
-bool claims_aiperf_record(const Json& value) {
+bool claims_aiperf_record(const JsonValue& value) {
   return has_keys(value, {"metadata", "metrics"}) &&
          (value.contains("spec_decode_acceptance") || has_keys(value.at("metadata"), {"benchmark_phase"}));
 }
@@ -86,7 +83,7 @@ void read_aiperf_record(const JsonFields& record, LogContents& contents) {
 }
 
 /// Any two metrics of a run identify it: objects with a unit.
-bool claims_aiperf_run(const Json& value) {
+bool claims_aiperf_run(const JsonValue& value) {
   if (!value.is_object()) return false;
   if (value.contains("pooled_spec_decode_acceptance_histogram")) return true;
   constexpr std::array<const char*, 6> metrics{"output_token_throughput", "inter_token_latency", "request_count",

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -124,8 +125,8 @@ class BlockReader : public LineReader {
 
 /// A format of lines, each log of which a new `Reader` reads.
 template <class Reader>
-[[nodiscard]] LineFormat lines_of(std::string_view anchor) {
-  return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }};
+[[nodiscard]] LineFormat lines_of(std::string_view anchor, std::span<const std::string_view> own = {}) {
+  return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }, .own = own};
 }
 
 // ---- Tables.

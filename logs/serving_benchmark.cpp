@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +36,8 @@ void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answ
 
 /// A number, or nullopt: "inf" means an unlimited request rate.
 std::optional<double> request_rate(const JsonFields& run) {
-  const auto& json = run.json();
-  const auto found = json.find("request_rate");
-  if (found == json.end() || !found->is_number()) return std::nullopt;
+  const JsonValue* found = run.json().find("request_rate");
+  if (found == nullptr || !found->is_number()) return std::nullopt;
   return run.real("request_rate");
 }
 
@@ -98,7 +96,7 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
-bool is_serving_benchmark(const nlohmann::ordered_json& value) {
+bool is_serving_benchmark(const JsonValue& value) {
   if (!value.is_object()) return false;
   const auto times = keys_of(value, time_keys);
   const auto drafts = keys_of(value, vllm_keys);
@@ -149,22 +147,27 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-/// Entry `i` of the list `key`; nullopt if there is no such number of at least 0.
-std::optional<double> entry_of(const JsonFields& run, const char* key, std::size_t i) {
-  const auto list = run.json().find(key);
-  if (list == run.json().end() || !list->is_array() || i >= list->size() || !(*list)[i].is_number())
-    return std::nullopt;
-  const auto value = (*list)[i].get<double>();
-  return std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt;
+/// The entries of the list `key`, one for each of `count` requests; nullopt for what is no number of at least 0.
+std::vector<std::optional<double>> entries_of(const JsonFields& run, const char* key, std::size_t count) {
+  std::vector<std::optional<double>> entries;
+  const JsonValue* list = run.json().find(key);
+  if (list != nullptr && list->is_array()) {
+    for (const JsonValue& entry : *list) {
+      const double value = entry.is_number() ? entry.number() : -1.0;
+      entries.push_back(std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt);
+    }
+  }
+  entries.resize(count);
+  return entries;
 }
 
 /// The sum of a list of numbers; nullopt if it is none, or not positive.
-std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
+std::optional<double> sum_of_list(const JsonValue& list) {
   if (!list.is_array() || list.empty()) return std::nullopt;
   double sum = 0.0;
   for (const auto& entry : list) {
     if (!entry.is_number()) return std::nullopt;
-    sum += entry.get<double>();
+    sum += entry.number();
   }
   return std::isfinite(sum) && sum > 0.0 ? std::optional(sum) : std::nullopt;
 }
@@ -172,11 +175,17 @@ std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
 /// The single requests of --save-detailed (vLLM) and --output-details (SGLang): the gaps between the chunks of each,
 /// in seconds, add up to the time after its first token.
 void add_requests(const JsonFields& run, const Observation& whole, LogContents& contents) {
-  const auto gaps = run.json().find("itls");
-  if (gaps == run.json().end() || !gaps->is_array()) return;
-  for (std::size_t i = 0; i < gaps->size(); ++i) {
-    const auto decode_s = sum_of_list((*gaps)[i]);
-    const double tokens = entry_of(run, "output_lens", i).value_or(0.0);
+  const JsonValue* gaps = run.json().find("itls");
+  if (gaps == nullptr || !gaps->is_array()) return;
+  const std::size_t count = gaps->size();
+  const auto output = entries_of(run, "output_lens", count);
+  const auto input = entries_of(run, "input_lens", count);
+  const auto first_s = entries_of(run, "ttfts", count);
+  std::size_t requests = 0;
+  for (const JsonValue& of_request : *gaps) {
+    const std::size_t i = requests++;
+    const auto decode_s = sum_of_list(of_request);
+    const double tokens = output[i].value_or(0.0);
     if (!decode_s || tokens < 2.0) continue;
     Observation request{.line = whole.line,
                         .span = Span::request,
@@ -189,11 +198,10 @@ void add_requests(const JsonFields& run, const Observation& whole, LogContents& 
     request.times = {.duration_s = decode_s,
                      .tpot_ms = 1000.0 * *decode_s / (tokens - 1.0),
                      .request_rate_per_s = whole.times.request_rate_per_s};
-    const auto first_s = entry_of(run, "ttfts", i);
-    if (first_s) request.times.ttft_ms = 1000.0 * *first_s;
+    if (first_s[i]) request.times.ttft_ms = 1000.0 * *first_s[i];
     request.stratum = whole.stratum;
     request.stratum.request = std::to_string(i);
-    set_lengths(entry_of(run, "input_lens", i), tokens, request.stratum);
+    set_lengths(input[i], tokens, request.stratum);
     contents.observations.push_back(std::move(request));
   }
 }
@@ -212,7 +220,7 @@ constexpr double plain_tokens_per_chunk = 1.25;
 /// An inter-token latency is that of iterations if it exceeds this fraction of the acceptance length times TPOT.
 constexpr double per_chunk = 0.6;
 
-bool claims_vllm_bench(const nlohmann::ordered_json& value) {
+bool claims_vllm_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
 
@@ -231,7 +239,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   if (!run.has("spec_decode_num_drafts")) {
     observation.acceptance_length = run.real("spec_decode_acceptance_length");
     if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").dump(),
+      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").source(),
                  "must be at least 1");
     }
     const auto percent = run.real("spec_decode_acceptance_rate");
@@ -290,7 +298,7 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
 /// An inter-token latency within this factor of TPOT is that of tokens.
 constexpr double per_token = 1.25;
 
-bool claims_sglang_bench(const nlohmann::ordered_json& value) {
+bool claims_sglang_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
@@ -330,7 +338,8 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   const auto length = run.real("accept_length");
   observation.decoding = length ? Decoding::speculative : Decoding::plain;
   observation.acceptance_length = length;
-  if (length && *length < 1.0) run.reject("accept_length", run.json().at("accept_length").dump(), "must be at least 1");
+  if (length && *length < 1.0)
+    run.reject("accept_length", run.json().at("accept_length").source(), "must be at least 1");
   if (length) {
     warn_once(contents, "W02", run.line(),
               "accept_length is the server's mean since its start, including other runs and warm-up");

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +17,6 @@
 /// Summaries of runs and answers whose keys say all: a table of keys each.
 namespace foredraft::logs {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double ms_of_s = 1000.0;
 
@@ -59,7 +56,7 @@ constexpr std::string_view evalscope_anchor =
     R"(Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
 
 /// Any two keys identify a summary, if one is of its times or lengths.
-bool claims_evalscope(const Json& value) {
+bool claims_evalscope(const JsonValue& value) {
   const auto measured = std::ranges::count_if(evalscope_keys, [&](const StatedKey& key) {
     const bool of_result = key.field == &StatedRun::tpot_ms || key.field == &StatedRun::length ||
                            key.field == &StatedRun::output_tokens_per_s;
@@ -88,7 +85,7 @@ constexpr std::array<StatedKey, 7> inferencex_keys{{
     {"median_ttft", &StatedRun::ttft_ms, ms_of_s},
 }};
 
-bool is_inferencex_row(const Json& value) {
+bool is_inferencex_row(const JsonValue& value) {
   constexpr std::array<const char*, 5> results{"mean_tpot", "median_tpot", "tput_per_gpu", "output_tput_per_gpu",
                                                "mean_intvty"};
   constexpr std::array<const char*, 6> others{"conc", "spec_decoding", "spec_method", "infmax_model_prefix", "isl",
@@ -99,13 +96,13 @@ bool is_inferencex_row(const Json& value) {
   return result > 0 && result + keys_of(value, others) >= 2;
 }
 
-bool claims_inferencex(const Json& value) {
+bool claims_inferencex(const JsonValue& value) {
   return value.is_array() ? !value.empty() && is_inferencex_row(value.front()) : is_inferencex_row(value);
 }
 
 /// All GPUs of a server on one node; its throughput is stated for each.
 std::optional<double> gpus_of(const JsonFields& row) {
-  const auto set = [&](const char* key) { return row.has(key) && row.json().at(key) == true; };
+  const auto set = [&](const char* key) { return row.has(key) && row.json().at(key).is_true(); };
   return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");
 }
 
@@ -147,7 +144,7 @@ constexpr std::array<StatedKey, 13> lmstudio_keys{{
     {"total_time_seconds", &StatedRun::duration_s},
 }};
 
-bool claims_lmstudio(const Json& value) {
+bool claims_lmstudio(const JsonValue& value) {
   constexpr std::array<const char*, 3> own{"tokens_per_second", "total_draft_tokens_count",
                                            "accepted_draft_tokens_count"};
   const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
@@ -204,7 +201,7 @@ LogFormat ollama_answers_format() {
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "no"},
           .reads = JsonFormat{"eval_duration",
-                              [](const Json& value) {
+                              [](const JsonValue& value) {
                                 return has_keys(value, {"eval_count", "eval_duration"});
                               },
                               of_object<read_ollama>}};

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,19 +23,17 @@ namespace foredraft::logs {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::int64_t warm_up_iterations = 10;
 
 /// Any two keys identify an iteration, if one is its time or its statistics.
-bool is_trtllm_iteration(const Json& value) {
+bool is_trtllm_iteration(const JsonValue& value) {
   constexpr std::array<const char*, 3> own{"iterLatencyMS", "inflightBatchingStats", "specDecodingStats"};
   constexpr std::array<const char*, 3> others{"iter", "numActiveRequests", "numQueuedRequests"};
   const auto known = keys_of(value, own);
   return known > 0 && known + keys_of(value, others) >= 2;
 }
 
-bool claims_trtllm_iterations(const Json& value) {
+bool claims_trtllm_iterations(const JsonValue& value) {
   return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
 }
 
@@ -116,7 +113,7 @@ constexpr std::string_view report_anchor =
     "|request_throughput_req_s";
 
 /// Any two keys identify a report, one of them at least a metric.
-bool claims_trtllm_bench(const Json& value) {
+bool claims_trtllm_bench(const JsonValue& value) {
   if (!value.is_object()) return false;
   std::ptrdiff_t metrics = 0;
   std::ptrdiff_t keys = value.contains("engine") ? 1 : 0;

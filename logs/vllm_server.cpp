@@ -612,13 +612,16 @@ bool VllmV0Reader::read_window(std::string_view text, std::int64_t number, LogCo
 
 }  // namespace
 
+constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "Avg generation throughput: "};
+
 LogFormat vllm_metrics_format() {
   return {.name = "vllm",
           .summary = "log of a vLLM server (V1): metrics, engine and configuration lines",
           .engine = "vllm",
           .gives = {"yes", "yes", "yes", "iteration", "yes"},
           .reads = lines_of<VllmReader>(R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
-                                        R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)")};
+                                        R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)",
+                                        vllm_lines)};
 }
 
 LogFormat vllm_v0_format() {

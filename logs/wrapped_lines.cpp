@@ -4,12 +4,11 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <system_error>
 
+#include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
@@ -81,45 +80,6 @@ std::optional<std::string_view> wrapped_text(std::string_view line) {
     at = end_of_member(line, at);
     if (at == line.size() || line[at] != ',') return std::nullopt;
   }
-}
-
-void append_code_point(unsigned code, std::string& text) {
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0U | (code >> 6U));
-    text += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    text += static_cast<char>(0xE0U | (code >> 12U));
-    text += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    text += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
-
-/// The contents of a JSON string.
-std::string unescaped(std::string_view escaped) {
-  std::string text;
-  text.reserve(escaped.size());
-  for (std::size_t at = 0; at < escaped.size();) {
-    const std::size_t next = std::min(escaped.find('\\', at), escaped.size());
-    text += escaped.substr(at, next - at);
-    if (next + 1 >= escaped.size()) break;
-    const char c = escaped[next + 1];
-    at = next + 2;
-    if (c == 'u') {
-      const std::string_view digits = escaped.substr(at, 4);
-      unsigned code = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-      if (error == std::errc{}) append_code_point(code, text);
-      at += static_cast<std::size_t>(end - digits.data());
-    } else {
-      constexpr std::string_view letters = "ntrbf";
-      constexpr std::string_view meanings = "\n\t\r\b\f";
-      const std::size_t letter = letters.find(c);
-      text += letter == std::string_view::npos ? c : meanings[letter];
-    }
-  }
-  return text;
 }
 
 }  // namespace
