@@ -29,24 +29,25 @@ constexpr std::size_t max_table_rows = 10'000;
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
-/// Pools observations two by two: each with the next of its kind.
+/// Pools observations two by two, in place: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
-  std::vector<Observation> fewer;
-  fewer.reserve(observations.size());
-  std::vector<std::size_t> alone;  // in `fewer`, the unpaired one of each kind
-  for (Observation& observation : observations) {
-    const auto match =
-        std::find_if(alone.begin(), alone.end(), [&](std::size_t i) { return may_be_pooled(fewer[i], observation); });
+  std::size_t kept = 0;
+  std::vector<std::size_t> alone;  // the unpaired one of each kind
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    Observation& observation = observations[i];
+    const auto match = std::find_if(alone.begin(), alone.end(),
+                                    [&](std::size_t at) { return may_be_pooled(observations[at], observation); });
     if (match != alone.end()) {
-      fewer[*match] = pooled(fewer[*match], observation);
+      observations[*match] = pooled(observations[*match], observation);
       alone.erase(match);
-    } else {
-      if (alone.size() == kinds_at_once) alone.erase(alone.begin());
-      alone.push_back(fewer.size());
-      fewer.push_back(std::move(observation));
+      continue;
     }
+    if (alone.size() == kinds_at_once) alone.erase(alone.begin());
+    alone.push_back(kept);
+    if (kept != i) observations[kept] = std::move(observation);
+    ++kept;
   }
-  observations = std::move(fewer);
+  observations.resize(kept);
 }
 
 }  // namespace
@@ -267,6 +268,7 @@ bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
   if (table_->rows.size() == max_table_rows) {
     Table rest = *table_;
     rest.rows.clear();
+    rest.goes_on = true;
     end_table();
     table_ = std::move(rest);
   }
@@ -283,7 +285,12 @@ void Recognizer::end_table() {
     table.whole->read(table.columns, table.rows, contents_);
     if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
   } catch (const RejectedRecord& rejected) {
-    table_problems_.insert(table_problems_.end(), rejected.problems().begin(), rejected.problems().end());
+    for (const Problem& problem : rejected.problems()) {  // a long table would repeat them
+      const bool told = std::ranges::any_of(table_problems_, [&](const Problem& one) {
+        return one.key == problem.key && one.text == problem.text && one.why == problem.why;
+      });
+      if (!told || !table.goes_on) table_problems_.push_back(problem);
+    }
   }
 }
 

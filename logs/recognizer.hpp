@@ -81,6 +81,7 @@ class Recognizer {
     TableLayout layout;
     std::vector<std::string> columns;
     bool begun = false;               ///< has rows
+    bool goes_on = false;             ///< the rest of a long one
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,7 +101,7 @@ class HeadedTable {
   void tell_rate();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
-  [[nodiscard]] Arm arm_of(const TableRow& row) const;
+  [[nodiscard]] const Arm& arm_of(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run) const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
@@ -110,6 +111,7 @@ class HeadedTable {
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
+  mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };
 
 std::vector<double> HeadedTable::values_in(std::size_t column) const {
@@ -295,10 +297,9 @@ void HeadedTable::tell_speed() {
 }
 
 /// From the draft length, else from the name.
-Arm HeadedTable::arm_of(const TableRow& row) const {
-  const std::string length = bare(text(row, Meaning::gamma));
-  const std::string name = bare(text(row, Meaning::name));
-  Arm arm = arm_named(name);
+Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
+  const std::string length = bare(length_cell);
+  Arm arm = arm_named(bare(name_cell));
   if (length.empty()) return arm;
   const auto tokens = number_of(length).value;
   if (tokens) {
@@ -310,6 +311,12 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
     arm = {.gamma = stated.gamma, .drafter = arm.drafter ? arm.drafter : stated.drafter};
   }
   return arm;
+}
+
+const Arm& HeadedTable::arm_of(const TableRow& row) const {
+  const std::pair cells{std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))};
+  const auto known = arms_.find(cells);
+  return known != arms_.end() ? known->second : arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first->second;
 }
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
