@@ -130,25 +130,6 @@ JsonExtent::Found JsonExtent::look(std::string_view text) {
 
 namespace {
 
-void append_code_point(unsigned code, std::string& text) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | ((code >> shift) & 0x3FU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0U | (code >> 6U));
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0U | (code >> 12U));
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0U | (code >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 /// The four hexadecimal digits that begin `digits`, taken from it; nullopt if there are fewer.
 std::optional<unsigned> take_code_unit(std::string_view& digits) {
   constexpr std::size_t count = 4;

@@ -9,8 +9,58 @@
 #include <cstddef>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 namespace foredraft::logs {
+
+void append_code_point(unsigned code, std::string& text) {
+  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | ((code >> shift) & 0x3FU)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0U | (code >> 6U));
+    tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0U | (code >> 12U));
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0U | (code >> 18U));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string_view TextEncoding::utf8(std::string_view bytes, std::string& decoded) {
+  if (kind_ == Kind::bytes) return bytes;
+  pending_ += bytes;
+  if (kind_ == Kind::unknown) {
+    if (pending_.size() < 2) return {};
+    kind_ = pending_.starts_with("\xFF\xFE")   ? Kind::little_endian
+            : pending_.starts_with("\xFE\xFF") ? Kind::big_endian
+                                               : Kind::bytes;
+    if (kind_ == Kind::bytes) return decoded = std::exchange(pending_, {});
+    pending_.erase(0, 2);
+  }
+  std::size_t at = 0;
+  for (; at + 2 <= pending_.size(); at += 2) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(pending_[i])); };
+    const unsigned unit = kind_ == Kind::little_endian ? byte(at) + 256 * byte(at + 1) : 256 * byte(at) + byte(at + 1);
+    const bool second = unit >= 0xDC00 && unit < 0xE000;
+    if (unit >= 0xD800 && unit < 0xDC00) {
+      high_ = unit;
+    } else if (second) {
+      append_code_point(high_ == 0 ? '?' : 0x10000 + ((high_ - 0xD800) << 10U) + (unit - 0xDC00), decoded);
+      high_ = 0;
+    } else {
+      append_code_point(unit, decoded);
+      high_ = 0;
+    }
+  }
+  pending_.erase(0, at);
+  return decoded;
+}
 
 void EscapeFilter::append(std::string_view bytes, std::string& text) {
   while (!bytes.empty()) {

@@ -44,6 +44,8 @@ struct LogReader::State {
   bool skip_rest_of_line();
   bool look_at_unfinished_line();
   bool look_for_end_of_value(bool last);
+  bool unwrap_texts(std::size_t size, bool dull);
+  bool skip_cut_line();
   void look_at_cut_value();
   void look_at_line(std::string_view line);
 
@@ -56,17 +58,18 @@ struct LogReader::State {
   std::optional<RE2> anything_;    ///< the anchors of all formats
   std::optional<RE2> beginnings_;  ///< the same, and the beginnings of values
 
+  TextEncoding encoding_;
   EscapeFilter escapes_;
-  std::string arrived_;                    ///< before lines are unwrapped
-  std::optional<Wrapping> wrapping_ = {};  ///< empty: not yet known
-  std::string buffer_;                     ///< unexamined from `position_` on
-  std::size_t position_ = 0;               ///< of the beginning of a line, unless `in_dull_line_`
-  std::size_t complete_ = 0;               ///< after the last complete line
-  std::int64_t line_ = 1;                  ///< line number at `position_`
-  std::optional<JsonExtent> value_ = {};   ///< begins at `position_`
-  std::size_t no_value_before_ = 0;        ///< up to there the text is not a value, or one that no format claims
-  bool goes_on_ = false;                   ///< the item before was one of a format
-  bool in_dull_line_ = false;              ///< the rest of this line is ignored
+  std::string arrived_;                      ///< before lines are unwrapped
+  std::optional<Unwrapper> unwrapper_ = {};  ///< empty: not yet known how lines are wrapped
+  std::string buffer_;                       ///< unexamined from `position_` on
+  std::size_t position_ = 0;                 ///< of the beginning of a line, unless `in_dull_line_`
+  std::size_t complete_ = 0;                 ///< after the last complete line
+  std::int64_t line_ = 1;                    ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};     ///< begins at `position_`
+  std::size_t no_value_before_ = 0;          ///< up to there the text is not a value, or one that no format claims
+  bool goes_on_ = false;                     ///< the item before was one of a format
+  bool in_dull_line_ = false;                ///< the rest of this line is ignored
   bool at_start_ = true;
   bool of_cut_value_ = true;  ///< all lines so far are of a value whose beginning was cut off
   bool opened_ = false;       ///< a bracket that is not in the log is at `position_`
@@ -86,8 +89,10 @@ void LogReader::State::add(std::string_view bytes) {
   if (!bytes.empty()) ends_in_line_ = bytes.back() != '\n';
   while (!bytes.empty()) {
     const std::string_view slice = bytes.substr(0, slice_bytes);
-    binary_ = binary_ || slice.find('\0') != std::string_view::npos;
-    escapes_.append(slice, arrived_);
+    std::string decoded;
+    const std::string_view text = encoding_.utf8(slice, decoded);
+    binary_ = binary_ || text.find('\0') != std::string_view::npos;
+    escapes_.append(text, arrived_);
     release(false);
     unrecognized_ += slice.size();
     scan(false);
@@ -105,11 +110,11 @@ void LogReader::State::add(std::string_view bytes) {
 
 /// Passes on what arrived: of a log whose lines are wrapped whole lines, unwrapped.
 void LogReader::State::release(bool last) {
-  if (!wrapping_) {
+  if (!unwrapper_) {
     if (!last && arrived_.size() < wrapping_sample_bytes) return;
-    wrapping_ = wrapping_of(arrived_);
+    unwrapper_.emplace(arrived_);
   }
-  if (*wrapping_ == Wrapping::none) {
+  if (unwrapper_->wrapping() == Wrapping::none) {
     buffer_ += arrived_;
     arrived_.clear();
     return;
@@ -119,13 +124,14 @@ void LogReader::State::release(bool last) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos && !last && text.size() <= max_line_bytes) break;
     const std::size_t size = std::min(end == std::string_view::npos ? end : end + 1, text.size());
-    append_unwrapped(*wrapping_, text.substr(0, size), buffer_);
+    unwrapper_->append(text.substr(0, size), buffer_);
     text.remove_prefix(size);
   }
   arrived_.erase(0, arrived_.size() - text.size());
 }
 
 LogContents LogReader::State::finish() {
+  arrived_ += encoding_.left();
   release(true);
   scan(true);
   Problem nothing{.text = ""};
@@ -162,6 +168,7 @@ bool LogReader::State::step(bool last) {
     return true;
   }
   if (goes_on_ && goes_on()) return true;
+  if (of_cut_value_ && skip_cut_line()) return true;
   if (of_cut_value_) look_at_cut_value();
   if (may_begin_value()) {
     value_.emplace();
@@ -190,6 +197,17 @@ bool LogReader::State::goes_on() {
     ++line_;
   }
   return true;
+}
+
+/// A first line that was cut itself is left out, if the second is a member of a value.
+bool LogReader::State::skip_cut_line() {
+  const std::string_view first = line();
+  if (line_ > 1 || position_ + first.size() + 1 >= complete_) return false;
+  const std::string_view after = rest().substr(first.size() + 1);
+  const bool cut = begins_member(shown(after.substr(0, after.find('\n')))) && !begins_member(shown(first)) &&
+                   !may_begin_value() && !RE2::PartialMatch(first, *anything_);
+  if (cut) advance(first.size() + 1);
+  return cut;
 }
 
 /// A member of an object whose beginning was cut off begins a value: its bracket is put before it.
@@ -237,10 +255,13 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   value_.reset();
   const std::size_t line_end = rest().find('\n', size);
   const bool dull = line_end != std::string_view::npos && !RE2::PartialMatch(rest().substr(0, line_end), *anything_);
-  if (found == JsonExtent::Found::end && (dull || formats_.value(rest().substr(0, size), line_))) {
+  const bool whole = found == JsonExtent::Found::end;
+  const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_);
+  if (whole && !read && unwrap_texts(size, dull)) return true;
+  if (read || (whole && dull)) {
     advance(size);
     in_dull_line_ = true;
-    goes_on_ = !dull;
+    goes_on_ = read;
   } else {
     no_value_before_ = position_ + size;
     if (opened) {
@@ -250,6 +271,22 @@ bool LogReader::State::look_for_end_of_value(bool last) {
       of_cut_value_ = false;
     }
   }
+  return true;
+}
+
+/// Puts the lines of a log in the place of the document that holds them: an answer of a log store, a notebook. A line
+/// that is such a document was unwrapped before.
+bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
+  constexpr std::size_t size_of_a_line = 4096;
+  const std::string_view value = rest().substr(0, size);
+  if (dull && size < size_of_a_line) return false;
+  std::optional<std::string> texts = formats_.texts(value);
+  if (!texts) return false;
+  const auto lines = [](std::string_view text) { return std::count(text.begin(), text.end(), '\n'); };
+  const auto missing = lines(value) - lines(*texts);
+  if (missing > 0) texts->append(static_cast<std::size_t>(missing), '\n');
+  complete_ = std::max(complete_, position_ + size) - size + texts->size();
+  buffer_.replace(position_, size, *texts);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "core/documents.hpp"
 #include "core/names.hpp"
 #include "logs/log_reader.hpp"
+#include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {
 
@@ -25,6 +26,13 @@ constexpr std::string_view list_formats = "run `foredraft list formats`";
 
 /// Maximum number of rows that are read as one table.
 constexpr std::size_t max_table_rows = 10'000;
+
+/// Maximum numbers of the records of somebody's own: of their keys, of the levels they may be in, of the values that
+/// are offered of a document, and of those that are none before no more are looked for.
+constexpr std::size_t max_record_keys = 64;
+constexpr std::size_t max_record_depth = 4;
+constexpr std::size_t max_offers = 100'000;
+constexpr std::size_t max_other_records = 10'000;
 
 /// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
@@ -83,6 +91,9 @@ Recognizer::Recognizer(std::string source, std::string_view format, std::span<co
     } else if (const auto* const json = std::get_if<JsonFormat>(&one.reads)) {
       value_anchors_.add(json->anchor);
       value_formats_.push_back(&one);
+    } else if (const auto* const table = std::get_if<TableFormat>(&one.reads)) {
+      table_format_ = &one;
+      record_anchor_.emplace("(?m)" + std::string(table->anchor), byte_options());
     }
   }
   if (formats_.empty() && !format.empty()) {
@@ -104,6 +115,7 @@ void Recognizer::fail(Problem problem) {
 
 LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
   if (table_) end_table();
+  if (contents_.observations.empty() && !records_.empty()) read_records();
   for (const Lines& of : line_formats_) {
     if (!of.found) continue;
     taken([&] {
@@ -178,17 +190,95 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   last_lines_ = nullptr;
   last_ = nullptr;
   const std::vector<int> matching = value_anchors_.in(text);
-  if (matching.empty() || !document_.read(text)) return false;
-  for (const int index : matching) {
-    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
-    if (!std::get<JsonFormat>(format.reads).claims(document_.value())) continue;
-    last_shape_ = document_.shape();
-    if (!read_value(format, document_.value())) continue;
-    last_ = &format;
-    return true;
-  }
+  const bool records = record_anchor_ && other_records_ < max_other_records && RE2::PartialMatch(text, *record_anchor_);
+  if ((matching.empty() && !records) || !document_.read(text)) return false;
+  counted_to_ = text.data();
+  offers_left_ = max_offers;
+  if (offer_value(document_.value(), matching, 0)) return true;
+  line_ = number;
   note_resembled(text, matching);
   return false;
+}
+
+/// Offers the value, else what is in it: the runs of a file of somebody's own. Whether anything was read.
+bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth) {
+  if (offers_left_ == 0) return false;
+  --offers_left_;
+  line_ += std::count(counted_to_, value.source().data(), '\n');
+  counted_to_ = value.source().data();
+  for (const int index : matching) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    if (!std::get<JsonFormat>(format.reads).claims(value)) continue;
+    last_shape_ = document_.shape();
+    if (!read_value(format, value)) continue;
+    if (depth == 0) last_ = &format;
+    return true;
+  }
+  if (depth == max_record_depth) return false;
+  bool read = false;
+  for (const JsonValue& part : value) {
+    if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
+  }
+  if (!read && value.is_object()) keep_record(value);
+  return read;
+}
+
+/// Keeps an object whose names are those of a table's headings; names of objects in it are those of their members.
+void Recognizer::keep_record(const JsonValue& value) {
+  if (!record_anchor_ || records_.size() == max_table_rows) return;
+  Record record{.headings = {}, .row = {.cells = {}, .line = line_}};
+  const auto add = [&](const JsonValue& cell) {
+    if (cell.is_structured() || cell.is_null() || record.headings.size() == max_record_keys) return;
+    const std::string heading = cell.key();
+    if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
+    record.headings.push_back(heading);
+    record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
+  };
+  for (const JsonValue& member : value) {
+    add(member);
+    if (!member.is_object()) continue;
+    for (const JsonValue& inner : member) add(inner);
+  }
+  const bool is_record =
+      record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
+  if (is_record) {
+    records_.push_back(std::move(record));
+  } else {
+    ++other_records_;
+  }
+}
+
+/// Reads the kept records as one table.
+void Recognizer::read_records() {
+  Table table{.format = table_format_,
+              .csv = nullptr,
+              .whole = &std::get<TableFormat>(table_format_->reads),
+              .layout = TableLayout::commas,
+              .columns = {}};
+  for (const Record& record : records_) {
+    for (const std::string& heading : record.headings) {
+      if (std::ranges::find(table.columns, heading) == table.columns.end()) table.columns.push_back(heading);
+    }
+    if (table.columns.size() > max_record_keys) return;
+  }
+  for (Record& record : records_) {
+    TableRow row{.cells = std::vector<std::string>(table.columns.size()), .line = record.row.line};
+    for (std::size_t i = 0; i < record.headings.size(); ++i) {
+      const auto column = std::ranges::find(table.columns, record.headings[i]) - table.columns.begin();
+      row.cells[static_cast<std::size_t>(column)] = std::move(record.row.cells[i]);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table_ = std::move(table);
+  end_table();
+}
+
+std::optional<std::string> Recognizer::texts(std::string_view text) {
+  if (!document_.read(text)) return std::nullopt;
+  for (const std::string& lines : wrapped_texts(document_.value())) {
+    if (!line_anchors_.in(lines).empty()) return lines;
+  }
+  return std::nullopt;
 }
 
 bool Recognizer::cut_value(std::string_view text, std::int64_t number) {

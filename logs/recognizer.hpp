@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/problems.hpp"
@@ -39,7 +40,9 @@ class Recognizer {
   bool line(std::string_view line, std::int64_t number);
   /// Whether a format took the value that `text` is.
   bool value(std::string_view text, std::int64_t number);
-  /// The same of a value that the end of the log cut: what is complete of it is read.
+  /// The texts in the value that `text` is, if there are lines of a format in them: of a document with a log.
+  [[nodiscard]] std::optional<std::string> texts(std::string_view text);
+  /// As value(), of one that the end of the log cut: what is complete of it is read.
   bool cut_value(std::string_view text, std::int64_t number);
   /// Begins a table if the line is the header of one.
   void header(std::string_view line, std::int64_t number);
@@ -85,10 +88,19 @@ class Recognizer {
     std::vector<TableRow> rows = {};  ///< of `whole`
   };
 
+  /// An object of no format, as a row of a table.
+  struct Record {
+    std::vector<std::string> headings;
+    TableRow row;
+  };
+
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line);
+  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
   bool read_value(const LogFormat& format, const JsonValue& value);
+  void keep_record(const JsonValue& value);
+  void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
   template <typename Offer>
   bool claimed(const LogFormat& format, const Offer& offer);
@@ -111,7 +123,13 @@ class Recognizer {
   const LogFormat* last_ = nullptr;   ///< that took the last value
   std::uint64_t last_shape_ = 0;      ///< of that value
   const LogFormat* noted_ = nullptr;  ///< the last in contents_.format
+  const char* counted_to_ = nullptr;  ///< in the text of a document: up to there `line_` has its lines
+  std::size_t offers_left_ = 0;       ///< of values within a document
   std::optional<Table> table_ = {};
+  const LogFormat* table_format_ = nullptr;   ///< of tables in any heading
+  std::optional<RE2> record_anchor_ = {};     ///< of its headings
+  std::vector<Record> records_ = {};          ///< read if the log has nothing else
+  std::size_t other_records_ = 0;             ///< that were none
   std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
   bool on_trial_ = false;                     ///< what is rejected now is no error
   bool took_something_ = false;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -270,6 +271,16 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
+/// What somebody told the client of the server by `--metadata`: its draft length.
+std::optional<std::int64_t> told_gamma(const JsonFields& run) {
+  for (const char* key : {"num_speculative_tokens", "num_spec_tokens", "spec_tokens", "speculative_tokens"}) {
+    const JsonValue* value = run.json().find(key);
+    if (value != nullptr && (value->is_number() || (value->is_string() && parse_real(value->string()))))
+      return run.count(key);
+  }
+  return std::nullopt;
+}
+
 void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   Observation observation = serving_run(run, contents);
   note(contents.settings.target, run.text("model_id"));
@@ -284,6 +295,9 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
       warn_once(contents, "W07", run.line(),
                 "the inter-token latency is not that of iterations: chunks hold about one token");
     }
+  } else if (const auto gamma = told_gamma(run); gamma && *gamma <= max_positions) {
+    observation.decoding = *gamma > 0 ? Decoding::speculative : Decoding::plain;
+    if (*gamma > 0) observation.gamma = gamma;
   } else if (tokens && *tokens > plain_tokens_per_chunk) {
     warn_once(contents, "W09", run.line(),
               "a run without acceptance counts whose chunks hold several tokens: it may be speculative");

@@ -69,7 +69,7 @@ void StatedLinesReader::close(LogContents& contents) {
   StatedRun run = std::exchange(run_, {});
   if (run.line == 0) return;
   console_.complete(run);
-  if (!run.tpot_ms && !run.request_tokens_per_s) return;
+  if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length) return;
   Observation observation = observation_of(run, Decoding::unknown, contents);
   observation.span = console_.span;
   contents.observations.push_back(std::move(observation));

@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
@@ -72,6 +74,31 @@ void read_evalscope(const JsonFields& summary, LogContents& contents) {
   if (run.length) run.length = std::max(1.0, *run.length);
   contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
 }
+
+/// The table that it prints, a row a key.
+class EvalscopeConsoleReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    std::vector<std::string> cells = table_cells(text, TableLayout::bars);
+    std::erase_if(cells, [](const std::string& cell) { return cell.empty(); });
+    const bool known =
+        cells.size() == 2 && std::ranges::find(evalscope_keys, cells.front(), &StatedKey::key) != evalscope_keys.end();
+    if (known) add(cells[0], cells[1], number, contents);
+    return known;
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override {
+    StatedRun run{.line = block.line()};
+    for (const StatedKey& key : evalscope_keys) {
+      const auto value = block.real(key.key);
+      if (value && !(run.*key.field)) run.*key.field = *value * key.unit;
+    }
+    if (!run.tpot_ms && !run.length && !run.output_tokens_per_s) return;
+    if (run.length) run.length = std::max(1.0, *run.length);
+    contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  }
+};
 
 // ---- InferenceX: rows of results, aggregated over requests; times in seconds. An acceptance is not in them.
 
@@ -213,6 +240,18 @@ LogFormat evalscope_format() {
           .engine = "",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>}};
+}
+
+LogFormat evalscope_console_format() {
+  return {
+      .name = "evalscope-console",
+      .summary = "table of evalscope perf on the console: load, times, tokens of an iteration",
+      .engine = "",
+      .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
+      .reads = lines_of<EvalscopeConsoleReader>(
+          "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
+          "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
+          "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)")};
 }
 
 LogFormat inferencex_format() {

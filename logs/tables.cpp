@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -316,7 +317,8 @@ Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
 const Arm& HeadedTable::arm_of(const TableRow& row) const {
   const std::pair cells{std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))};
   const auto known = arms_.find(cells);
-  return known != arms_.end() ? known->second : arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first->second;
+  return known != arms_.end() ? known->second
+                              : arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first->second;
 }
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
@@ -445,8 +447,10 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
+  static const RE2 quantile(R"((?i)(?:p\d\d|min|max|std)\b.*)");  // stands beside a mean
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare(heading)).meaning;
+    if (meaning == Meaning::ignored && RE2::FullMatch(bare(heading), quantile)) continue;
     if (meaning != Meaning::ignored) {
       known.push_back(meaning);
     } else if (5 * ++unknown > 3 * headings.size()) {
@@ -460,7 +464,8 @@ bool claims_headings(std::span<const std::string> headings) {
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
   const bool told = any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category}) ||
-                    (any({Meaning::benchy_test}) && any({Meaning::ttft}));
+                    (any({Meaning::benchy_test}) && any({Meaning::ttft})) ||
+                    (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   return (measured && told) || names_arms(headings);
 }
 

@@ -90,6 +90,35 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
+// ---- The lines of `print_iter_log`: batch, time and tokens of each iteration, without what was accepted.
+
+class TrtllmIterationLogReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const auto iteration = count_after(text, "iter = ");
+    const auto requests = count_after(text, "num_scheduled_requests: ");
+    const auto prompts = count_after(text, "'num_ctx_requests': ");
+    const auto tokens = count_after(text, "'num_generation_tokens': ");
+    if (!iteration || !requests || !prompts || !tokens) return false;
+    if (count_after(text, "global_rank = ").value_or(0) > 0 || *iteration < warm_up_iterations) return true;
+    if (*prompts > 0) {
+      warn_once(contents, "W12", number, "ignored iterations that also run prompts");
+      return true;
+    }
+    if (*requests == 0 || *tokens < *requests || *tokens % *requests != 0) return true;
+    Observation observation{.line = number,
+                            .span = Span::window,
+                            .decoding = *tokens == *requests ? Decoding::plain : Decoding::speculative,
+                            .requests = static_cast<double>(*requests)};
+    if (*tokens > *requests) observation.gamma = *tokens / *requests - 1;
+    observation.times.iteration_ms = number_after(text, "host_step_time = ", "ms");
+    if (observation.times.iteration_ms) observation.times.duration_s = *observation.times.iteration_ms / 1000.0;
+    contents.observations.push_back(std::move(observation));
+    return true;
+  }
+  void finish(LogContents& /*contents*/) override {}
+};
+
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
 // output tokens that were not drafted.
 
@@ -241,6 +270,14 @@ LogFormat trtllm_iterations_format() {
           .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
           .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
                               of_each<read_trtllm_iteration>}};
+}
+
+LogFormat trtllm_iteration_log_format() {
+  return {.name = "trtllm-iteration-log",
+          .summary = "log of TensorRT-LLM (print_iter_log): batch and time of each iteration",
+          .engine = "tensorrt-llm",
+          .gives = {"yes", "no", "no", "iteration", "yes"},
+          .reads = lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )")};
 }
 
 LogFormat trtllm_bench_format() {
