@@ -17,39 +17,18 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/stated_run.hpp"
 
-/// The load generators of vLLM and SGLang: a JSON object for each run, and their console.
+/// The load generators of vLLM and SGLang: a JSON object for each run.
 namespace foredraft::logs {
 namespace {
-
-/// A server that answers at least this fraction of the request rate keeps up with it.
-constexpr double keeps_up = 0.9;
-
-/// Warns (W01) if a server answered about as many requests per second as were sent: its limit was not measured.
-void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
-                          LogContents& contents) {
-  if (!sent || !answered || *answered < keeps_up * *sent) return;
-  warn_once(
-      contents, "W01", line,
-      "the server kept up with a fixed request rate: output tokens/s is that of the arriving requests, not its limit");
-}
 
 /// A number, or nullopt: "inf" means an unlimited request rate.
 std::optional<double> request_rate(const JsonFields& run) {
   const JsonValue* found = run.json().find("request_rate");
   if (found == nullptr || !found->is_number()) return std::nullopt;
   return run.real("request_rate");
-}
-
-std::optional<double> product(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::optional(*a * *b) : std::nullopt;
-}
-
-/// Requests in the batch while tokens are generated: by Little's law.
-std::optional<double> decoding_requests(const ObservedTimes& times) {
-  const auto seconds = product(times.output_tokens_per_s, times.tpot_ms);
-  return seconds ? std::optional(*seconds / 1000.0) : std::nullopt;
 }
 
 /// Mean number of requests in the batch, without waiting ones: by Little's law, unless the load generator held a fixed
@@ -66,18 +45,6 @@ std::optional<double> requests_at_once(const JsonFields& run, const Observation&
   }
   if (const auto decoding = decoding_requests(observation.times)) return decoding;
   return run.has("concurrency") ? run.real("concurrency") : held;
-}
-
-/// Everything is sent at once if neither a rate nor a concurrency limits it.
-void set_offer(std::optional<std::int64_t> sent, Observation& run) {
-  if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);
-  if (sent && *sent > 0 && !run.concurrency && !run.times.request_rate_per_s)
-    run.offered_requests = static_cast<double>(*sent);
-}
-
-/// Tokens after the first of each request, which comes with its prompt.
-std::optional<double> later_tokens(std::optional<std::int64_t> output, std::optional<std::int64_t> requests) {
-  return output && requests ? std::optional(static_cast<double>(*output - *requests)) : std::nullopt;
 }
 
 /// Keys of a run of a load generator; any two of them identify it, if one is of its times.
@@ -225,16 +192,6 @@ bool claims_vllm_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
 }
 
-/// Whether a client got as many tokens an iteration as the counts say: the gaps between chunks of vLLM are iterations.
-/// Then the counters hold all steps, whatever else the totals are of.
-bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
-                  const AcceptanceCounts& counts) {
-  constexpr double nearly = 0.1;
-  const auto length = tokens_per_step(counts);
-  if (!itl_ms || !tpot_ms || !length || !(*tpot_ms > 0.0)) return false;
-  return std::abs(*itl_ms / *tpot_ms - *length) < nearly * *length;
-}
-
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
@@ -363,178 +320,6 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   add_run(run, std::move(observation), contents);
 }
 
-// ---- Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
-// TensorRT-LLM, complete or in part.
-
-/// Positions are printed in percent with two digits.
-constexpr double percent_rounding = 0.00005;
-/// Chunks longer than a token by this factor hold several tokens each.
-constexpr double speculative_chunk = 1.3;
-
-constexpr std::string_view console_anchor =
-    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
-    R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
-    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
-    R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
-    R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
-    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
-
-bool is_sglang_client(const KeyValueBlock& block) {
-  return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
-}
-
-/// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
-constexpr std::string_view tokens_per_iteration = "Mean Avg Decoded Tokens per Iter";
-/// Fewer, printed with two digits, are one.
-constexpr double one_token = 1.005;
-
-bool is_trtllm_client(const KeyValueBlock& block) {
-  return block.has(tokens_per_iteration) || block.has("User throughput (tok/s)");
-}
-
-std::optional<double> request_rate(const KeyValueBlock& block) {
-  const auto rate = block.real("Request rate configured (RPS)");
-  return rate ? rate : block.real("Traffic request rate");
-}
-
-/// A latency of the console: its mean, else its median with a warning (W20).
-std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view name, LogContents& contents) {
-  if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
-  const auto median = block.real(fmt::format("Median {} (ms)", name));
-  if (median) {
-    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is not there: its median was taken", name));
-  }
-  return median;
-}
-
-void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
-  const auto requests = block.real("Successful requests");
-  const auto prompt = block.real("Total input tokens");
-  const auto output = block.real("Total generated tokens");
-  if (!output || !requests || !(*requests > 0.0)) return;
-  stratum.output_tokens = *output / *requests;
-  if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
-}
-
-void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
-  run.acceptance_length = block.real("Acceptance length");
-  if (const auto since_start = block.real("Accept length")) {
-    run.acceptance_length = since_start;
-    warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
-  }
-  if (const auto tokens = block.real(tokens_per_iteration); tokens && *tokens > 0.0) {
-    if (*tokens < one_token) {
-      run.decoding = Decoding::plain;
-      return;
-    }
-    run.acceptance_length = tokens;
-    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
-  }
-  const auto drafts = block.count("Drafts");
-  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
-  if (!drafts || *drafts == 0) return;
-  AcceptanceCounts counts{.steps = *drafts,
-                          .drafted_tokens = block.count("Draft tokens"),
-                          .accepted_tokens = block.count("Accepted tokens")};
-  std::vector<double> rates = block.list("Position ");
-  for (double& rate : rates) rate /= 100.0;
-  set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
-  check_counts(counts, std::nullopt, block.line(), contents);
-  run.gamma = steady_gamma(counts);
-  if (!chunks_agree(block.real("Mean ITL (ms)"), block.real("Mean TPOT (ms)"), counts)) {
-    set_generated_tokens(counts,
-                         later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
-  }
-  if (!run.gamma && !rates.empty()) {
-    run.gamma = static_cast<std::int64_t>(rates.size());
-    if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
-  }
-  run.acceptance = std::move(counts);
-  run.acceptance_length = std::nullopt;
-}
-
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
-Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
-  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
-  const auto itl = latency_ms(block, "ITL", contents);
-  const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
-  warn_once(contents, "W09", block.line(),
-            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
-            "baseline");
-  return Decoding::unknown;
-}
-
-/// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
-std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
-  if (run.decoding == Decoding::unknown) return std::nullopt;
-  if (block.has(tokens_per_iteration)) {
-    return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
-  }
-  if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
-    warn_once(contents, "W07", block.line(),
-              is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
-                                      : "ITL of vLLM's client is per iteration, not per token");
-  }
-  if (!is_sglang_client(block)) return latency_ms(block, "ITL", contents);
-  const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
-  return product(latency_ms(block, "TPOT", contents), length);
-}
-
-class ServingConsoleReader final : public BlockReader {
- public:
-  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
-      close(contents);
-      return true;
-    }
-    const std::optional<KeyValue> field = key_value(text);
-    if (!field) return false;
-    add(field->key, field->value, number, contents);
-    // A word such as "Backend" occurs in many logs.
-    return field->key != "Backend" && field->key != "Concurrency";
-  }
-
- private:
-  void read(const KeyValueBlock& block, LogContents& contents) override;
-};
-
-void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
-  Observation run{.line = block.line(), .span = Span::run};
-  set_acceptance(block, run, contents);
-  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
-  run.times = {.duration_s = block.real("Benchmark duration (s)"),
-               .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
-               .iteration_ms = iteration_ms(block, run, contents),
-               .tpot_ms = latency_ms(block, "TPOT", contents),
-               .ttft_ms = latency_ms(block, "TTFT", contents),
-               .request_rate_per_s = request_rate(block),
-               .served_requests_per_s = block.real("Request throughput (req/s)")};
-  run.concurrency = block.real("Maximum request concurrency");
-  if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
-  run.completed_requests = block.count("Successful requests");
-  run.failed_requests = block.count("Failed requests");
-  // A limit would stand between these two lines.
-  if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
-  run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
-  if (!run.requests) run.requests = block.real("Concurrency");
-  set_lengths(block, run.stratum);
-  const ObservedTimes& times = run.times;
-  if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
-  warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
-  check_failures(run, contents);
-  if (block.has("Backend")) {
-    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
-  } else if (is_sglang_client(block)) {
-    contents.engine = "sglang";
-  } else if (is_trtllm_client(block)) {
-    contents.engine = "tensorrt-llm";
-  } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
-    contents.engine = "vllm";
-  }
-  contents.observations.push_back(std::move(run));
-}
-
 }  // namespace
 
 LogFormat vllm_bench_format() {
@@ -551,14 +336,6 @@ LogFormat sglang_bench_format() {
           .engine = "sglang",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>}};
-}
-
-LogFormat serving_console_format() {
-  return {.name = "bench-serving",
-          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
-          .reads = lines_of<ServingConsoleReader>(console_anchor)};
 }
 
 }  // namespace foredraft::logs

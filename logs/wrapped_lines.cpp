@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
@@ -135,6 +136,36 @@ std::string_view before_rule(std::string_view beginning) {
   return is_prefix ? prefix : std::string_view{};
 }
 
+/// The width at which a terminal cut the lines of a log, 0 if none did: no line is longer, and none of those after a
+/// line of just that width begins as the others do. Lines of a log begin alike, with a time or a name.
+std::size_t terminal_width(std::string_view beginning) {
+  constexpr std::size_t narrowest = 60;
+  constexpr std::size_t common_beginning = 4;
+  std::size_t width = 0;
+  std::vector<std::string_view> lines;
+  while (!beginning.empty()) {
+    const std::size_t end = beginning.find('\n');
+    if (end == std::string_view::npos && !lines.empty()) break;  // may be cut
+    lines.push_back(shown(beginning.substr(0, end)));
+    width = std::max(width, lines.back().size());
+    beginning.remove_prefix(std::min(end == std::string_view::npos ? end : end + 1, beginning.size()));
+  }
+  if (width < narrowest || lines.size() < 2 || lines.front().size() < common_beginning) return 0;
+  const std::string common = shape_of(lines.front().substr(0, common_beginning));
+  std::size_t cut = 0, others = 0, alike = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const bool begins_alike = shape_of(lines[i].substr(0, common_beginning)) == common;
+    if (lines[i - 1].size() == width) {
+      if (begins_alike) return 0;
+      ++cut;
+    } else {
+      ++others;
+      if (begins_alike) ++alike;
+    }
+  }
+  return cut >= 2 && 10 * alike >= 9 * others ? width : 0;
+}
+
 }  // namespace
 
 std::array<std::string, 2> wrapped_texts(const JsonValue& document) {
@@ -143,7 +174,7 @@ std::array<std::string, 2> wrapped_texts(const JsonValue& document) {
   return texts;
 }
 
-Unwrapper::Unwrapper(std::string_view beginning) {
+Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginning)) {
   std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0, shaped = 0;
   std::set<std::string> names;
   shape_ = shape_of(before_rule(beginning));
@@ -175,14 +206,17 @@ Unwrapper::Unwrapper(std::string_view beginning) {
   wrapping_ = nearly_all(wrapped)    ? Wrapping::json
               : nearly_all(prefixed) ? Wrapping::prefix
               : nearly_all(shaped)   ? Wrapping::shape
+              : width_ > 0           ? Wrapping::width
                                      : Wrapping::none;
 }
 
 /// A part of a line that goes on in the next record has no end.
 void Unwrapper::append_part(std::string_view line, bool partial, std::string& text) {
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\n')) {
+    line.remove_suffix(1);
+    owed_ += '\n';
+  }
   text += line;
-  owed_ += '\n';
   if (partial) return;
   text += owed_;
   owed_.clear();
@@ -193,6 +227,7 @@ void Unwrapper::append(std::string_view line, std::string& text) {
     text += without_shape(line, shape_);
     return;
   }
+  if (wrapping_ == Wrapping::width) return append_part(line, shown(line).size() == width_, text);
   if (wrapping_ == Wrapping::prefix) {
     const std::string_view rest = without_prefix(line);
     constexpr std::string_view goes_on = " P ";  // of the records of a container runtime

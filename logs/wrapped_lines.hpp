@@ -16,6 +16,7 @@ enum class Wrapping : std::uint8_t {
   none,
   prefix,  ///< "vllm-1  | ", times of docker and kubectl, journalctl, "> ", "data: " of a stream
   shape,   ///< one of a logger or of srun, the same in each line but for its digits: told by the rule of a console
+  width,   ///< cut at the width of a terminal, whose text was copied
   json,    ///< {"log": "...", "stream": "stderr"}: docker's files, fluentd, exports of log stores
 };
 
@@ -35,6 +36,7 @@ class Unwrapper {
 
   Wrapping wrapping_ = Wrapping::none;
   std::string shape_ = {};      ///< of the prefix: 0 for one or more digits
+  std::size_t width_ = 0;       ///< bytes of a line that goes on in the next one
   bool ends_are_kept_ = false;  ///< wrapped lines have their ends, unless they go on
   std::string owed_ = {};       ///< ends of the records whose lines go on: they keep the line numbers
 };
