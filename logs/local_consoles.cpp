@@ -63,8 +63,9 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
 constexpr std::array<StatedLine, 7> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
-    {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
-    {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
+    {"llama_perf_context_print: prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
+    {"llama_perf_context_print: eval time = # ms / # runs",
+     {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
     {"Tokens/Second: #", {&StatedRun::request_tokens_per_s}},
     {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"Prompt Tokens: #", {&StatedRun::prompt_tokens}},
@@ -77,7 +78,7 @@ void speed_of_runs(StatedRun& run) {
     run.request_tokens_per_s = *run.output_tokens / seconds;
 }
 
-constexpr StatedConsole prompt_console{Span::request, prompt_lines, speed_of_runs};
+constexpr StatedConsole prompt_console{Span::request, prompt_lines, speed_of_runs, "local-prompts"};
 
 // ---- Benchmarks beside the server: SGLang's send_one, bench_one_batch_server and its tests of accuracy, vLLM's
 // `bench throughput`.
@@ -106,14 +107,14 @@ constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_
 }  // namespace
 
 LogFormat prompt_console_format() {
-  return {
-      .name = "local-prompts",
-      .summary = "consoles of llama-cli and LM Studio: tokens and speed of each answer",
-      .engine = "",
-      .gives = {"no", "no", "no", "tokens", "no"},
-      .reads = stated_lines(R"(\[ Prompt: [\d.]+ t/s|eval time = *[\d.]+ ms / *\d+ (?:runs|tokens)|^ *Tokens/Second: )"
-                            R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
-                            prompt_console)};
+  return {.name = "local-prompts",
+          .summary = "consoles of llama-cli and LM Studio: tokens and speed of each answer",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "no"},
+          .reads = stated_lines(
+              R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
+              R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
+              prompt_console)};
 }
 
 LogFormat small_bench_format() {

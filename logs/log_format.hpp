@@ -53,6 +53,7 @@ struct JsonFormat {
   std::function<bool(const JsonValue& value)> claims;  ///< must be cheap: checks a few keys
   /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
   std::function<void(const JsonValue& value, std::int64_t line, LogContents& contents)> read;
+  bool within = false;  ///< its values are also read within documents of no format: runs of benchmarks
 };
 
 /// A comma-separated table: a header, then rows up to a line with another number of cells.

@@ -283,6 +283,7 @@ bool LogReader::State::unwrap_texts(std::size_t size, bool dull) {
   std::optional<std::string> texts = formats_.texts(value);
   if (!texts) return false;
   const auto lines = [](std::string_view text) { return std::count(text.begin(), text.end(), '\n'); };
+  if (rest().substr(size).starts_with('\n') && texts->ends_with('\n')) texts->pop_back();
   const auto missing = lines(value) - lines(*texts);
   if (missing > 0) texts->append(static_cast<std::size_t>(missing), '\n');
   complete_ = std::max(complete_, position_ + size) - size + texts->size();

@@ -362,7 +362,7 @@ LogFormat benchmark_records_format() {
           .engine = "",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
-                              of_each<read_benchmark_record>}};
+                              of_each<read_benchmark_record>, true}};
 }
 
 LogFormat key_values_format() {

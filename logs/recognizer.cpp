@@ -208,7 +208,8 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   counted_to_ = value.source().data();
   for (const int index : matching) {
     const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
-    if (!std::get<JsonFormat>(format.reads).claims(value)) continue;
+    const auto& json = std::get<JsonFormat>(format.reads);
+    if ((depth > 0 && !json.within) || !json.claims(value)) continue;
     last_shape_ = document_.shape();
     if (!read_value(format, value)) continue;
     if (depth == 0) last_ = &format;
@@ -216,15 +217,18 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   }
   if (depth == max_record_depth) return false;
   bool read = false;
+  const std::size_t records = records_.size();
   for (const JsonValue& part : value) {
     if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
   }
-  if (!read && value.is_object()) keep_record(value);
+  // One record in an object is a part of it.
+  if (!read && value.is_object() && records_.size() <= records + 1) keep_record(value, records);
   return read;
 }
 
-/// Keeps an object whose names are those of a table's headings; names of objects in it are those of their members.
-void Recognizer::keep_record(const JsonValue& value) {
+/// Keeps an object whose names are those of a table's headings, in place of records from an index on. Objects in it
+/// stand for their members.
+void Recognizer::keep_record(const JsonValue& value, std::size_t in_place_of) {
   if (!record_anchor_ || records_.size() == max_table_rows) return;
   Record record{.headings = {}, .row = {.cells = {}, .line = line_}};
   const auto add = [&](const JsonValue& cell) {
@@ -242,6 +246,7 @@ void Recognizer::keep_record(const JsonValue& value) {
   const bool is_record =
       record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
   if (is_record) {
+    records_.resize(in_place_of);
     records_.push_back(std::move(record));
   } else {
     ++other_records_;
@@ -275,8 +280,14 @@ void Recognizer::read_records() {
 
 std::optional<std::string> Recognizer::texts(std::string_view text) {
   if (!document_.read(text)) return std::nullopt;
-  for (const std::string& lines : wrapped_texts(document_.value())) {
-    if (!line_anchors_.in(lines).empty()) return lines;
+  for (std::string& texts : wrapped_texts(document_.value())) {
+    std::size_t of_formats = 0;
+    for (std::string_view rest = texts; !rest.empty() && of_formats < 2;) {
+      const std::size_t end = std::min(rest.find('\n') + 1, rest.size());
+      if (!line_anchors_.in(rest.substr(0, end)).empty()) ++of_formats;
+      rest.remove_prefix(end);
+    }
+    if (of_formats == 2) return std::move(texts);
   }
   return std::nullopt;
 }

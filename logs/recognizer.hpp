@@ -40,7 +40,7 @@ class Recognizer {
   bool line(std::string_view line, std::int64_t number);
   /// Whether a format took the value that `text` is.
   bool value(std::string_view text, std::int64_t number);
-  /// The texts in the value that `text` is, if there are lines of a format in them: of a document with a log.
+  /// The texts in the value that `text` is, if at least two lines in them are of a format: of a document with a log.
   [[nodiscard]] std::optional<std::string> texts(std::string_view text);
   /// As value(), of one that the end of the log cut: what is complete of it is read.
   bool cut_value(std::string_view text, std::int64_t number);
@@ -99,7 +99,7 @@ class Recognizer {
   bool offer(Lines& lines, std::string_view line);
   bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
   bool read_value(const LogFormat& format, const JsonValue& value);
-  void keep_record(const JsonValue& value);
+  void keep_record(const JsonValue& value, std::size_t in_place_of);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
   template <typename Offer>

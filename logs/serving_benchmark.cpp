@@ -327,7 +327,7 @@ LogFormat vllm_bench_format() {
           .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
           .engine = "vllm",
           .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>}};
+          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}};
 }
 
 LogFormat sglang_bench_format() {
@@ -335,7 +335,7 @@ LogFormat sglang_bench_format() {
           .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
           .engine = "sglang",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>}};
+          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}};
 }
 
 }  // namespace foredraft::logs

@@ -37,6 +37,7 @@ void StatedLinesReader::set(const StatedLine& line, std::span<const double> numb
 }
 
 bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (!console_.alone.empty() && !contents.format.empty() && contents.format != console_.alone) return false;
   for (const StatedLine& line : console_.lines) {
     const std::vector<double> numbers = numbers_in(text, line.text);
     if (numbers.empty()) continue;

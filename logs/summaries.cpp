@@ -231,7 +231,7 @@ LogFormat ollama_answers_format() {
                               [](const JsonValue& value) {
                                 return has_keys(value, {"eval_count", "eval_duration"});
                               },
-                              of_object<read_ollama>}};
+                              of_object<read_ollama>, true}};
 }
 
 LogFormat evalscope_format() {
@@ -239,7 +239,7 @@ LogFormat evalscope_format() {
           .summary = "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration",
           .engine = "",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>}};
+          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}};
 }
 
 LogFormat evalscope_console_format() {
@@ -259,8 +259,8 @@ LogFormat inferencex_format() {
           .summary = "rows of results of InferenceX (JSON): load and times, without acceptance",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads =
-              JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex, of_each<read_inferencex>}};
+          .reads = JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex,
+                              of_each<read_inferencex>, true}};
 }
 
 LogFormat lmstudio_format() {
@@ -268,7 +268,7 @@ LogFormat lmstudio_format() {
           .summary = "answers of LM Studio's REST API with their stats (JSON)",
           .engine = "",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>}};
+          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true}};
 }
 
 }  // namespace foredraft::logs

@@ -241,7 +241,8 @@ void Unwrapper::append(std::string_view line, std::string& text) {
   }
   std::string shown_line;
   EscapeFilter().append(unescaped(*wrapped), shown_line);
-  const bool partial = ends_are_kept_ && !shown_line.ends_with('\n');
+  constexpr std::size_t least_of_a_part = 4096;  // docker splits at 16 KiB
+  const bool partial = ends_are_kept_ && wrapped->size() >= least_of_a_part && !shown_line.ends_with('\n');
   if (partial || !owed_.empty()) return append_part(shown_line, partial, text);
   if (line.ends_with('\n') && !shown_line.ends_with('\n')) shown_line += '\n';
   text += shown_line;

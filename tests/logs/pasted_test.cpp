@@ -112,7 +112,8 @@ TEST_CASE("a server's log is read in whatever is around its lines") {
        })},
       {"docker's file", wrapped([](const auto& line) { return R"({"log":")" + line + R"(\n","stream":"stderr"})"; })},
       {"docker's file, lines that go on", wrapped([](const auto& line) {
-         return R"({"log":")" + line.substr(0, 99) + R"("})" + "\n" + R"({"log":")" + line.substr(99) + R"(\n"})";
+         const std::string first = line.substr(0, 39) + std::string(5000, ' ');
+         return R"({"log":")" + first + R"("})" + "\n" + R"({"log":")" + line.substr(39) + R"(\n"})";
        })},
       {"quoted code", wrapped([](const auto& line) { return "\t> `" + line + "`"; })},
       {"copied from a terminal", wrapped([](const auto& line) { return cut_at(line, 110); })},
@@ -266,28 +267,43 @@ TEST_CASE("TensorRT-LLM's iteration log: copies of other ranks, prompts and the 
 
 TEST_CASE("llama-cli and LM Studio: the speed of an answer") {
   const auto answers = posted_runs(sample("local_prompts.txt"), "local-prompts");
-  REQUIRE(answers.size() == 3);
-  CHECK(answers[0].times.tpot_ms == near(25.0));
-  CHECK(answers[1].times.tpot_ms == near(20.0));
-  CHECK(answers[1].times.ttft_ms == 100.0);
-  CHECK(answers[1].stratum.output_tokens == 250.0);
-  CHECK(answers[2].times.tpot_ms == near(16.0));
-  CHECK(answers[2].times.ttft_ms == near(110.0));
-  CHECK(answers[2].span == Span::request);
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].times.tpot_ms == near(20.0));
+  CHECK(answers[0].times.ttft_ms == 100.0);
+  CHECK(answers[0].stratum.output_tokens == 250.0);
+  CHECK(answers[0].span == Span::request);
+  const std::string speed = "[ Prompt: 120.5 t/s | Generation: 40.0 t/s ]\n";
+  const auto speeds = posted_runs(speed + speed, "local-prompts");
+  REQUIRE(speeds.size() == 2);
+  CHECK(speeds[0].times.tpot_ms == near(25.0));
+  const auto chat = posted_runs(
+      "Prediction Stats:\n  Tokens/Second: 62.50\n  Time to First Token: 0.110s\n"
+      "  Prompt Tokens: 24\n  Predicted Tokens: 300\n",
+      "local-prompts");
+  REQUIRE(chat.size() == 1);
+  CHECK(chat[0].times.tpot_ms == near(16.0));
+  CHECK(chat[0].times.ttft_ms == near(110.0));
+  // Beside the lines of another program they are its own.
+  CHECK(posted_runs(sample("llama_speculative.txt"), "llama-speculative").size() == 1);
 }
 
 TEST_CASE("small benchmarks of SGLang and vLLM") {
   const auto runs = posted_runs(sample("small_bench.txt"), "small-bench");
-  REQUIRE(runs.size() == 3);
-  CHECK(runs[0].acceptance_length == 3.12);
-  CHECK(runs[0].times.tpot_ms == near(4.0));
-  CHECK(runs[0].requests == 1.0);
-  CHECK(runs[1].acceptance_length == 2.6);
-  CHECK(runs[1].concurrency == 8.0);
-  CHECK(runs[1].times.output_tokens_per_s == 1010.5);
-  CHECK(runs[1].times.ttft_ms == near(260.0));
-  CHECK(runs[2].decoding == Decoding::unknown);
-  CHECK(runs[2].times.output_tokens_per_s == 1590.25);
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].acceptance_length == 2.6);
+  CHECK(runs[0].concurrency == 8.0);
+  CHECK(runs[0].times.output_tokens_per_s == 1010.5);
+  CHECK(runs[0].times.ttft_ms == near(260.0));
+  const auto sent = posted_runs("acc_length=3.12\nspeed=250.00 token/s\n", "small-bench");
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].acceptance_length == 3.12);
+  CHECK(sent[0].times.tpot_ms == near(4.0));
+  CHECK(sent[0].requests == 1.0);
+  const auto throughput =
+      posted_runs("Throughput: 6.25 requests/s, 3180.44 total tokens/s, 1590.25 output tokens/s\n", "small-bench");
+  REQUIRE(throughput.size() == 1);
+  CHECK(throughput[0].decoding == Decoding::unknown);
+  CHECK(throughput[0].times.output_tokens_per_s == 1590.25);
   const auto one = posted_runs(
       "+-------------+--------+------------+-----------------+\n"
       "| Latency (s) | Tokens | Acc Length | Speed (token/s) |\n"
