@@ -8,7 +8,7 @@
 
 #include "logs/log_reader.hpp"
 
-/// Bytes of a server's log read per second and core. Budget: 3e8 if few lines matter, 3.3e7 if each does or may.
+/// Bytes of a server's log read per second and core. Budget: 3e8, 3.3e7 if each line may be the header of a table.
 namespace foredraft::logs {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -98,11 +97,11 @@ AcceptanceCounts detailed_counts(const JsonFields& steps, Observation& observati
 }  // namespace
 
 std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_view key) {
-  const auto found = record.json().find(key);
-  if (found == record.json().end() || !found->is_object()) return record.counts(key);
+  const JsonValue* found = record.json().find(key);
+  if (found == nullptr || !found->is_object()) return record.counts(key);
   const JsonFields entries = *record.object(key);
   std::vector<std::int64_t> histogram;
-  for (const auto& entry : found->items()) {
+  for (const JsonValue& entry : *found) {
     const auto length = parse_integer(entry.key());
     if (!length || *length < 0 || *length > max_positions) {
       entries.reject(entry.key(), "no length", fmt::format("must be a whole number from 0 to {}", max_positions));

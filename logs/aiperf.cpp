@@ -5,11 +5,11 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
@@ -21,8 +21,6 @@ namespace foredraft::logs {
 // ---- aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A metric in milliseconds: {"value": .., "unit": ..} for a request, {"avg": .., "unit": ..} for a run.
 std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name, std::string_view key) {
@@ -51,7 +49,7 @@ void read_metrics(const JsonFields& metrics, std::string_view key, Observation& 
               observation.stratum);
 }
 
-bool claims_aiperf_record(const Json& value) {
+bool claims_aiperf_record(const JsonValue& value) {
   return has_keys(value, {"metadata", "metrics"}) &&
          (value.contains("spec_decode_acceptance") || has_keys(value.at("metadata"), {"benchmark_phase"}));
 }
@@ -86,7 +84,7 @@ void read_aiperf_record(const JsonFields& record, LogContents& contents) {
 }
 
 /// Any two metrics of a run identify it: objects with a unit.
-bool claims_aiperf_run(const Json& value) {
+bool claims_aiperf_run(const JsonValue& value) {
   if (!value.is_object()) return false;
   if (value.contains("pooled_spec_decode_acceptance_histogram")) return true;
   constexpr std::array<const char*, 6> metrics{"output_token_throughput", "inter_token_latency", "request_count",
@@ -135,25 +133,32 @@ void read_aiperf_run(const JsonFields& run, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
-// ---- The table of GenAI-Perf and AIPerf: a row per metric, its mean first. A name that is too long for its column
-// goes on in rows without a value.
+// ---- The table of GenAI-Perf and AIPerf, on the console or as CSV: a row per metric, its mean first. A name that is
+// too long for its column goes on in rows without a value. The CSV goes on with a table of single values.
 
 constexpr std::string_view genai_perf_anchor =
-    "^(?:\xE2\x94\x83|\xE2\x94\x82|\\|[^\n]*(?:Statistic|Metric|Latency|Sequence Length|Throughput|Request Count|"
-    "Time To First Token))";
+    "^(?:\xE2\x94\x83|\xE2\x94\x82|(?:\\|[^\n]*|\"?[A-Za-z ]{0,40})(?:Statistic|Metric|Latency|Sequence "
+    "Length|Throughput|"
+    "Request Count|Time [Tt]o First Token))";
+
+struct MetricRow {
+  std::string key, value;
+};
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
-std::optional<KeyValue> row_of(std::string_view text) {
+std::optional<MetricRow> row_of(std::string_view text) {
   for (const std::string_view bar : {"\xE2\x94\x82", "\xE2\x94\x83", "|"}) {
     if (!text.starts_with(bar)) continue;
     const std::size_t first = text.find(bar, bar.size());
     if (first == std::string_view::npos) return std::nullopt;
     const std::size_t second = text.find(bar, first + bar.size());
     if (second == std::string_view::npos) return std::nullopt;
-    return KeyValue{.key = trimmed(text.substr(bar.size(), first - bar.size())),
-                    .value = trimmed(text.substr(first + bar.size(), second - first - bar.size()))};
+    return MetricRow{.key = std::string(trimmed(text.substr(bar.size(), first - bar.size()))),
+                     .value = std::string(trimmed(text.substr(first + bar.size(), second - first - bar.size())))};
   }
-  return std::nullopt;
+  std::vector<std::string> cells = csv_cells(text);
+  if (cells.size() < 2) return std::nullopt;
+  return MetricRow{.key = std::move(cells[0]), .value = std::move(cells[1])};
 }
 
 /// The name of a metric without its unit, in lower case: versions differ in both. A time keeps its unit.
@@ -167,9 +172,10 @@ std::string metric_name(std::string_view key) {
 class GenaiPerfReader final : public BlockReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    const std::optional<KeyValue> row = row_of(text);
+    const std::optional<MetricRow> row = row_of(text);
     if (!row) return false;
     if (row->key == "Statistic" || row->key == "Metric") {
+      if (in_table_ && row->value == "Value") return true;
       finish(contents);
       in_table_ = row->value == "avg";
       return in_table_;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <array>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -21,12 +20,10 @@ namespace foredraft::logs {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Any two keys identify an answer, if one is of a choice.
-bool claims_answers(const Json& value) {
+bool claims_answers(const JsonValue& value) {
   constexpr std::array<const char*, 5> keys{"new_tokens", "wall_time", "idxs", "decoding_steps", "accept_lengths"};
-  const Json* choice = first_entry(value, "choices");
+  const JsonValue* choice = first_entry(value, "choices");
   if (choice == nullptr) return false;
   const auto known = keys_of(*choice, keys);
   return known > 0 && known + (value.contains("question_id") ? 1 : 0) >= 2;
@@ -107,27 +104,26 @@ void read_answer(const JsonFields& answer, LogContents& contents) {
 // ---- Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
 // TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).
 
-const Json* member(const Json& value, const char* key) {
-  if (!value.is_object()) return nullptr;
-  const auto found = value.find(key);
-  return found == value.end() || found->is_null() ? nullptr : &*found;
+const JsonValue* member(const JsonValue& value, const char* key) {
+  const JsonValue* found = value.find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 /// The object with the steps of an answer of vLLM or TensorRT-LLM, or null.
-const Json* counted_steps(const Json& value) {
-  if (const Json* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
-  const Json* choice = first_entry(value, "choices");
+const JsonValue* counted_steps(const JsonValue& value) {
+  if (const JsonValue* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
+  const JsonValue* choice = first_entry(value, "choices");
   if (choice == nullptr) return nullptr;
-  const Json* steps = member(*choice, "speculative_decoding");
+  const JsonValue* steps = member(*choice, "speculative_decoding");
   return steps != nullptr ? steps : member(*choice, "speculative_decoding_stats");
 }
 
-const Json* sglang_answer(const Json& value) {
-  const Json* info = member(value, "meta_info");
+const JsonValue* sglang_answer(const JsonValue& value) {
+  const JsonValue* info = member(value, "meta_info");
   return info != nullptr && info->is_object() && info->contains("spec_verify_ct") ? info : nullptr;
 }
 
-bool claims_request_metrics(const Json& value) {
+bool claims_request_metrics(const JsonValue& value) {
   return counted_steps(value) != nullptr || sglang_answer(value) != nullptr;
 }
 
@@ -142,7 +138,7 @@ void read_usage(const JsonFields& answer, Stratum& stratum) {
   set_lengths(usage.count("prompt_tokens"), usage.count("completion_tokens"), stratum);
 }
 
-void read_sglang_answer(const Json& value, std::int64_t line, LogContents& contents) {
+void read_sglang_answer(const JsonValue& value, std::int64_t line, LogContents& contents) {
   const JsonFields info(value, line, "meta_info.");
   note_engine(contents, "sglang");
   Observation observation{.line = line, .span = Span::request, .decoding = Decoding::speculative};
@@ -165,8 +161,8 @@ void read_sglang_answer(const Json& value, std::int64_t line, LogContents& conte
   contents.observations.push_back(std::move(observation));
 }
 
-void read_request_metrics(const Json& value, std::int64_t line, LogContents& contents) {
-  if (const Json* info = sglang_answer(value)) return read_sglang_answer(*info, line, contents);
+void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents& contents) {
+  if (const JsonValue* info = sglang_answer(value)) return read_sglang_answer(*info, line, contents);
   const JsonFields answer(value, line);
   const JsonFields steps(*counted_steps(value), line, "speculative_decoding.");
   note_engine(contents, member(value, "metrics") != nullptr ? "vllm" : "tensorrt-llm");

@@ -120,29 +120,48 @@ std::optional<ArmTable> rows_by_arm(std::span<const std::string> headings, std::
     table.headings.push_back(meaning == Meaning::name && !has_category ? "category" : headings[i]);
   }
   table.headings.insert(table.headings.end(), measures.begin(), measures.end());
+  // Of each arm, the columns of its cells; the number of columns stands for an empty one.
+  std::vector<std::vector<std::size_t>> columns;
+  for (const std::string& arm : arms) {
+    const bool plain = arm_named(arm).plain;
+    std::vector<std::size_t>& of_arm = columns.emplace_back();
+    for (const std::size_t i : shared) {
+      const Meaning meaning = column_of(headings[i]).meaning;
+      const bool of_drafts = is_acceptance(meaning) || meaning == Meaning::gamma;
+      of_arm.push_back(of_drafts && plain ? headings.size() : i);
+    }
+    for (const std::string& measure : measures) {
+      const auto of = std::ranges::find_if(
+          split, [&](const auto& cell) { return cell && cell->arm == arm && cell->measure == measure; });
+      of_arm.push_back(static_cast<std::size_t>(of - split.begin()));
+    }
+  }
   for (const TableRow& row : rows) {
-    for (const std::string& arm : arms) {
-      TableRow one{.cells = {arm}, .line = row.line};
-      for (const std::size_t i : shared) {
-        const Meaning meaning = column_of(headings[i]).meaning;
-        const bool of_drafts = is_acceptance(meaning) || meaning == Meaning::gamma;
-        one.cells.push_back(of_drafts && arm_named(arm).plain ? "" : row.cells[i]);
-      }
-      for (const std::string& measure : measures) {
-        const auto of = std::ranges::find_if(
-            split, [&](const auto& cell) { return cell && cell->arm == arm && cell->measure == measure; });
-        one.cells.push_back(of == split.end() ? "" : row.cells[static_cast<std::size_t>(of - split.begin())]);
-      }
+    for (std::size_t arm = 0; arm < arms.size(); ++arm) {
+      TableRow one{.cells = {arms[arm]}, .line = row.line};
+      for (const std::size_t column : columns[arm])
+        one.cells.push_back(column < row.cells.size() ? row.cells[column] : "");
       table.rows.push_back(std::move(one));
     }
   }
   return table;
 }
 
+/// What a row measures: its name, with the unit of its cells if they have one and the name alone says nothing.
+std::string with_unit_of_cells(const TableRow& row) {
+  const std::string& name = row.cells.front();
+  if (row.cells.size() < 2 || column_of(name).meaning != Meaning::ignored) return name;
+  std::string_view cell = row.cells[1];
+  while (!cell.empty() && (cell.front() == '*' || cell.front() == '~')) cell.remove_prefix(1);
+  return take_number(cell) && trimmed(cell).find('/') != std::string_view::npos
+             ? name + " " + std::string(trimmed(cell.substr(0, cell.find('*'))))
+             : name;
+}
+
 /// A row for each heading that is an arm.
 ArmTable turned(std::span<const std::string> headings, std::span<const TableRow> rows) {
   ArmTable table{.headings = {"config"}};
-  for (const TableRow& row : rows) table.headings.push_back(row.cells.front());
+  for (const TableRow& row : rows) table.headings.push_back(with_unit_of_cells(row));
   for (std::size_t column = 1; column < headings.size(); ++column) {
     if (!is_arm(headings[column])) continue;
     TableRow one{.cells = {headings[column]}, .line = rows.empty() ? 0 : rows.front().line};

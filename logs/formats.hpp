@@ -16,6 +16,10 @@ namespace foredraft::logs {
 [[nodiscard]] LogFormat llama_speculative_format();
 [[nodiscard]] LogFormat llama_tables_format();
 [[nodiscard]] LogFormat mlx_format();
+[[nodiscard]] LogFormat prompt_console_format();
+[[nodiscard]] LogFormat small_bench_format();
+[[nodiscard]] LogFormat evalscope_console_format();
+[[nodiscard]] LogFormat trtllm_iteration_log_format();
 [[nodiscard]] LogFormat mtp_bench_format();
 [[nodiscard]] LogFormat ollama_format();
 [[nodiscard]] LogFormat prometheus_format();

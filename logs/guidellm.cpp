@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,8 +22,6 @@ namespace foredraft::logs {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<const char*, 8> guidellm_metrics{
     "request_concurrency",    "requests_per_second",      "output_tokens_per_second", "inter_token_latency_ms",
     "time_to_first_token_ms", "time_per_output_token_ms", "request_latency",          "output_tokens"};
@@ -33,23 +30,23 @@ constexpr std::string_view guidellm_anchor =
     "|time_to_first_token_ms|time_per_output_token_ms";
 
 /// The configuration of a benchmark, "args" before version 0.4.
-const char* config_key(const Json& benchmark) { return benchmark.contains("config") ? "config" : "args"; }
+const char* config_key(const JsonValue& benchmark) { return benchmark.contains("config") ? "config" : "args"; }
 
 /// Keys of a benchmark that are GuideLLM's own: metrics by state of requests, and its strategy.
-std::ptrdiff_t keys_of_guidellm(const Json& benchmark) {
+std::ptrdiff_t keys_of_guidellm(const JsonValue& benchmark) {
   if (!benchmark.is_object()) return 0;
   const char* const config = config_key(benchmark);
   const std::ptrdiff_t strategy = benchmark.contains(config) && has_keys(benchmark.at(config), {"strategy"}) ? 1 : 0;
   if (!benchmark.contains("metrics")) return strategy;
-  const Json& metrics = benchmark.at("metrics");
+  const JsonValue& metrics = benchmark.at("metrics");
   return strategy + std::ranges::count_if(guidellm_metrics, [&](const char* key) {
            return has_keys(metrics, {key}) && has_keys(metrics.at(key), {"successful"});
          });
 }
 
 /// A report, or one of its benchmarks; any two keys identify it.
-bool claims_guidellm(const Json& value) {
-  const Json* benchmark = first_entry(value, "benchmarks");
+bool claims_guidellm(const JsonValue& value) {
+  const JsonValue* benchmark = first_entry(value, "benchmarks");
   return benchmark != nullptr ? keys_of_guidellm(*benchmark) >= 1 : keys_of_guidellm(value) >= 2;
 }
 

@@ -58,7 +58,7 @@ constexpr std::array<Headings, 27> headings_of_meanings{{
      "tokens/s,"
      "decode tok/s,decode t/s,decode tps,gen tok/s,gen t/s,gen tps,generation t/s,generation tok/s,tg t/s,eval t/s,"
      "throughput,speed,decode speed,generation speed,tg,output tps,tok per s,tok per sec,tokens per sec,eval tok/s,"
-     "decode throughput,gen speed"},
+     "decode throughput,gen speed,gen toks/s,output toks/s,token throughput"},
     {Meaning::tpot, "time per output token",
      "tpot,ms/token,ms/tok,ms per token,ms per tok,time per output token,time per token,s/token,latency per token,"
      "per token latency"},

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 #include "core/documents.hpp"
 #include "logs/line_fields.hpp"
@@ -12,7 +14,7 @@
 namespace foredraft::logs {
 namespace {
 
-/// Maximum number of keys: some files of runs have one key per request in one object.
+/// Maximum number of keys of an object: some files of runs have one key per request in one object.
 constexpr std::size_t max_requests_of_a_run = 1024;
 
 /// Whether a value may contain this byte outside its strings and brackets: blanks, digits, signs, and the letters of
@@ -32,66 +34,6 @@ constexpr std::array<bool, 256> string_bytes = [] {
   for (const char c : std::string_view("\"'\\\n")) plain.at(static_cast<unsigned char>(c)) = false;
   return plain;
 }();
-
-using Words = std::array<std::pair<std::string_view, std::string_view>, 7>;
-constexpr Words python_words{{{"True", "true"},
-                              {"False", "false"},
-                              {"None", "null"},
-                              {"NaN", "null"},
-                              {"nan", "null"},
-                              {"-Infinity", "null"},
-                              {"Infinity", "null"}}};
-
-/// Appends the string that begins at text[at] in JSON syntax; returns its end.
-std::size_t append_string(std::string_view text, std::size_t at, std::string& json) {
-  const char quote = text[at];
-  json += '"';
-  for (++at; at < text.size() && text[at] != quote; ++at) {
-    if (text[at] == '\\' && at + 1 < text.size()) {
-      ++at;
-      if (text[at] != '\'') json += '\\';
-    } else if (text[at] == '"') {
-      json += '\\';
-    }
-    json += text[at];
-  }
-  json += '"';
-  return at + 1;
-}
-
-std::string as_json(std::string_view text) {
-  std::string json;
-  json.reserve(text.size());
-  // Where a string or one of the words may begin; the text before it is the same in both syntaxes.
-  constexpr std::string_view beginnings = "\"'TFNIn-";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t next = std::min(text.find_first_of(beginnings, at), text.size());
-    json += text.substr(at, next - at);
-    at = next;
-    if (at == text.size()) break;
-    if (text[at] == '"' || text[at] == '\'') {
-      at = append_string(text, at, json);
-      continue;
-    }
-    const auto* const word = std::find_if(python_words.begin(), python_words.end(), [&](const auto& pair) {
-      return text.substr(at, pair.first.size()) == pair.first;
-    });
-    if (word != python_words.end()) {
-      json += word->second;
-      at += word->first.size();
-    } else {
-      json += text[at++];
-    }
-  }
-  return json;
-}
-
-std::optional<nlohmann::ordered_json> parsed(std::string_view text) {
-  ProblemList problems("");
-  nlohmann::ordered_json value = parse_json(text, problems, 1, max_requests_of_a_run);
-  if (!problems.empty()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -186,9 +128,251 @@ JsonExtent::Found JsonExtent::look(std::string_view text) {
   return Found::nothing_yet;
 }
 
-std::optional<nlohmann::ordered_json> parse_value(std::string_view text) {
-  if (std::optional<nlohmann::ordered_json> value = parsed(text)) return value;
-  return parsed(as_json(text));
+namespace {
+
+/// The four hexadecimal digits that begin `digits`, taken from it; nullopt if there are fewer.
+std::optional<unsigned> take_code_unit(std::string_view& digits) {
+  constexpr std::size_t count = 4;
+  unsigned code = 0;
+  const std::string_view four = digits.substr(0, count);
+  const auto [end, error] = std::from_chars(four.data(), four.data() + four.size(), code, 16);
+  if (error != std::errc{} || end != four.data() + count) return std::nullopt;
+  digits.remove_prefix(count);
+  return code;
+}
+
+/// The code point of an escape whose digits begin `rest`, taken from it with those of the second half of a pair.
+unsigned take_code_point(std::string_view& rest) {
+  const auto is_half = [](unsigned code, unsigned first) { return code >= first && code < first + 0x400; };
+  const unsigned code = take_code_unit(rest).value_or('?');
+  if (!is_half(code, 0xD800) && !is_half(code, 0xDC00)) return code;
+  std::string_view next = rest;
+  if (is_half(code, 0xD800) && next.starts_with("\\u")) {
+    next.remove_prefix(2);
+    const auto second = take_code_unit(next);
+    if (second && is_half(*second, 0xDC00)) {
+      rest = next;
+      return 0x10000 + ((code - 0xD800) << 10U) + (*second - 0xDC00);
+    }
+  }
+  return '?';
+}
+
+}  // namespace
+
+std::string unescaped(std::string_view escaped) {
+  std::string text;
+  text.reserve(escaped.size());
+  while (!escaped.empty()) {
+    const std::size_t next = std::min(escaped.find('\\'), escaped.size());
+    text += escaped.substr(0, next);
+    if (next + 1 >= escaped.size()) break;
+    const char c = escaped[next + 1];
+    escaped.remove_prefix(next + 2);
+    if (c == 'u') {
+      append_code_point(take_code_point(escaped), text);
+      continue;
+    }
+    constexpr std::string_view letters = "ntrbf";
+    constexpr std::string_view meanings = "\n\t\r\b\f";
+    const std::size_t letter = letters.find(c);
+    text += letter == std::string_view::npos ? c : meanings[letter];
+  }
+  return text;
+}
+
+std::string_view JsonValue::type_name() const {
+  constexpr std::array<std::string_view, 6> names{"null", "boolean", "number", "string", "array", "object"};
+  return names.at(static_cast<std::size_t>(type_));
+}
+
+double JsonValue::number() const {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text_, text_ + text_size_, value);
+  return error == std::errc{} ? value : std::strtod(std::string(source()).c_str(), nullptr);
+}
+
+bool JsonValue::is_integer() const { return is_number() && source().find_first_of(".eE") == std::string_view::npos; }
+
+const JsonValue* JsonValue::find(std::string_view key) const {
+  if (!is_object()) return nullptr;
+  const JsonValue* found = nullptr;
+  for (const JsonValue& member : *this) {
+    if (std::string_view(member.key_, member.key_size_) == key) found = &member;
+  }
+  return found;
+}
+
+namespace {
+
+/// Maximum number of values of a document: 256 MiB.
+constexpr std::size_t max_values = std::size_t{1} << 23U;
+
+struct Word {
+  std::string_view text;
+  JsonValue::Type type;
+};
+constexpr std::array<Word, 9> words{{{"true", JsonValue::Type::boolean},
+                                     {"false", JsonValue::Type::boolean},
+                                     {"null", JsonValue::Type::null},
+                                     {"True", JsonValue::Type::boolean},
+                                     {"False", JsonValue::Type::boolean},
+                                     {"None", JsonValue::Type::null},
+                                     {"NaN", JsonValue::Type::null},
+                                     {"nan", JsonValue::Type::null},
+                                     {"Infinity", JsonValue::Type::null}}};
+
+bool is_digit_byte(char c) { return c >= '0' && c <= '9'; }
+
+/// A hash of `text` and of what came before; a weak one: it only tells equal values from others.
+std::uint64_t mixed(std::uint64_t before, std::string_view text, std::uint64_t type) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15U;
+  std::uint64_t hash = (before ^ (type + 8 * text.size())) * factor;
+  while (!text.empty()) {
+    std::uint64_t bytes = 0;
+    const std::size_t size = std::min(text.size(), sizeof bytes);
+    std::memcpy(&bytes, text.data(), size);
+    hash = (hash ^ (hash >> 29U) ^ bytes) * factor;
+    text.remove_prefix(size);
+  }
+  return hash;
+}
+
+}  // namespace
+
+void JsonDocument::skip_blanks() {
+  while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+}
+
+bool JsonDocument::read_string() {
+  const char quote = *at_++;
+  while (true) {
+    while (at_ != end_ && string_bytes[static_cast<unsigned char>(*at_)]) ++at_;
+    if (at_ == end_ || *at_ == '\n') return false;
+    if (*at_++ == quote) return true;
+    if (at_[-1] != '\\') continue;  // the other quote
+    if (at_ == end_ || *at_ == '\n') return false;
+    ++at_;
+  }
+}
+
+bool JsonDocument::read_number() {
+  const auto digits = [&] {
+    const char* const begin = at_;
+    while (at_ != end_ && is_digit_byte(*at_)) ++at_;
+    return at_ != begin;
+  };
+  if (*at_ == '-') ++at_;
+  const char* const begin = at_;
+  if (!digits() || (*begin == '0' && at_ - begin > 1)) return false;
+  if (at_ != end_ && *at_ == '.') {
+    ++at_;
+    if (!digits()) return false;
+  }
+  if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
+    ++at_;
+    if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
+    if (!digits()) return false;
+  }
+  return true;
+}
+
+bool JsonDocument::read_word(JsonValue& value) {
+  std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
+  const bool negative = rest.starts_with("-Infinity");
+  if (negative) rest.remove_prefix(1);
+  for (const Word& word : words) {
+    if (!rest.starts_with(word.text)) continue;
+    value.type_ = word.type;
+    at_ += word.text.size() + (negative ? 1 : 0);
+    return true;
+  }
+  return false;
+}
+
+bool JsonDocument::read_scalar(JsonValue& value) {
+  const char* const begin = at_;
+  bool sound = false;
+  if (*at_ == '"' || *at_ == '\'') {
+    value.type_ = JsonValue::Type::string;
+    sound = read_string();
+  } else if (is_digit_byte(*at_) || (*at_ == '-' && end_ - at_ > 1 && is_digit_byte(at_[1]))) {
+    value.type_ = JsonValue::Type::number;
+    sound = read_number();
+  } else {
+    sound = read_word(value);
+  }
+  value.text_size_ = static_cast<std::uint32_t>(at_ - begin);
+  return sound;
+}
+
+/// The name of a member and its colon.
+bool JsonDocument::read_key() {
+  skip_blanks();
+  if (at_ == end_ || (*at_ != '"' && *at_ != '\'')) return false;
+  if (++open_.back().keys > max_requests_of_a_run) return false;
+  const char* const begin = at_;
+  if (!read_string()) return false;
+  key_ = {begin + 1, static_cast<std::size_t>(at_ - begin) - 2};
+  skip_blanks();
+  return at_ != end_ && *at_++ == ':';
+}
+
+/// A scalar, or the bracket of an array or object and the name of its first member.
+bool JsonDocument::read_value() {
+  skip_blanks();
+  if (at_ == end_ || values_.size() == max_values) return false;
+  JsonValue value;
+  value.key_ = key_.data();
+  value.key_size_ = static_cast<std::uint32_t>(key_.size());
+  value.text_ = at_;
+  const bool opens = *at_ == '{' || *at_ == '[';
+  if (opens) {
+    value.type_ = *at_++ == '{' ? JsonValue::Type::object : JsonValue::Type::array;
+  } else if (!read_scalar(value)) {
+    return false;
+  }
+  shape_ = mixed(shape_, key_, static_cast<std::uint64_t>(value.type_));
+  values_.push_back(value);
+  key_ = {};
+  if (!opens) return after_value();
+  if (open_.size() == max_nesting) return false;
+  open_.push_back({.value = static_cast<std::uint32_t>(values_.size() - 1), .keys = 0});
+  skip_blanks();
+  if (at_ != end_ && (*at_ == '}' || *at_ == ']')) return after_value();
+  return value.type_ != JsonValue::Type::object || read_key();
+}
+
+/// A comma and the name of the next member, or the brackets of what ends.
+bool JsonDocument::after_value() {
+  while (!open_.empty()) {
+    JsonValue& open = values_[open_.back().value];
+    skip_blanks();
+    if (at_ == end_) return false;
+    const char c = *at_++;
+    if (c == ',') return !open.is_object() || read_key();
+    if (c != (open.is_object() ? '}' : ']')) return false;
+    open.span_ = static_cast<std::uint32_t>(values_.size() - open_.back().value);
+    open.text_size_ = static_cast<std::uint32_t>(at_ - open.text_);
+    shape_ = mixed(shape_, {}, static_cast<std::uint64_t>(c));
+    open_.pop_back();
+  }
+  return true;
+}
+
+bool JsonDocument::read(std::string_view text) {
+  values_.clear();
+  open_.clear();
+  key_ = {};
+  shape_ = 0;
+  at_ = text.data();
+  end_ = text.data() + text.size();
+  if (text.size() > max_json_bytes) return false;
+  do {
+    if (!read_value()) return false;
+  } while (!open_.empty());
+  size_ = static_cast<std::size_t>(at_ - text.data());
+  return true;
 }
 
 }  // namespace foredraft::logs

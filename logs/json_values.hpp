@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// JSON values, and dictionaries as printed by Python, embedded in other text.
 namespace foredraft::logs {
@@ -45,8 +47,124 @@ class JsonExtent {
 /// it is a record. Nullopt if nothing complete is left.
 [[nodiscard]] std::optional<std::string> completed(std::string_view cut);
 
-/// The value of `text`; nullopt if it is invalid or exceeds a limit of core/documents.hpp. Accepts the single quotes,
-/// True, False and None of Python, and reads NaN and Infinity as null.
-[[nodiscard]] std::optional<nlohmann::ordered_json> parse_value(std::string_view text);
+/// The contents of a string, between its quotes. Halves of surrogate pairs that stand alone become question marks.
+[[nodiscard]] std::string unescaped(std::string_view escaped);
+
+/// A value of a JsonDocument. It refers to the text and to the document, in which its members follow it: reading a
+/// record of a log allocates nothing.
+class JsonValue {
+ public:
+  enum class Type : std::uint8_t { null, boolean, number, string, array, object };
+
+  /// Over the members of an array or object.
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = JsonValue;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const JsonValue*;
+    using reference = const JsonValue&;
+
+    Iterator() = default;
+    explicit Iterator(const JsonValue* at) : at_(at) {}
+    const JsonValue& operator*() const { return *at_; }
+    const JsonValue* operator->() const { return at_; }
+    Iterator& operator++() {
+      at_ += at_->span_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const JsonValue* at_ = nullptr;
+  };
+
+  [[nodiscard]] Type type() const { return type_; }
+  [[nodiscard]] bool is_null() const { return type_ == Type::null; }
+  [[nodiscard]] bool is_boolean() const { return type_ == Type::boolean; }
+  [[nodiscard]] bool is_number() const { return type_ == Type::number; }
+  [[nodiscard]] bool is_string() const { return type_ == Type::string; }
+  [[nodiscard]] bool is_array() const { return type_ == Type::array; }
+  [[nodiscard]] bool is_object() const { return type_ == Type::object; }
+  [[nodiscard]] bool is_structured() const { return is_array() || is_object(); }
+  [[nodiscard]] bool is_true() const { return is_boolean() && (text_[0] == 't' || text_[0] == 'T'); }
+  [[nodiscard]] std::string_view type_name() const;
+
+  /// The value as it is written.
+  [[nodiscard]] std::string_view source() const { return {text_, text_size_}; }
+  /// Its name in an object.
+  [[nodiscard]] std::string key() const { return unescaped({key_, key_size_}); }
+  /// Of a number; infinite beyond the range of double.
+  [[nodiscard]] double number() const;
+  /// Of a number: written without a point and an exponent.
+  [[nodiscard]] bool is_integer() const;
+  /// Of a string.
+  [[nodiscard]] std::string string() const { return unescaped(source().substr(1, text_size_ - 2)); }
+
+  // Of an array or object; others have no members.
+  [[nodiscard]] Iterator begin() const { return Iterator(this + 1); }
+  [[nodiscard]] Iterator end() const { return Iterator(this + span_); }
+  [[nodiscard]] bool empty() const { return span_ == 1; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(std::distance(begin(), end())); }
+  [[nodiscard]] const JsonValue& front() const { return *begin(); }
+  /// The last member of an object with this name; null if there is none.
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;
+  [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
+  /// As find(), of a name that is there.
+  [[nodiscard]] const JsonValue& at(std::string_view key) const { return *find(key); }
+
+ private:
+  friend class JsonDocument;
+
+  const char* key_ = nullptr;
+  const char* text_ = nullptr;
+  std::uint32_t key_size_ = 0;
+  std::uint32_t text_size_ = 0;
+  std::uint32_t span_ = 1;  ///< values up to the next that is no member of this one
+  Type type_ = Type::null;
+};
+
+/// The values of a text. Accepts the single quotes, True, False and None of Python, and reads NaN and Infinity as null.
+class JsonDocument {
+ public:
+  /// Reads the value that begins `text`, after blanks. False if there is none, or if it exceeds a limit of
+  /// core/documents.hpp. The text must live as long as the value is used, which ends with the next call.
+  [[nodiscard]] bool read(std::string_view text);
+
+  /// After read() returned true.
+  [[nodiscard]] const JsonValue& value() const { return values_.front(); }
+  /// Bytes of the value, including leading blanks.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Equal for values that have the same names and types in the same order.
+  [[nodiscard]] std::uint64_t shape() const { return shape_; }
+
+ private:
+  struct Open {
+    std::uint32_t value;  ///< index
+    std::uint32_t keys;
+  };
+
+  bool read_value();
+  bool read_key();
+  bool read_scalar(JsonValue& value);
+  bool read_word(JsonValue& value);
+  bool read_number();
+  bool read_string();
+  bool after_value();
+  void skip_blanks();
+
+  std::vector<JsonValue> values_ = {};
+  std::vector<Open> open_ = {};
+  std::string_view key_ = {};
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint64_t shape_ = 0;
+};
 
 }  // namespace foredraft::logs

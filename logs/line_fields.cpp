@@ -9,8 +9,58 @@
 #include <cstddef>
 #include <limits>
 #include <system_error>
+#include <utility>
 
 namespace foredraft::logs {
+
+void append_code_point(unsigned code, std::string& text) {
+  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | ((code >> shift) & 0x3FU)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0U | (code >> 6U));
+    tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0U | (code >> 12U));
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0U | (code >> 18U));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+std::string_view TextEncoding::utf8(std::string_view bytes, std::string& decoded) {
+  if (kind_ == Kind::bytes) return bytes;
+  pending_ += bytes;
+  if (kind_ == Kind::unknown) {
+    if (pending_.size() < 2) return {};
+    kind_ = pending_.starts_with("\xFF\xFE")   ? Kind::little_endian
+            : pending_.starts_with("\xFE\xFF") ? Kind::big_endian
+                                               : Kind::bytes;
+    if (kind_ == Kind::bytes) return decoded = std::exchange(pending_, {});
+    pending_.erase(0, 2);
+  }
+  std::size_t at = 0;
+  for (; at + 2 <= pending_.size(); at += 2) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(pending_[i])); };
+    const unsigned unit = kind_ == Kind::little_endian ? byte(at) + 256 * byte(at + 1) : 256 * byte(at) + byte(at + 1);
+    const bool second = unit >= 0xDC00 && unit < 0xE000;
+    if (unit >= 0xD800 && unit < 0xDC00) {
+      high_ = unit;
+    } else if (second) {
+      append_code_point(high_ == 0 ? '?' : 0x10000 + ((high_ - 0xD800) << 10U) + (unit - 0xDC00), decoded);
+      high_ = 0;
+    } else {
+      append_code_point(unit, decoded);
+      high_ = 0;
+    }
+  }
+  pending_.erase(0, at);
+  return decoded;
+}
 
 void EscapeFilter::append(std::string_view bytes, std::string& text) {
   while (!bytes.empty()) {
@@ -43,8 +93,9 @@ void EscapeFilter::skip(char c) {
 std::string_view shown(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
   while (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find('\r') == std::string_view::npos) return line;  // fast, and nearly all lines
   const std::size_t last_return = line.rfind('\r');
-  return last_return == std::string_view::npos ? line : line.substr(last_return + 1);
+  return line.substr(last_return + 1);
 }
 
 namespace {
@@ -69,6 +120,33 @@ bool thousands_follow(std::string_view text) {
          (text.size() == 4 || !is_digit(text[4]));
 }
 
+/// The number at the beginning of `text` if it is of digits with at most one point, as nearly all are: exact as a
+/// quotient, since both of its parts are. Leaves the rest in `text`.
+std::optional<double> take_short_number(std::string_view& text) {
+  constexpr std::size_t exact_digits = 15;
+  constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  std::int64_t digits = 0;
+  std::size_t size = 0;
+  std::size_t point = std::string_view::npos;
+  for (; size < text.size() && size <= exact_digits; ++size) {
+    const char c = text[size];
+    if (is_digit(c)) {
+      digits = 10 * digits + (c - '0');
+    } else if (c == '.' && size > 0 && point == std::string_view::npos) {
+      point = size;
+    } else {
+      break;
+    }
+  }
+  const std::size_t decimals = point == std::string_view::npos ? 0 : size - point - 1;
+  const char next = size < text.size() ? text[size] : ' ';
+  const bool other = next == ',' || next == '.' || next == 'e' || next == 'E' || is_digit(next);
+  if (size == 0 || (decimals == 0 && point != std::string_view::npos) || other) return std::nullopt;
+  text.remove_prefix(size);
+  return static_cast<double>(digits) / powers.at(decimals);
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -78,6 +156,10 @@ std::string_view trimmed(std::string_view text) {
 
 std::optional<double> take_number(std::string_view& text) {
   std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+  if (const auto number = take_short_number(rest)) {
+    text = rest;
+    return number;
+  }
   if (rest.starts_with("nan")) {
     text = rest.substr(3);
     return std::numeric_limits<double>::quiet_NaN();
@@ -158,8 +240,10 @@ std::vector<double> numbers_in(std::string_view text, std::string_view pattern) 
 std::optional<std::int64_t> clock_in(std::string_view text) {
   const auto two = [&](std::size_t at) { return 10 * (text[at] - '0') + (text[at + 1] - '0'); };
   const auto digits = [&](std::size_t at) { return is_digit(text[at]) && is_digit(text[at + 1]); };
-  for (std::size_t at = 0; at + 8 <= text.size(); ++at) {
-    if (text[at + 2] != ':' || text[at + 5] != ':' || !digits(at) || !digits(at + 3) || !digits(at + 6)) continue;
+  for (std::size_t colon = text.find(':', 2); colon < text.size(); colon = text.find(':', colon + 1)) {
+    const std::size_t at = colon - 2;
+    if (at + 8 > text.size()) break;
+    if (text[at + 5] != ':' || !digits(at) || !digits(at + 3) || !digits(at + 6)) continue;
     return 3600 * two(at) + 60 * two(at + 3) + two(at + 6);
   }
   return std::nullopt;

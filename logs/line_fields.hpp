@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,25 @@
 
 /// Parsing of logs that were written for a terminal.
 namespace foredraft::logs {
+
+/// Appends a code point in UTF-8.
+void append_code_point(unsigned code, std::string& text);
+
+/// UTF-16 as consoles of Windows write it to files, told by the mark at its beginning.
+class TextEncoding {
+ public:
+  /// The next piece of a text in UTF-8: as it is, or `decoded`, which must be empty.
+  std::string_view utf8(std::string_view bytes, std::string& decoded);
+  /// What is left at the end of the text.
+  [[nodiscard]] std::string_view left() const { return pending_; }
+
+ private:
+  enum class Kind { unknown, bytes, little_endian, big_endian };
+
+  Kind kind_ = Kind::unknown;
+  std::string pending_ = {};  ///< bytes before the kind is known, or half of a code unit
+  unsigned high_ = 0;         ///< first half of a pair
+};
 
 /// Removes colors and other escape sequences from a text that arrives in pieces.
 class EscapeFilter {
@@ -124,8 +144,8 @@ class BlockReader : public LineReader {
 
 /// A format of lines, each log of which a new `Reader` reads.
 template <class Reader>
-[[nodiscard]] LineFormat lines_of(std::string_view anchor) {
-  return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }};
+[[nodiscard]] LineFormat lines_of(std::string_view anchor, std::span<const std::string_view> own = {}) {
+  return {.anchor = anchor, .open = [] { return std::make_unique<Reader>(); }, .own = own};
 }
 
 // ---- Tables.

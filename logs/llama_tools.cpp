@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,8 +23,6 @@ namespace foredraft::logs {
 // n_prompt is a prefill; with both it is a mixture from which neither follows.
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <typename Fields>
 void read_llama_bench_test(const Fields& test, LogContents& contents) {
@@ -59,12 +56,12 @@ constexpr std::array<const char*, 6> test_time_keys{"avg_ts", "stddev_ts", "samp
                                                     "avg_ns", "stddev_ns", "samples_ns"};
 constexpr std::array<const char*, 5> test_keys{"n_prompt", "n_gen", "n_depth", "build_number", "model_filename"};
 
-bool is_llama_bench_test(const Json& value) {
+bool is_llama_bench_test(const JsonValue& value) {
   const auto times = keys_of(value, test_time_keys);
   return times > 0 && times + keys_of(value, test_keys) >= 2;
 }
 
-bool claims_llama_bench(const Json& value) {
+bool claims_llama_bench(const JsonValue& value) {
   return value.is_array() ? !value.empty() && is_llama_bench_test(value.front()) : is_llama_bench_test(value);
 }
 
@@ -80,7 +77,7 @@ void read_llama_bench_row(std::span<const std::string> columns, std::span<const 
 // ---- `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
 
 /// Any two keys identify a row, if one is of its times.
-bool claims_llama_batched_bench(const Json& value) {
+bool claims_llama_batched_bench(const JsonValue& value) {
   constexpr std::array<const char*, 4> times{"t_tg", "speed_tg", "t_pp", "speed_pp"};
   constexpr std::array<const char*, 6> others{"pp", "tg", "pl", "n_kv", "n_kv_max", "is_pp_shared"};
   const auto timed = keys_of(value, times);
@@ -292,7 +289,7 @@ void LlamaSpeculativeReader::read(const KeyValueBlock& block, LogContents& conte
 // with positions and draft times. Summary rows repeat the attempts.
 
 /// A row type and a section, or any two keys of sections identify a row.
-bool claims_ik_spec_bench(const Json& value) {
+bool claims_ik_spec_bench(const JsonValue& value) {
   constexpr std::array<const char*, 4> sections{"variant", "timing", "tokens", "speculative"};
   const auto holds = [&](const char* section, const char* key) {
     return value.contains(section) && has_keys(value.at(section), {key}) ? 1 : 0;
@@ -316,7 +313,7 @@ void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogC
   if (!steps) {
     observation.acceptance_length = drafts.real("acceptance_length");
     if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-      drafts.reject("acceptance_length", drafts.json().at("acceptance_length").dump(), "must be at least 1");
+      drafts.reject("acceptance_length", drafts.json().at("acceptance_length").source(), "must be at least 1");
     }
     return;
   }

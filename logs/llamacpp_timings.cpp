@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,10 +22,8 @@ namespace foredraft::logs {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Whether an object has the times of one request: its tokens and any other key of them.
-bool is_llamacpp_request(const Json& value) {
+bool is_llamacpp_request(const JsonValue& value) {
   constexpr std::array<const char*, 7> others{"predicted_ms", "predicted_per_token_ms", "predicted_per_second",
                                               "draft_n",      "draft_n_accepted",       "prompt_n",
                                               "prompt_ms"};
@@ -87,24 +84,26 @@ Observation llamacpp_request(const JsonFields& timings, Decoding undrafted, LogC
   return observation;
 }
 
-bool has_timings(const Json& value) { return has_keys(value, {"timings"}) && is_llamacpp_request(value.at("timings")); }
+bool has_timings(const JsonValue& value) {
+  return has_keys(value, {"timings"}) && is_llamacpp_request(value.at("timings"));
+}
 
-bool is_record(const Json& value) { return is_llamacpp_request(value) || has_timings(value); }
+bool is_record(const JsonValue& value) { return is_llamacpp_request(value) || has_timings(value); }
 
 /// The list of requests of a run: `records`, or the `results` that mtp-bench.py writes beside its `aggregate`.
-const char* key_of_records(const Json& value) { return has_keys(value, {"aggregate"}) ? "results" : "records"; }
+const char* key_of_records(const JsonValue& value) { return has_keys(value, {"aggregate"}) ? "results" : "records"; }
 
-bool has_records(const Json& value) {
-  const Json* record = first_entry(value, key_of_records(value));
+bool has_records(const JsonValue& value) {
+  const JsonValue* record = first_entry(value, key_of_records(value));
   return record != nullptr && is_record(*record);
 }
 
-bool has_runs(const Json& value) {
-  const Json* run = first_entry(value, "runs");
+bool has_runs(const JsonValue& value) {
+  const JsonValue* run = first_entry(value, "runs");
   return run != nullptr && has_records(*run);
 }
 
-bool claims_llamacpp_timings(const Json& value) {
+bool claims_llamacpp_timings(const JsonValue& value) {
   if (value.is_array()) return !value.empty() && is_record(value.front());
   return is_record(value) || has_records(value) || has_runs(value);
 }
@@ -140,9 +139,9 @@ void read_llamacpp_records(const JsonFields& run, LogContents& contents) {
   }
 }
 
-void read_llamacpp_timings(const Json& value, std::int64_t line, LogContents& contents) {
+void read_llamacpp_timings(const JsonValue& value, std::int64_t line, LogContents& contents) {
   if (value.is_array()) {
-    for (const Json& record : value) read_llamacpp_record(JsonFields(record, line), Decoding::plain, contents);
+    for (const JsonValue& record : value) read_llamacpp_record(JsonFields(record, line), Decoding::plain, contents);
     return;
   }
   const JsonFields file(value, line);
@@ -162,10 +161,10 @@ void read_llamacpp_timings(const Json& value, std::int64_t line, LogContents& co
 constexpr std::string_view speed_anchor = "(?:selected|completed|failed)_samples|avg_pred_t[/_]s";
 
 /// Any two keys identify a file, if one is its own.
-bool claims_speed_bench(const Json& value) {
+bool claims_speed_bench(const JsonValue& value) {
   constexpr std::array<const char*, 3> samples{"selected_samples", "completed_samples", "failed_samples"};
   constexpr std::array<const char*, 3> others{"config", "summary", "results"};
-  const Json* row = first_entry(value, "summary");
+  const JsonValue* row = first_entry(value, "summary");
   const bool speeds = row != nullptr && (has_keys(*row, {"avg_pred_t_s"}) || has_keys(*row, {"avg_pred_t/s"}));
   const auto own = keys_of(value, samples);
   return (own > 0 || speeds) && own + keys_of(value, others) >= 2;

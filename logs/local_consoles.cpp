@@ -59,7 +59,73 @@ void mlx_speeds(StatedRun& run) {
 
 constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
+// ---- llama-cli and its predecessors, LM Studio's `lms chat --stats`: one prompt after the other.
+
+constexpr std::array<StatedLine, 7> prompt_lines{{
+    {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
+    {"llama_perf_context_print: prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
+    {"llama_perf_context_print: eval time = # ms / # runs",
+     {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
+    {"Tokens/Second: #", {&StatedRun::request_tokens_per_s}},
+    {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
+    {"Prompt Tokens: #", {&StatedRun::prompt_tokens}},
+    {"Predicted Tokens: #", {&StatedRun::output_tokens}},
+}};
+
+void speed_of_runs(StatedRun& run) {
+  const double seconds = run.duration_s.value_or(0.0);
+  if (!run.request_tokens_per_s && run.output_tokens && seconds > 0.0)
+    run.request_tokens_per_s = *run.output_tokens / seconds;
+}
+
+constexpr StatedConsole prompt_console{Span::request, prompt_lines, speed_of_runs, "local-prompts"};
+
+// ---- Benchmarks beside the server: SGLang's send_one, bench_one_batch_server and its tests of accuracy, vLLM's
+// `bench throughput`.
+
+constexpr std::array<StatedLine, 10> small_bench_lines{{
+    {"acc_length=#", {&StatedRun::length}},
+    {"acc_length: #", {&StatedRun::length}},
+    {"speed=# token/s", {&StatedRun::request_tokens_per_s}},
+    {"batch size: #", {&StatedRun::concurrency}},
+    {"input_len: #", {&StatedRun::prompt_tokens}},
+    {"output_len: #", {&StatedRun::output_tokens}},
+    {"last_ttft: # s", {{{&StatedRun::ttft_ms, 1000.0}}}},
+    {"output throughput: # tok", {&StatedRun::output_tokens_per_s}},
+    {"Output throughput: # token/s", {&StatedRun::output_tokens_per_s}},
+    {"Throughput: # requests/s, # total tokens/s, # output tokens/s",
+     {&StatedRun::served_requests_per_s, nullptr, &StatedRun::output_tokens_per_s}},
+}};
+
+/// The throughput of a batch is that of its requests together, the prompts included in its time.
+void speed_of_batch(StatedRun& run) {
+  if (run.request_tokens_per_s && !run.concurrency) run.concurrency = 1.0;
+}
+
+constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_of_batch};
+
 }  // namespace
+
+LogFormat prompt_console_format() {
+  return {.name = "local-prompts",
+          .summary = "consoles of llama-cli and LM Studio: tokens and speed of each answer",
+          .engine = "",
+          .gives = {"no", "no", "no", "tokens", "no"},
+          .reads = stated_lines(
+              R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
+              R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
+              prompt_console)};
+}
+
+LogFormat small_bench_format() {
+  return {.name = "small-bench",
+          .summary = "consoles of SGLang's send_one and bench_one_batch, vllm bench throughput",
+          .engine = "",
+          .gives = {"no", "(yes)", "no", "(iteration), tokens", "(yes)"},
+          .reads = stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
+                                R"(|^last_ttft: \d|^[oO]utput throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)",
+                                small_bench_console)};
+}
 
 LogFormat ollama_format() {
   return {.name = "ollama",

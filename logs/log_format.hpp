@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +16,8 @@
 
 /// Reader of one format. A new one needs a file, its line in formats.cpp and its test.
 namespace foredraft::logs {
+
+class JsonValue;
 
 /// Reads the lines that one format claims, in order. Other lines may be between them.
 class LineReader {
@@ -41,15 +42,18 @@ struct LineFormat {
   /// all lines.
   std::string_view anchor;
   std::function<std::unique_ptr<LineReader>()> open;
+  /// Words of the lines of this format: after one of its lines, another that contains them is offered to it first.
+  std::span<const std::string_view> own = {};
 };
 
 /// A format of JSON values: a file, or one of many in a file, one per line or over many lines.
 struct JsonFormat {
   /// RE2 over bytes for what every value of the format contains, a key for instance: a value without it is not parsed.
   std::string_view anchor;
-  std::function<bool(const nlohmann::ordered_json& value)> claims;  ///< must be cheap: checks a few keys
+  std::function<bool(const JsonValue& value)> claims;  ///< must be cheap: checks a few keys
   /// Appends to `contents`; `line` is where the value begins. Throws RejectedRecord for an invalid value.
-  std::function<void(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents)> read;
+  std::function<void(const JsonValue& value, std::int64_t line, LogContents& contents)> read;
+  bool within = false;  ///< its values are also read within documents of no format: runs of benchmarks
 };
 
 /// A comma-separated table: a header, then rows up to a line with another number of cells.

@@ -89,7 +89,9 @@ bool MtpBenchReader::line(std::string_view text, std::int64_t number, LogContent
 }
 
 void MtpBenchReader::add_request(std::string_view text, std::int64_t number, LogContents& contents) {
-  const std::string name(trimmed(text.substr(0, text.find("pred="))));
+  std::string_view before = trimmed(text.substr(0, text.find("pred=")));
+  before.remove_prefix(std::min(before.find_first_not_of(" \t>|*`-"), before.size()));  // what quotes it
+  const std::string name(before);
   const bool repeated = std::ranges::any_of(requests_, [&](const auto& one) { return one.name == name; });
   if (sums_.line > 0 || (repeated && !name.empty())) close(contents);
   requests_.push_back({.line = number,

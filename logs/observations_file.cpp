@@ -244,14 +244,16 @@ std::vector<ObservedLog> decoded(const Json& json, ProblemList& problems, std::i
   return logs;
 }
 
-bool claims_observations(const Json& value) {
-  return value.is_object() && value.contains("schema") && value.at("schema").is_string() &&
-         value.at("schema").get_ref<const std::string&>().starts_with("foredraft.observations/");
+bool claims_observations(const JsonValue& value) {
+  const JsonValue* schema = value.find("schema");
+  return schema != nullptr && schema->is_string() && schema->string().starts_with("foredraft.observations/");
 }
 
-void read_observations(const Json& value, std::int64_t line, LogContents& contents) {
+void read_observations(const JsonValue& value, std::int64_t line, LogContents& contents) {
   ProblemList problems("");
-  std::vector<ObservedLog> logs = decoded(value, problems, line);
+  const Json json = parse_json(value.source(), problems, line);
+  if (!problems.empty()) throw RejectedRecord(problems.problems());
+  std::vector<ObservedLog> logs = decoded(json, problems, line);
   if (!problems.empty()) throw RejectedRecord(problems.problems());
   for (ObservedLog& log : logs) {
     const std::string& engine = log.contents.engine;

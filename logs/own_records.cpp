@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -170,8 +169,6 @@ void read_own_row(std::span<const std::string> columns, std::span<const std::str
 // `measured`. Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length
 // it states.
 
-using Json = nlohmann::ordered_json;
-
 /// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
 constexpr double record_per_chunk = 0.6;
 /// Maximum error of a rate printed in full.
@@ -180,12 +177,12 @@ constexpr double same_record_rate = 1e-6;
 constexpr double whole_tokens = 0.01;
 
 /// Any two of its keys identify a record, the first of a list the list.
-bool claims_benchmark_records(const Json& value) {
+bool claims_benchmark_records(const JsonValue& value) {
   if (value.is_array() && !value.empty()) return value.front().is_object() && claims_benchmark_records(value.front());
   if (!value.is_object()) return false;
   constexpr std::array<const char*, 5> keys{"num_speculative_tokens", "accepted_length_tau", "spec_num_drafts",
                                             "throughput_tok_s", "request_decode_tok_s_mean"};
-  const Json& measured = value.contains("measured") ? value.at("measured") : value;
+  const JsonValue& measured = value.contains("measured") ? value.at("measured") : value;
   return std::ranges::count_if(keys, [&](const char* key) {
            return value.contains(key) || (measured.is_object() && measured.contains(key));
          }) >= 2;
@@ -193,8 +190,8 @@ bool claims_benchmark_records(const Json& value) {
 
 /// A number, or the mean in an object of quantiles.
 std::optional<double> number_or_mean(const JsonFields& measured, std::string_view key) {
-  const auto found = measured.json().find(key);
-  if (found == measured.json().end() || !found->is_object()) return measured.real(key);
+  const JsonValue* found = measured.json().find(key);
+  if (found == nullptr || !found->is_object()) return measured.real(key);
   return measured.required_object(key).real("mean");
 }
 
@@ -365,7 +362,7 @@ LogFormat benchmark_records_format() {
           .engine = "",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
-                              of_each<read_benchmark_record>}};
+                              of_each<read_benchmark_record>, true}};
 }
 
 LogFormat key_values_format() {

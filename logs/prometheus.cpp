@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -186,47 +185,48 @@ bool PrometheusReader::line(std::string_view text, std::int64_t number, LogConte
 
 // ---- Answers of Prometheus to a query or a range query: the series by name, each with its values by time.
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view scraped_series = R"((?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+)";
 
 /// The series of an answer; null if it is none.
-const Json* series_of(const Json& answer) {
+const JsonValue* series_of(const JsonValue& answer) {
   if (!answer.is_object()) return nullptr;
-  const Json& data = answer.contains("data") ? answer.at("data") : answer;
-  const Json* const first = first_entry(data, "result");
+  const JsonValue& data = answer.contains("data") ? answer.at("data") : answer;
+  const JsonValue* const first = first_entry(data, "result");
   const bool named = first != nullptr && has_keys(*first, {"metric"}) && has_keys(first->at("metric"), {"__name__"});
   return named ? &data.at("result") : nullptr;
 }
 
 /// `name{label="value",...} `; empty for one that is no series of a server.
-std::string written_series(const Json& metric) {
+std::string written_series(const JsonValue& metric) {
   if (!metric.is_object() || !metric.contains("__name__") || !metric.at("__name__").is_string()) return {};
-  std::string written = metric.at("__name__").get<std::string>() + "{";
-  for (const auto& [label, value] : metric.items()) {
-    if (label != "__name__" && value.is_string()) written += fmt::format("{}=\"{}\",", label, value.get<std::string>());
+  std::string written = metric.at("__name__").string() + "{";
+  for (const JsonValue& label : metric) {
+    const std::string key = label.key();
+    if (key != "__name__" && label.is_string()) written += fmt::format("{}=\"{}\",", key, label.string());
   }
   return written + "} ";
 }
 
 /// The lines of a scrape at each time.
-std::map<double, std::vector<std::string>> scrapes_of(const Json& result) {
+std::map<double, std::vector<std::string>> scrapes_of(const JsonValue& result) {
   std::map<double, std::vector<std::string>> lines;
-  const auto add = [&](const std::string& series, const Json& sample) {
-    if (!sample.is_array() || sample.size() != 2 || !sample[0].is_number() || !sample[1].is_string()) return;
-    lines[sample[0].get<double>()].push_back(series + sample[1].get<std::string>());
+  const auto add = [&](const std::string& series, const JsonValue& sample) {
+    if (!sample.is_array() || sample.size() != 2) return;
+    const JsonValue& time = sample.front();
+    const JsonValue& value = *std::next(sample.begin());
+    if (time.is_number() && value.is_string()) lines[time.number()].push_back(series + value.string());
   };
-  for (const Json& entry : result) {
+  for (const JsonValue& entry : result) {
     const std::string series = entry.is_object() && entry.contains("metric") ? written_series(entry.at("metric")) : "";
     if (series.empty()) continue;
     if (entry.contains("value")) add(series, entry.at("value"));
     if (!entry.contains("values") || !entry.at("values").is_array()) continue;
-    for (const Json& sample : entry.at("values")) add(series, sample);
+    for (const JsonValue& sample : entry.at("values")) add(series, sample);
   }
   return lines;
 }
 
-void read_range(const Json& answer, std::int64_t line, LogContents& contents) {
+void read_range(const JsonValue& answer, std::int64_t line, LogContents& contents) {
   PrometheusReader reader;
   for (const auto& [time, lines] : scrapes_of(*series_of(answer))) {
     for (const std::string& text : lines) reader.line(text, line, contents);
@@ -238,12 +238,12 @@ void read_range(const Json& answer, std::int64_t line, LogContents& contents) {
 }  // namespace
 
 LogFormat prometheus_range_format() {
-  return {
-      .name = "prometheus-range",
-      .summary = "answers of Prometheus to a range query (JSON): a window a step",
-      .engine = "",
-      .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-      .reads = JsonFormat{scraped_series, [](const Json& answer) { return series_of(answer) != nullptr; }, read_range}};
+  return {.name = "prometheus-range",
+          .summary = "answers of Prometheus to a range query (JSON): a window a step",
+          .engine = "",
+          .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
+          .reads = JsonFormat{scraped_series, [](const JsonValue& answer) { return series_of(answer) != nullptr; },
+                              read_range}};
 }
 
 LogFormat prometheus_format() {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/numbers.hpp"
@@ -100,19 +99,15 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
 // ---- Recorded acceptance by text position: for each output token of a request the number of tokens that a step
 // beginning there would emit, including the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::int64_t max_emitted = 4096;
 
-bool has_list(const Json& value) { return has_keys(value, {"acc_len"}) && value.at("acc_len").is_array(); }
+bool has_list(const JsonValue& value) { return has_keys(value, {"acc_len"}) && value.at("acc_len").is_array(); }
 
-bool claims_acceptance_traces(const Json& value) {
+bool claims_acceptance_traces(const JsonValue& value) {
   if (!value.is_object()) return false;
   if (has_list(value)) return true;
-  for (const auto& entry : value.items()) {
-    if (entry.key().starts_with("acc_") && has_list(entry.value())) return true;
-  }
-  return false;
+  return std::ranges::any_of(value,
+                             [](const JsonValue& entry) { return entry.key().starts_with("acc_") && has_list(entry); });
 }
 
 void read_trace(const JsonFields& drafter, const std::optional<std::string>& request,
@@ -133,30 +128,30 @@ void read_trace(const JsonFields& drafter, const std::optional<std::string>& req
 void read_acceptance_traces(const JsonFields& record, LogContents& contents) {
   const auto request = record.text("id");
   if (has_list(record.json())) read_trace(record, request, std::nullopt, contents);
-  for (const auto& entry : record.json().items()) {
-    if (!entry.key().starts_with("acc_") || !has_list(entry.value())) continue;
-    read_trace(record.required_object(entry.key()), request, entry.key().substr(4), contents);
+  for (const JsonValue& entry : record.json()) {
+    const std::string key = entry.key();
+    if (key.starts_with("acc_") && has_list(entry)) read_trace(record.member(entry), request, key.substr(4), contents);
   }
 }
 
 // ---- SpecForge: the dashboard's JSON of all models and sets, and the output of bench_eagle3 for one draft model. Each
 // has batch size, depth, tree and acceptance length; rows without speculation have depth 0 or a name that says so.
 
-bool begins_with_setting(const Json& list) {
+bool begins_with_setting(const JsonValue& list) {
   constexpr std::array<const char*, 4> keys{"batch_size", "steps", "topk", "num_draft_tokens"};
   return list.is_array() && !list.empty() && has_keys(list.front(), {"metrics"}) && keys_of(list.front(), keys) > 0;
 }
 
-bool is_dashboard_model(const Json& sets) {
+bool is_dashboard_model(const JsonValue& sets) {
   return sets.is_object() && !sets.empty() && has_keys(sets.front(), {"results"}) &&
          begins_with_setting(sets.front().at("results"));
 }
 
-bool is_eagle3_run(const Json& value) {
+bool is_eagle3_run(const JsonValue& value) {
   return value.is_object() && value.contains("model") && std::any_of(value.begin(), value.end(), begins_with_setting);
 }
 
-bool claims_specforge(const Json& value) {
+bool claims_specforge(const JsonValue& value) {
   return value.is_object() && !value.empty() && (is_dashboard_model(value.front()) || is_eagle3_run(value));
 }
 
@@ -204,20 +199,20 @@ void read_specforge_setting(const JsonFields& setting, const std::string& catego
 void read_specforge(const JsonFields& file, LogContents& contents) {
   if (is_eagle3_run(file.json())) {
     note(contents.settings.draft, file.text("model"));
-    for (const auto& set : file.json().items()) {
-      if (!set.value().is_array()) continue;
-      for (const JsonFields& setting : file.objects(set.key())) read_specforge_setting(setting, set.key(), contents);
+    for (const JsonValue& set : file.json()) {
+      if (!set.is_array()) continue;
+      for (const JsonFields& setting : file.objects_of(set)) read_specforge_setting(setting, set.key(), contents);
     }
     return;
   }
   const bool several = file.json().size() > 1;
-  for (const auto& model : file.json().items()) {
-    const JsonFields sets = file.required_object(model.key());
+  for (const JsonValue& model : file.json()) {
+    const JsonFields sets = file.member(model);
     if (!several) note(contents.settings.target, std::optional(model.key()));
-    for (const auto& set : sets.json().items()) {
+    for (const JsonValue& set : sets.json()) {
       // Keeps runs of several models apart, as different kinds of prompts.
       const std::string category = several ? model.key() + " " + set.key() : set.key();
-      for (const JsonFields& setting : sets.required_object(set.key()).objects("results")) {
+      for (const JsonFields& setting : sets.member(set).objects("results")) {
         read_specforge_setting(setting, category, contents);
       }
     }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/numbers.hpp"
 #include "logs/line_fields.hpp"
@@ -12,18 +11,15 @@
 namespace foredraft::logs {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::optional<double> real_of(const Json& value) {
-  const auto number = value.is_number()   ? std::optional(value.get<double>())
-                      : value.is_string() ? parse_real(value.get_ref<const std::string&>())
+std::optional<double> real_of(const JsonValue& value) {
+  const auto number = value.is_number()   ? std::optional(value.number())
+                      : value.is_string() ? parse_real(value.string())
                                           : std::nullopt;
   return number && std::isfinite(*number) && *number >= 0.0 ? number : std::nullopt;
 }
 
-std::string shown_value(const Json& value) {
-  return value.is_structured() ? std::string(value.type_name())
-                               : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string shown_value(const JsonValue& value) {
+  return std::string(value.is_structured() ? value.type_name() : value.source());
 }
 
 constexpr std::string_view must_be_real = "must be a number of at least 0";
@@ -31,7 +27,7 @@ constexpr std::string_view must_be_count = "must be a whole number from 0 to 2^5
 
 }  // namespace
 
-JsonFields::JsonFields(const Json& object, std::int64_t line, std::string path)
+JsonFields::JsonFields(const JsonValue& object, std::int64_t line, std::string path)
     : object_(&object), line_(line), path_(std::move(path)) {
   if (object.is_object()) return;
   logs::reject({.line = line_,
@@ -40,9 +36,9 @@ JsonFields::JsonFields(const Json& object, std::int64_t line, std::string path)
                 .why = "must be an object"});
 }
 
-const Json* JsonFields::find(std::string_view key) const {
-  const auto found = object_->find(key);
-  return found == object_->end() || found->is_null() ? nullptr : &*found;
+const JsonValue* JsonFields::find(std::string_view key) const {
+  const JsonValue* found = object_->find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 void JsonFields::reject(std::string_view key, std::string_view text, std::string_view why) const {
@@ -50,7 +46,7 @@ void JsonFields::reject(std::string_view key, std::string_view text, std::string
 }
 
 std::optional<double> JsonFields::real(std::string_view key) const {
-  const Json* value = find(key);
+  const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   const auto number = real_of(*value);
   if (!number) reject(key, shown_value(*value), must_be_real);
@@ -58,7 +54,7 @@ std::optional<double> JsonFields::real(std::string_view key) const {
 }
 
 std::optional<std::int64_t> JsonFields::count(std::string_view key) const {
-  const Json* value = find(key);
+  const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   const auto number = whole(real_of(*value));
   if (!number) reject(key, shown_value(*value), must_be_count);
@@ -66,23 +62,23 @@ std::optional<std::int64_t> JsonFields::count(std::string_view key) const {
 }
 
 std::optional<std::string> JsonFields::text(std::string_view key) const {
-  const Json* value = find(key);
+  const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (value->is_number_integer()) return value->dump();
+  if (value->is_integer()) return std::string(value->source());
   if (!value->is_string()) reject(key, shown_value(*value), "must be a text");
-  return value->get<std::string>();
+  return value->string();
 }
 
 std::optional<bool> JsonFields::flag(std::string_view key) const {
-  const Json* value = find(key);
+  const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_boolean()) reject(key, shown_value(*value), "must be true or false");
-  return value->get<bool>();
+  return value->is_true();
 }
 
-const Json& JsonFields::list(std::string_view key) const {
-  static const Json none = Json::array();
-  const Json* value = find(key);
+const JsonValue& JsonFields::list(std::string_view key) const {
+  static const JsonValue none;
+  const JsonValue* value = find(key);
   if (value == nullptr) return none;
   if (!value->is_array()) reject(key, shown_value(*value), "must be a list");
   return *value;
@@ -90,7 +86,7 @@ const Json& JsonFields::list(std::string_view key) const {
 
 std::vector<double> JsonFields::reals(std::string_view key) const {
   std::vector<double> numbers;
-  for (const Json& entry : list(key)) {
+  for (const JsonValue& entry : list(key)) {
     const auto number = real_of(entry);
     if (!number) reject(key, shown_value(entry), must_be_real);
     numbers.push_back(*number);
@@ -100,7 +96,7 @@ std::vector<double> JsonFields::reals(std::string_view key) const {
 
 std::vector<std::int64_t> JsonFields::counts(std::string_view key) const {
   std::vector<std::int64_t> numbers;
-  for (const Json& entry : list(key)) {
+  for (const JsonValue& entry : list(key)) {
     const auto number = whole(real_of(entry));
     if (!number) reject(key, shown_value(entry), must_be_count);
     numbers.push_back(*number);
@@ -109,9 +105,9 @@ std::vector<std::int64_t> JsonFields::counts(std::string_view key) const {
 }
 
 std::optional<JsonFields> JsonFields::object(std::string_view key) const {
-  const Json* value = find(key);
+  const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
-  return JsonFields(*value, line_, fmt::format("{}{}.", path_, key));
+  return member(*value);
 }
 
 std::int64_t JsonFields::required_count(std::string_view key) const {
@@ -133,13 +129,18 @@ std::optional<double> JsonFields::real_in(std::string_view object, std::string_v
   return has(object) ? required_object(object).real(key) : std::nullopt;
 }
 
-std::vector<JsonFields> JsonFields::objects(std::string_view key) const {
+std::vector<JsonFields> JsonFields::objects(std::string_view key) const { return objects_of(list(key)); }
+
+std::vector<JsonFields> JsonFields::objects_of(const JsonValue& list) const {
   std::vector<JsonFields> records;
-  const Json& entries = list(key);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    records.emplace_back(entries[i], line_, fmt::format("{}{}[{}].", path_, key, i));
+  for (const JsonValue& entry : list) {
+    records.emplace_back(entry, line_, fmt::format("{}{}[{}].", path_, list.key(), records.size()));
   }
   return records;
+}
+
+JsonFields JsonFields::member(const JsonValue& value) const {
+  return JsonFields(value, line_, fmt::format("{}{}.", path_, value.key()));
 }
 
 std::optional<std::string> CsvFields::text(std::string_view column) const {
@@ -169,19 +170,19 @@ void CsvFields::reject(std::string_view column, std::string_view text, std::stri
   logs::reject({.line = line_, .key = std::string(column), .text = std::string(text), .why = std::string(why)});
 }
 
-void read_each(const Json& value, std::int64_t line, LogContents& contents,
+void read_each(const JsonValue& value, std::int64_t line, LogContents& contents,
                void (*read)(const JsonFields& record, LogContents& contents)) {
   if (!value.is_array()) return read(JsonFields(value, line), contents);
-  for (const Json& entry : value) read(JsonFields(entry, line), contents);
+  for (const JsonValue& entry : value) read(JsonFields(entry, line), contents);
 }
 
-std::ptrdiff_t keys_of(const Json& value, std::span<const char* const> keys) {
+std::ptrdiff_t keys_of(const JsonValue& value, std::span<const char* const> keys) {
   return std::ranges::count_if(keys, [&](const char* key) { return value.contains(key); });
 }
 
-const Json* first_entry(const Json& value, const char* key) {
+const JsonValue* first_entry(const JsonValue& value, const char* key) {
   if (!has_keys(value, {key})) return nullptr;
-  const Json& list = value.at(key);
+  const JsonValue& list = value.at(key);
   return list.is_array() && !list.empty() ? &list.front() : nullptr;
 }
 
@@ -214,7 +215,7 @@ void check_failures(Observation& run, LogContents& contents) {
   }
 }
 
-bool has_keys(const Json& value, std::initializer_list<const char*> keys) {
+bool has_keys(const JsonValue& value, std::initializer_list<const char*> keys) {
   return value.is_object() &&
          std::all_of(keys.begin(), keys.end(), [&](const char* key) { return value.contains(key); });
 }

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "logs/json_values.hpp"
 #include "logs/log_format.hpp"
 
 /// The fields of one record of a log, by name: absent or null is nullopt, a value of another type is an error.
@@ -20,7 +20,7 @@ namespace foredraft::logs {
 class JsonFields {
  public:
   /// Throws RejectedRecord if `object` is not an object. `path`: its place in the value, "metrics.".
-  JsonFields(const nlohmann::ordered_json& object, std::int64_t line, std::string path = "");
+  JsonFields(const JsonValue& object, std::int64_t line, std::string path = "");
 
   [[nodiscard]] std::int64_t line() const { return line_; }
   /// Whether the key exists and its value is not null.
@@ -44,14 +44,18 @@ class JsonFields {
   [[nodiscard]] std::optional<double> real_in(std::string_view object, std::string_view key) const;
   /// One record for each entry of a list of objects; empty if absent.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view key) const;
-  [[nodiscard]] const nlohmann::ordered_json& json() const { return *object_; }
+  /// The same for a member that is a list.
+  [[nodiscard]] std::vector<JsonFields> objects_of(const JsonValue& list) const;
+  /// The fields of a member that has to be an object.
+  [[nodiscard]] JsonFields member(const JsonValue& value) const;
+  [[nodiscard]] const JsonValue& json() const { return *object_; }
   [[noreturn]] void reject(std::string_view key, std::string_view text, std::string_view why) const;
 
  private:
-  [[nodiscard]] const nlohmann::ordered_json* find(std::string_view key) const;
-  [[nodiscard]] const nlohmann::ordered_json& list(std::string_view key) const;
+  [[nodiscard]] const JsonValue* find(std::string_view key) const;
+  [[nodiscard]] const JsonValue& list(std::string_view key) const;
 
-  const nlohmann::ordered_json* object_;
+  const JsonValue* object_;
   std::int64_t line_;
   std::string path_;
 };
@@ -76,28 +80,28 @@ class CsvFields {
 };
 
 /// Reads an object, or each of a list of objects.
-void read_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents,
+void read_each(const JsonValue& value, std::int64_t line, LogContents& contents,
                void (*read)(const JsonFields& record, LogContents& contents));
 
 /// The `read` of a format whose values are objects ...
 template <void (*read)(const JsonFields& record, LogContents& contents)>
-void of_object(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents) {
+void of_object(const JsonValue& value, std::int64_t line, LogContents& contents) {
   read(JsonFields(value, line), contents);
 }
 /// ... and of one whose values may also be lists of them.
 template <void (*read)(const JsonFields& record, LogContents& contents)>
-void of_each(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents) {
+void of_each(const JsonValue& value, std::int64_t line, LogContents& contents) {
   read_each(value, line, contents, read);
 }
 
 /// Whether an object has all of `keys`, null or not; false if it is not an object.
-[[nodiscard]] bool has_keys(const nlohmann::ordered_json& value, std::initializer_list<const char*> keys);
+[[nodiscard]] bool has_keys(const JsonValue& value, std::initializer_list<const char*> keys);
 
 /// How many of `keys` an object has, null or not; 0 if it is not an object.
-[[nodiscard]] std::ptrdiff_t keys_of(const nlohmann::ordered_json& value, std::span<const char* const> keys);
+[[nodiscard]] std::ptrdiff_t keys_of(const JsonValue& value, std::span<const char* const> keys);
 
 /// The first entry of the list `key` of an object; null if it is not one, or if there is no such list or no entry.
-[[nodiscard]] const nlohmann::ordered_json* first_entry(const nlohmann::ordered_json& value, const char* key);
+[[nodiscard]] const JsonValue* first_entry(const JsonValue& value, const char* key);
 
 [[nodiscard]] bool has_columns(std::span<const std::string> columns, std::initializer_list<std::string_view> names);
 

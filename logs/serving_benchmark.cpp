@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,44 +12,23 @@
 #include <utility>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
 #include "logs/stated_run.hpp"
 
-/// The load generators of vLLM and SGLang: a JSON object for each run, and their console.
+/// The load generators of vLLM and SGLang: a JSON object for each run.
 namespace foredraft::logs {
 namespace {
 
-/// A server that answers at least this fraction of the request rate keeps up with it.
-constexpr double keeps_up = 0.9;
-
-/// Warns (W01) if a server answered about as many requests per second as were sent: its limit was not measured.
-void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
-                          LogContents& contents) {
-  if (!sent || !answered || *answered < keeps_up * *sent) return;
-  warn_once(
-      contents, "W01", line,
-      "the server kept up with a fixed request rate: output tokens/s is that of the arriving requests, not its limit");
-}
-
 /// A number, or nullopt: "inf" means an unlimited request rate.
 std::optional<double> request_rate(const JsonFields& run) {
-  const auto& json = run.json();
-  const auto found = json.find("request_rate");
-  if (found == json.end() || !found->is_number()) return std::nullopt;
+  const JsonValue* found = run.json().find("request_rate");
+  if (found == nullptr || !found->is_number()) return std::nullopt;
   return run.real("request_rate");
-}
-
-std::optional<double> product(std::optional<double> a, std::optional<double> b) {
-  return a && b ? std::optional(*a * *b) : std::nullopt;
-}
-
-/// Requests in the batch while tokens are generated: by Little's law.
-std::optional<double> decoding_requests(const ObservedTimes& times) {
-  const auto seconds = product(times.output_tokens_per_s, times.tpot_ms);
-  return seconds ? std::optional(*seconds / 1000.0) : std::nullopt;
 }
 
 /// Mean number of requests in the batch, without waiting ones: by Little's law, unless the load generator held a fixed
@@ -67,18 +45,6 @@ std::optional<double> requests_at_once(const JsonFields& run, const Observation&
   }
   if (const auto decoding = decoding_requests(observation.times)) return decoding;
   return run.has("concurrency") ? run.real("concurrency") : held;
-}
-
-/// Everything is sent at once if neither a rate nor a concurrency limits it.
-void set_offer(std::optional<std::int64_t> sent, Observation& run) {
-  if (!sent && run.completed_requests) sent = *run.completed_requests + run.failed_requests.value_or(0);
-  if (sent && *sent > 0 && !run.concurrency && !run.times.request_rate_per_s)
-    run.offered_requests = static_cast<double>(*sent);
-}
-
-/// Tokens after the first of each request, which comes with its prompt.
-std::optional<double> later_tokens(std::optional<std::int64_t> output, std::optional<std::int64_t> requests) {
-  return output && requests ? std::optional(static_cast<double>(*output - *requests)) : std::nullopt;
 }
 
 /// Keys of a run of a load generator; any two of them identify it, if one is of its times.
@@ -98,7 +64,7 @@ constexpr std::array<const char*, 5> sglang_keys{"accept_length", "server_info",
 constexpr std::string_view run_anchor =
     "output_throughput|request_throughput|(?:mean|median)_(?:tpot|itl|ttft)_ms|spec_decode_(?:num_drafts|acceptance_)";
 
-bool is_serving_benchmark(const nlohmann::ordered_json& value) {
+bool is_serving_benchmark(const JsonValue& value) {
   if (!value.is_object()) return false;
   const auto times = keys_of(value, time_keys);
   const auto drafts = keys_of(value, vllm_keys);
@@ -149,22 +115,27 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
   return observation;
 }
 
-/// Entry `i` of the list `key`; nullopt if there is no such number of at least 0.
-std::optional<double> entry_of(const JsonFields& run, const char* key, std::size_t i) {
-  const auto list = run.json().find(key);
-  if (list == run.json().end() || !list->is_array() || i >= list->size() || !(*list)[i].is_number())
-    return std::nullopt;
-  const auto value = (*list)[i].get<double>();
-  return std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt;
+/// The entries of the list `key`, one for each of `count` requests; nullopt for what is no number of at least 0.
+std::vector<std::optional<double>> entries_of(const JsonFields& run, const char* key, std::size_t count) {
+  std::vector<std::optional<double>> entries;
+  const JsonValue* list = run.json().find(key);
+  if (list != nullptr && list->is_array()) {
+    for (const JsonValue& entry : *list) {
+      const double value = entry.is_number() ? entry.number() : -1.0;
+      entries.push_back(std::isfinite(value) && value >= 0.0 ? std::optional(value) : std::nullopt);
+    }
+  }
+  entries.resize(count);
+  return entries;
 }
 
 /// The sum of a list of numbers; nullopt if it is none, or not positive.
-std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
+std::optional<double> sum_of_list(const JsonValue& list) {
   if (!list.is_array() || list.empty()) return std::nullopt;
   double sum = 0.0;
   for (const auto& entry : list) {
     if (!entry.is_number()) return std::nullopt;
-    sum += entry.get<double>();
+    sum += entry.number();
   }
   return std::isfinite(sum) && sum > 0.0 ? std::optional(sum) : std::nullopt;
 }
@@ -172,11 +143,17 @@ std::optional<double> sum_of_list(const nlohmann::ordered_json& list) {
 /// The single requests of --save-detailed (vLLM) and --output-details (SGLang): the gaps between the chunks of each,
 /// in seconds, add up to the time after its first token.
 void add_requests(const JsonFields& run, const Observation& whole, LogContents& contents) {
-  const auto gaps = run.json().find("itls");
-  if (gaps == run.json().end() || !gaps->is_array()) return;
-  for (std::size_t i = 0; i < gaps->size(); ++i) {
-    const auto decode_s = sum_of_list((*gaps)[i]);
-    const double tokens = entry_of(run, "output_lens", i).value_or(0.0);
+  const JsonValue* gaps = run.json().find("itls");
+  if (gaps == nullptr || !gaps->is_array()) return;
+  const std::size_t count = gaps->size();
+  const auto output = entries_of(run, "output_lens", count);
+  const auto input = entries_of(run, "input_lens", count);
+  const auto first_s = entries_of(run, "ttfts", count);
+  std::size_t requests = 0;
+  for (const JsonValue& of_request : *gaps) {
+    const std::size_t i = requests++;
+    const auto decode_s = sum_of_list(of_request);
+    const double tokens = output[i].value_or(0.0);
     if (!decode_s || tokens < 2.0) continue;
     Observation request{.line = whole.line,
                         .span = Span::request,
@@ -189,11 +166,10 @@ void add_requests(const JsonFields& run, const Observation& whole, LogContents& 
     request.times = {.duration_s = decode_s,
                      .tpot_ms = 1000.0 * *decode_s / (tokens - 1.0),
                      .request_rate_per_s = whole.times.request_rate_per_s};
-    const auto first_s = entry_of(run, "ttfts", i);
-    if (first_s) request.times.ttft_ms = 1000.0 * *first_s;
+    if (first_s[i]) request.times.ttft_ms = 1000.0 * *first_s[i];
     request.stratum = whole.stratum;
     request.stratum.request = std::to_string(i);
-    set_lengths(entry_of(run, "input_lens", i), tokens, request.stratum);
+    set_lengths(input[i], tokens, request.stratum);
     contents.observations.push_back(std::move(request));
   }
 }
@@ -212,18 +188,8 @@ constexpr double plain_tokens_per_chunk = 1.25;
 /// An inter-token latency is that of iterations if it exceeds this fraction of the acceptance length times TPOT.
 constexpr double per_chunk = 0.6;
 
-bool claims_vllm_bench(const nlohmann::ordered_json& value) {
+bool claims_vllm_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && (keys_of(value, vllm_keys) > 0 || keys_of(value, sglang_keys) == 0);
-}
-
-/// Whether a client got as many tokens an iteration as the counts say: the gaps between chunks of vLLM are iterations.
-/// Then the counters hold all steps, whatever else the totals are of.
-bool chunks_agree(const std::optional<double>& itl_ms, const std::optional<double>& tpot_ms,
-                  const AcceptanceCounts& counts) {
-  constexpr double nearly = 0.1;
-  const auto length = tokens_per_step(counts);
-  if (!itl_ms || !tpot_ms || !length || !(*tpot_ms > 0.0)) return false;
-  return std::abs(*itl_ms / *tpot_ms - *length) < nearly * *length;
 }
 
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
@@ -231,7 +197,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   if (!run.has("spec_decode_num_drafts")) {
     observation.acceptance_length = run.real("spec_decode_acceptance_length");
     if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").dump(),
+      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").source(),
                  "must be at least 1");
     }
     const auto percent = run.real("spec_decode_acceptance_rate");
@@ -262,6 +228,16 @@ std::optional<double> tokens_per_chunk(const JsonFields& run) {
   return *chunk_ms / *token_ms;
 }
 
+/// What somebody told the client of the server by `--metadata`: its draft length.
+std::optional<std::int64_t> told_gamma(const JsonFields& run) {
+  for (const char* key : {"num_speculative_tokens", "num_spec_tokens", "spec_tokens", "speculative_tokens"}) {
+    const JsonValue* value = run.json().find(key);
+    if (value != nullptr && (value->is_number() || (value->is_string() && parse_real(value->string()))))
+      return run.count(key);
+  }
+  return std::nullopt;
+}
+
 void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   Observation observation = serving_run(run, contents);
   note(contents.settings.target, run.text("model_id"));
@@ -276,6 +252,9 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
       warn_once(contents, "W07", run.line(),
                 "the inter-token latency is not that of iterations: chunks hold about one token");
     }
+  } else if (const auto gamma = told_gamma(run); gamma && *gamma <= max_positions) {
+    observation.decoding = *gamma > 0 ? Decoding::speculative : Decoding::plain;
+    if (*gamma > 0) observation.gamma = gamma;
   } else if (tokens && *tokens > plain_tokens_per_chunk) {
     warn_once(contents, "W09", run.line(),
               "a run without acceptance counts whose chunks hold several tokens: it may be speculative");
@@ -290,7 +269,7 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
 /// An inter-token latency within this factor of TPOT is that of tokens.
 constexpr double per_token = 1.25;
 
-bool claims_sglang_bench(const nlohmann::ordered_json& value) {
+bool claims_sglang_bench(const JsonValue& value) {
   return is_serving_benchmark(value) && keys_of(value, sglang_keys) > 0;
 }
 
@@ -330,7 +309,8 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   const auto length = run.real("accept_length");
   observation.decoding = length ? Decoding::speculative : Decoding::plain;
   observation.acceptance_length = length;
-  if (length && *length < 1.0) run.reject("accept_length", run.json().at("accept_length").dump(), "must be at least 1");
+  if (length && *length < 1.0)
+    run.reject("accept_length", run.json().at("accept_length").source(), "must be at least 1");
   if (length) {
     warn_once(contents, "W02", run.line(),
               "accept_length is the server's mean since its start, including other runs and warm-up");
@@ -340,178 +320,6 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   add_run(run, std::move(observation), contents);
 }
 
-// ---- Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
-// TensorRT-LLM, complete or in part.
-
-/// Positions are printed in percent with two digits.
-constexpr double percent_rounding = 0.00005;
-/// Chunks longer than a token by this factor hold several tokens each.
-constexpr double speculative_chunk = 1.3;
-
-constexpr std::string_view console_anchor =
-    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
-    R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
-    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
-    R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
-    R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
-    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
-
-bool is_sglang_client(const KeyValueBlock& block) {
-  return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
-}
-
-/// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
-constexpr std::string_view tokens_per_iteration = "Mean Avg Decoded Tokens per Iter";
-/// Fewer, printed with two digits, are one.
-constexpr double one_token = 1.005;
-
-bool is_trtllm_client(const KeyValueBlock& block) {
-  return block.has(tokens_per_iteration) || block.has("User throughput (tok/s)");
-}
-
-std::optional<double> request_rate(const KeyValueBlock& block) {
-  const auto rate = block.real("Request rate configured (RPS)");
-  return rate ? rate : block.real("Traffic request rate");
-}
-
-/// A latency of the console: its mean, else its median with a warning (W20).
-std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view name, LogContents& contents) {
-  if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
-  const auto median = block.real(fmt::format("Median {} (ms)", name));
-  if (median) {
-    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is not there: its median was taken", name));
-  }
-  return median;
-}
-
-void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
-  const auto requests = block.real("Successful requests");
-  const auto prompt = block.real("Total input tokens");
-  const auto output = block.real("Total generated tokens");
-  if (!output || !requests || !(*requests > 0.0)) return;
-  stratum.output_tokens = *output / *requests;
-  if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
-}
-
-void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
-  run.acceptance_length = block.real("Acceptance length");
-  if (const auto since_start = block.real("Accept length")) {
-    run.acceptance_length = since_start;
-    warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
-  }
-  if (const auto tokens = block.real(tokens_per_iteration); tokens && *tokens > 0.0) {
-    if (*tokens < one_token) {
-      run.decoding = Decoding::plain;
-      return;
-    }
-    run.acceptance_length = tokens;
-    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
-  }
-  const auto drafts = block.count("Drafts");
-  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
-  if (!drafts || *drafts == 0) return;
-  AcceptanceCounts counts{.steps = *drafts,
-                          .drafted_tokens = block.count("Draft tokens"),
-                          .accepted_tokens = block.count("Accepted tokens")};
-  std::vector<double> rates = block.list("Position ");
-  for (double& rate : rates) rate /= 100.0;
-  set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
-  check_counts(counts, std::nullopt, block.line(), contents);
-  run.gamma = steady_gamma(counts);
-  if (!chunks_agree(block.real("Mean ITL (ms)"), block.real("Mean TPOT (ms)"), counts)) {
-    set_generated_tokens(counts,
-                         later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
-  }
-  if (!run.gamma && !rates.empty()) {
-    run.gamma = static_cast<std::int64_t>(rates.size());
-    if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
-  }
-  run.acceptance = std::move(counts);
-  run.acceptance_length = std::nullopt;
-}
-
-/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
-Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
-  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
-  const auto itl = latency_ms(block, "ITL", contents);
-  const auto tpot = latency_ms(block, "TPOT", contents);
-  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
-  warn_once(contents, "W09", block.line(),
-            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
-            "baseline");
-  return Decoding::unknown;
-}
-
-/// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
-std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
-  if (run.decoding == Decoding::unknown) return std::nullopt;
-  if (block.has(tokens_per_iteration)) {
-    return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
-  }
-  if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
-    warn_once(contents, "W07", block.line(),
-              is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
-                                      : "ITL of vLLM's client is per iteration, not per token");
-  }
-  if (!is_sglang_client(block)) return latency_ms(block, "ITL", contents);
-  const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
-  return product(latency_ms(block, "TPOT", contents), length);
-}
-
-class ServingConsoleReader final : public BlockReader {
- public:
-  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
-      close(contents);
-      return true;
-    }
-    const std::optional<KeyValue> field = key_value(text);
-    if (!field) return false;
-    add(field->key, field->value, number, contents);
-    // A word such as "Backend" occurs in many logs.
-    return field->key != "Backend" && field->key != "Concurrency";
-  }
-
- private:
-  void read(const KeyValueBlock& block, LogContents& contents) override;
-};
-
-void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
-  Observation run{.line = block.line(), .span = Span::run};
-  set_acceptance(block, run, contents);
-  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
-  run.times = {.duration_s = block.real("Benchmark duration (s)"),
-               .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
-               .iteration_ms = iteration_ms(block, run, contents),
-               .tpot_ms = latency_ms(block, "TPOT", contents),
-               .ttft_ms = latency_ms(block, "TTFT", contents),
-               .request_rate_per_s = request_rate(block),
-               .served_requests_per_s = block.real("Request throughput (req/s)")};
-  run.concurrency = block.real("Maximum request concurrency");
-  if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
-  run.completed_requests = block.count("Successful requests");
-  run.failed_requests = block.count("Failed requests");
-  // A limit would stand between these two lines.
-  if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
-  run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
-  if (!run.requests) run.requests = block.real("Concurrency");
-  set_lengths(block, run.stratum);
-  const ObservedTimes& times = run.times;
-  if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
-  warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
-  check_failures(run, contents);
-  if (block.has("Backend")) {
-    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
-  } else if (is_sglang_client(block)) {
-    contents.engine = "sglang";
-  } else if (is_trtllm_client(block)) {
-    contents.engine = "tensorrt-llm";
-  } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
-    contents.engine = "vllm";
-  }
-  contents.observations.push_back(std::move(run));
-}
-
 }  // namespace
 
 LogFormat vllm_bench_format() {
@@ -519,7 +327,7 @@ LogFormat vllm_bench_format() {
           .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
           .engine = "vllm",
           .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>}};
+          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}};
 }
 
 LogFormat sglang_bench_format() {
@@ -527,15 +335,7 @@ LogFormat sglang_bench_format() {
           .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
           .engine = "sglang",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>}};
-}
-
-LogFormat serving_console_format() {
-  return {.name = "bench-serving",
-          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
-          .reads = lines_of<ServingConsoleReader>(console_anchor)};
+          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}};
 }
 
 }  // namespace foredraft::logs

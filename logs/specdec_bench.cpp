@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +20,6 @@
 /// `timing.json` has times in seconds, its quantiles as texts. Also `speculation_profile.json`.
 namespace foredraft::logs {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double same_average = 0.005;
 constexpr double same_share = 1e-6;
@@ -51,7 +48,7 @@ constexpr std::string_view specdec_anchor =
     "Acceptance_Length_Histogram|Request_AL|Average_AL|(?:Conditional|Joint)_Acceptance_Rate|Output TPS"
     "|(?:E2E Request|TTFT|Request Generation Step) Time|Request Generation Tokens Per Second|Number of Output Tokens";
 
-bool claims_specdec_bench(const Json& value) {
+bool claims_specdec_bench(const JsonValue& value) {
   return has_keys(value, {"Acceptance_Length_Histogram"}) ||
          keys_of(value, rate_keys) + keys_of(value, timing_keys) >= 2;
 }
@@ -62,7 +59,7 @@ std::optional<std::int64_t> positions_of(const JsonFields& file) {
   if (!rates) rates = file.object("Conditional_Acceptance_Rate");
   std::int64_t tokens = 0;
   if (rates) {
-    for (const auto& rate : rates->json().items()) tokens = std::max(tokens, parse_integer(rate.key()).value_or(0));
+    for (const JsonValue& rate : rates->json()) tokens = std::max(tokens, parse_integer(rate.key()).value_or(0));
   }
   return tokens > 0 ? std::optional(std::min(tokens, max_positions) - 1) : std::nullopt;
 }
@@ -139,7 +136,7 @@ void read_specdec_bench(const JsonFields& file, LogContents& contents) {
 }
 
 /// Any two keys identify a profile, if one is of its acceptance.
-bool claims_speculation_profile(const Json& value) {
+bool claims_speculation_profile(const JsonValue& value) {
   constexpr std::array<const char*, 2> lengths{"acceptance_length_histogram", "mean_accept_length"};
   constexpr std::array<const char*, 4> others{"schema_version", "num_speculative_tokens", "target_model",
                                               "draft_checkpoint"};

@@ -37,6 +37,7 @@ void StatedLinesReader::set(const StatedLine& line, std::span<const double> numb
 }
 
 bool StatedLinesReader::line(std::string_view text, std::int64_t number, LogContents& contents) {
+  if (!console_.alone.empty() && !contents.format.empty() && contents.format != console_.alone) return false;
   for (const StatedLine& line : console_.lines) {
     const std::vector<double> numbers = numbers_in(text, line.text);
     if (numbers.empty()) continue;
@@ -69,7 +70,7 @@ void StatedLinesReader::close(LogContents& contents) {
   StatedRun run = std::exchange(run_, {});
   if (run.line == 0) return;
   console_.complete(run);
-  if (!run.tpot_ms && !run.request_tokens_per_s) return;
+  if (!run.tpot_ms && !run.request_tokens_per_s && !run.output_tokens_per_s && !run.length) return;
   Observation observation = observation_of(run, Decoding::unknown, contents);
   observation.span = console_.span;
   contents.observations.push_back(std::move(observation));

@@ -42,6 +42,7 @@ struct StatedConsole {
   Span span;
   std::span<const StatedLine> lines;  ///< the first that matches counts
   void (*complete)(StatedRun& run);   ///< sets what follows from what was printed
+  std::string_view alone = {};        ///< name of the format whose lines say nothing beside those of another
 };
 
 /// The format of a console: a line that comes again begins the next run. `console` must live as long as the program.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -154,16 +153,16 @@ Observation observation_of(const StatedRun& run, Decoding decoding, LogContents&
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run) {
   for (const StatedKey& key : keys) {
     std::optional<double>& field = run.*key.field;
-    const auto found = record.json().find(key.key);
-    const bool ignored = found == record.json().end() || (found->is_number() && found->get<double>() < 0.0) ||
-                         (found->is_string() && !parse_real(found->get_ref<const std::string&>()));
+    const JsonValue* found = record.json().find(key.key);
+    const bool ignored = found == nullptr || (found->is_number() && found->number() < 0.0) ||
+                         (found->is_string() && !parse_real(found->string()));
     if (field || ignored) continue;
     const auto value = record.real(key.key);
     if (value) field = *value * key.unit;
   }
 }
 
-std::ptrdiff_t stated_keys_of(const nlohmann::ordered_json& value, std::span<const StatedKey> keys) {
+std::ptrdiff_t stated_keys_of(const JsonValue& value, std::span<const StatedKey> keys) {
   if (!value.is_object()) return 0;
   return std::ranges::count_if(keys, [&](const StatedKey& key) { return value.contains(key.key); });
 }

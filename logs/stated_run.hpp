@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +54,6 @@ struct StatedKey {
 void read_stated(const JsonFields& record, std::span<const StatedKey> keys, StatedRun& run);
 
 /// How many of `keys` an object has; 0 if it is none.
-[[nodiscard]] std::ptrdiff_t stated_keys_of(const nlohmann::ordered_json& value, std::span<const StatedKey> keys);
+[[nodiscard]] std::ptrdiff_t stated_keys_of(const JsonValue& value, std::span<const StatedKey> keys);
 
 }  // namespace foredraft::logs

@@ -3,23 +3,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
 /// Summaries of runs and answers whose keys say all: a table of keys each.
 namespace foredraft::logs {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double ms_of_s = 1000.0;
 
@@ -59,7 +58,7 @@ constexpr std::string_view evalscope_anchor =
     R"(Output (?:token |Tok )?(?:throughput|Throughput) \(tok/s\))";
 
 /// Any two keys identify a summary, if one is of its times or lengths.
-bool claims_evalscope(const Json& value) {
+bool claims_evalscope(const JsonValue& value) {
   const auto measured = std::ranges::count_if(evalscope_keys, [&](const StatedKey& key) {
     const bool of_result = key.field == &StatedRun::tpot_ms || key.field == &StatedRun::length ||
                            key.field == &StatedRun::output_tokens_per_s;
@@ -76,6 +75,31 @@ void read_evalscope(const JsonFields& summary, LogContents& contents) {
   contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
 }
 
+/// The table that it prints, a row a key.
+class EvalscopeConsoleReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    std::vector<std::string> cells = table_cells(text, TableLayout::bars);
+    std::erase_if(cells, [](const std::string& cell) { return cell.empty(); });
+    const bool known =
+        cells.size() == 2 && std::ranges::find(evalscope_keys, cells.front(), &StatedKey::key) != evalscope_keys.end();
+    if (known) add(cells[0], cells[1], number, contents);
+    return known;
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override {
+    StatedRun run{.line = block.line()};
+    for (const StatedKey& key : evalscope_keys) {
+      const auto value = block.real(key.key);
+      if (value && !(run.*key.field)) run.*key.field = *value * key.unit;
+    }
+    if (!run.tpot_ms && !run.length && !run.output_tokens_per_s) return;
+    if (run.length) run.length = std::max(1.0, *run.length);
+    contents.observations.push_back(observation_of(run, Decoding::unknown, contents));
+  }
+};
+
 // ---- InferenceX: rows of results, aggregated over requests; times in seconds. An acceptance is not in them.
 
 constexpr std::array<StatedKey, 7> inferencex_keys{{
@@ -88,7 +112,7 @@ constexpr std::array<StatedKey, 7> inferencex_keys{{
     {"median_ttft", &StatedRun::ttft_ms, ms_of_s},
 }};
 
-bool is_inferencex_row(const Json& value) {
+bool is_inferencex_row(const JsonValue& value) {
   constexpr std::array<const char*, 5> results{"mean_tpot", "median_tpot", "tput_per_gpu", "output_tput_per_gpu",
                                                "mean_intvty"};
   constexpr std::array<const char*, 6> others{"conc", "spec_decoding", "spec_method", "infmax_model_prefix", "isl",
@@ -99,13 +123,13 @@ bool is_inferencex_row(const Json& value) {
   return result > 0 && result + keys_of(value, others) >= 2;
 }
 
-bool claims_inferencex(const Json& value) {
+bool claims_inferencex(const JsonValue& value) {
   return value.is_array() ? !value.empty() && is_inferencex_row(value.front()) : is_inferencex_row(value);
 }
 
 /// All GPUs of a server on one node; its throughput is stated for each.
 std::optional<double> gpus_of(const JsonFields& row) {
-  const auto set = [&](const char* key) { return row.has(key) && row.json().at(key) == true; };
+  const auto set = [&](const char* key) { return row.has(key) && row.json().at(key).is_true(); };
   return set("disagg") || set("is_multinode") ? std::nullopt : row.real("tp");
 }
 
@@ -147,7 +171,7 @@ constexpr std::array<StatedKey, 13> lmstudio_keys{{
     {"total_time_seconds", &StatedRun::duration_s},
 }};
 
-bool claims_lmstudio(const Json& value) {
+bool claims_lmstudio(const JsonValue& value) {
   constexpr std::array<const char*, 3> own{"tokens_per_second", "total_draft_tokens_count",
                                            "accepted_draft_tokens_count"};
   const auto holds = [&](const char* part) { return has_keys(value, {part}) ? keys_of(value.at(part), own) : 0; };
@@ -204,10 +228,10 @@ LogFormat ollama_answers_format() {
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "no"},
           .reads = JsonFormat{"eval_duration",
-                              [](const Json& value) {
+                              [](const JsonValue& value) {
                                 return has_keys(value, {"eval_count", "eval_duration"});
                               },
-                              of_object<read_ollama>}};
+                              of_object<read_ollama>, true}};
 }
 
 LogFormat evalscope_format() {
@@ -215,7 +239,19 @@ LogFormat evalscope_format() {
           .summary = "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration",
           .engine = "",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>}};
+          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}};
+}
+
+LogFormat evalscope_console_format() {
+  return {
+      .name = "evalscope-console",
+      .summary = "table of evalscope perf on the console: load, times, tokens of an iteration",
+      .engine = "",
+      .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
+      .reads = lines_of<EvalscopeConsoleReader>(
+          "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
+          "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
+          "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)")};
 }
 
 LogFormat inferencex_format() {
@@ -223,8 +259,8 @@ LogFormat inferencex_format() {
           .summary = "rows of results of InferenceX (JSON): load and times, without acceptance",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads =
-              JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex, of_each<read_inferencex>}};
+          .reads = JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex,
+                              of_each<read_inferencex>, true}};
 }
 
 LogFormat lmstudio_format() {
@@ -232,7 +268,7 @@ LogFormat lmstudio_format() {
           .summary = "answers of LM Studio's REST API with their stats (JSON)",
           .engine = "",
           .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>}};
+          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true}};
 }
 
 }  // namespace foredraft::logs

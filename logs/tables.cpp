@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,7 +102,7 @@ class HeadedTable {
   void tell_rate();
   [[noreturn]] void refuse(Meaning meaning, std::string_view why, std::string_view call_it) const;
 
-  [[nodiscard]] Arm arm_of(const TableRow& row) const;
+  [[nodiscard]] const Arm& arm_of(const TableRow& row) const;
   void set_acceptance_of(const TableRow& row, StatedRun& run) const;
   void set_speed_of(const TableRow& row, StatedRun& run) const;
   [[nodiscard]] std::optional<double> time_ms(const TableRow& row, Meaning meaning) const;
@@ -110,6 +112,7 @@ class HeadedTable {
 
   std::span<const TableRow> rows_;
   std::vector<Column> columns_;
+  mutable std::map<std::pair<std::string, std::string>, Arm> arms_ = {};  ///< of the cells with length and name
 };
 
 std::vector<double> HeadedTable::values_in(std::size_t column) const {
@@ -295,10 +298,9 @@ void HeadedTable::tell_speed() {
 }
 
 /// From the draft length, else from the name.
-Arm HeadedTable::arm_of(const TableRow& row) const {
-  const std::string length = bare(text(row, Meaning::gamma));
-  const std::string name = bare(text(row, Meaning::name));
-  Arm arm = arm_named(name);
+Arm arm_of_cells(std::string_view length_cell, std::string_view name_cell) {
+  const std::string length = bare(length_cell);
+  Arm arm = arm_named(bare(name_cell));
   if (length.empty()) return arm;
   const auto tokens = number_of(length).value;
   if (tokens) {
@@ -310,6 +312,13 @@ Arm HeadedTable::arm_of(const TableRow& row) const {
     arm = {.gamma = stated.gamma, .drafter = arm.drafter ? arm.drafter : stated.drafter};
   }
   return arm;
+}
+
+const Arm& HeadedTable::arm_of(const TableRow& row) const {
+  const std::pair cells{std::string(text(row, Meaning::gamma)), std::string(text(row, Meaning::name))};
+  const auto known = arms_.find(cells);
+  return known != arms_.end() ? known->second
+                              : arms_.emplace(cells, arm_of_cells(cells.first, cells.second)).first->second;
 }
 
 std::optional<double> HeadedTable::time_ms(const TableRow& row, Meaning meaning) const {
@@ -438,8 +447,10 @@ bool claims_headings(std::span<const std::string> headings) {
   if (other) return false;
   std::vector<Meaning> known;
   std::size_t unknown = 0;
+  static const RE2 quantile(R"((?i)(?:p\d\d|min|max|std)\b.*)");  // stands beside a mean
   for (const std::string& heading : headings) {
     const Meaning meaning = column_of(bare(heading)).meaning;
+    if (meaning == Meaning::ignored && RE2::FullMatch(bare(heading), quantile)) continue;
     if (meaning != Meaning::ignored) {
       known.push_back(meaning);
     } else if (5 * ++unknown > 3 * headings.size()) {
@@ -453,7 +464,8 @@ bool claims_headings(std::span<const std::string> headings) {
       any({Meaning::speed, Meaning::total_speed, Meaning::request_speed, Meaning::tpot, Meaning::iteration,
            Meaning::inter_token, Meaning::length, Meaning::accepted_per_step, Meaning::mean_accepted, Meaning::rate});
   const bool told = any({Meaning::gamma, Meaning::name, Meaning::concurrency, Meaning::steps, Meaning::category}) ||
-                    (any({Meaning::benchy_test}) && any({Meaning::ttft}));
+                    (any({Meaning::benchy_test}) && any({Meaning::ttft})) ||
+                    (any({Meaning::length}) && any({Meaning::speed, Meaning::total_speed, Meaning::request_speed}));
   return (measured && told) || names_arms(headings);
 }
 

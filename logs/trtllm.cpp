@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,19 +23,17 @@ namespace foredraft::logs {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::int64_t warm_up_iterations = 10;
 
 /// Any two keys identify an iteration, if one is its time or its statistics.
-bool is_trtllm_iteration(const Json& value) {
+bool is_trtllm_iteration(const JsonValue& value) {
   constexpr std::array<const char*, 3> own{"iterLatencyMS", "inflightBatchingStats", "specDecodingStats"};
   constexpr std::array<const char*, 3> others{"iter", "numActiveRequests", "numQueuedRequests"};
   const auto known = keys_of(value, own);
   return known > 0 && known + keys_of(value, others) >= 2;
 }
 
-bool claims_trtllm_iterations(const Json& value) {
+bool claims_trtllm_iterations(const JsonValue& value) {
   return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
 }
 
@@ -93,6 +90,35 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   contents.observations.push_back(std::move(observation));
 }
 
+// ---- The lines of `print_iter_log`: batch, time and tokens of each iteration, without what was accepted.
+
+class TrtllmIterationLogReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    const auto iteration = count_after(text, "iter = ");
+    const auto requests = count_after(text, "num_scheduled_requests: ");
+    const auto prompts = count_after(text, "'num_ctx_requests': ");
+    const auto tokens = count_after(text, "'num_generation_tokens': ");
+    if (!iteration || !requests || !prompts || !tokens) return false;
+    if (count_after(text, "global_rank = ").value_or(0) > 0 || *iteration < warm_up_iterations) return true;
+    if (*prompts > 0) {
+      warn_once(contents, "W12", number, "ignored iterations that also run prompts");
+      return true;
+    }
+    if (*requests == 0 || *tokens < *requests || *tokens % *requests != 0) return true;
+    Observation observation{.line = number,
+                            .span = Span::window,
+                            .decoding = *tokens == *requests ? Decoding::plain : Decoding::speculative,
+                            .requests = static_cast<double>(*requests)};
+    if (*tokens > *requests) observation.gamma = *tokens / *requests - 1;
+    observation.times.iteration_ms = number_after(text, "host_step_time = ", "ms");
+    if (observation.times.iteration_ms) observation.times.duration_s = *observation.times.iteration_ms / 1000.0;
+    contents.observations.push_back(std::move(observation));
+    return true;
+  }
+  void finish(LogContents& /*contents*/) override {}
+};
+
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
 // output tokens that were not drafted.
 
@@ -116,7 +142,7 @@ constexpr std::string_view report_anchor =
     "|request_throughput_req_s";
 
 /// Any two keys identify a report, one of them at least a metric.
-bool claims_trtllm_bench(const Json& value) {
+bool claims_trtllm_bench(const JsonValue& value) {
   if (!value.is_object()) return false;
   std::ptrdiff_t metrics = 0;
   std::ptrdiff_t keys = value.contains("engine") ? 1 : 0;
@@ -244,6 +270,14 @@ LogFormat trtllm_iterations_format() {
           .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
           .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
                               of_each<read_trtllm_iteration>}};
+}
+
+LogFormat trtllm_iteration_log_format() {
+  return {.name = "trtllm-iteration-log",
+          .summary = "log of TensorRT-LLM (print_iter_log): batch and time of each iteration",
+          .engine = "tensorrt-llm",
+          .gives = {"yes", "no", "no", "iteration", "yes"},
+          .reads = lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )")};
 }
 
 LogFormat trtllm_bench_format() {

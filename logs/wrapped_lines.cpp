@@ -4,23 +4,24 @@
 #include <re2/re2.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <system_error>
+#include <vector>
 
+#include "logs/json_values.hpp"
 #include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
 
-/// `vllm-1  | ` of docker compose, [pod/name/container] of kubectl, the times of kubectl and docker, journalctl with
-/// host and unit. A name without a number may be the first cell of a table: it is captured.
+/// `vllm-1  | ` of docker compose, [pod/name/container] of kubectl, the times of kubectl, docker and job logs,
+/// journalctl with host and unit. A name without a number may be the first cell of a table: it is captured.
 const RE2& line_prefix() {
   static const RE2 pattern(
-      R"((?:> ?)*(?:[A-Za-z][\w.-]*[-_]\d+ +\| ?|([A-Za-z][\w.-]*) +\| ?)?(?:> ?|\[pod/[^\]\n]+\] )"
-      R"(|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
+      R"((?:data: ?)?(?:[ \t]*> ?)*(?:[A-Za-z][\w.-]*[-_]\d+ +\| ?|([A-Za-z][\w.-]*) +\| ?)?(?:> ?|\[pod/[^\]\n]+\] )"
+      R"(|(?:[^\t\n]{1,80}\t[^\t\n]{1,80}\t)?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d) )"
+      R"((?:std(?:out|err) [FP] |\S+ [^\s\[]+\[\d+\]: )?)"
       R"(|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s\[:]+(?:\[\d+\])?: )*)",
       RE2::Latin1);
   return pattern;
@@ -83,50 +84,100 @@ std::optional<std::string_view> wrapped_text(std::string_view line) {
   }
 }
 
-void append_code_point(unsigned code, std::string& text) {
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0U | (code >> 6U));
-    text += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    text += static_cast<char>(0xE0U | (code >> 12U));
-    text += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    text += static_cast<char>(0x80U | (code & 0x3FU));
+void add_texts(const JsonValue& value, std::array<std::string, 2>& texts) {
+  for (const JsonValue& member : value) {
+    if (member.is_structured()) add_texts(member, texts);
+    if (!member.is_string()) continue;
+    std::string text = member.string();
+    if (!text.ends_with('\n')) text += '\n';
+    if (std::ranges::find(line_keys, member.key()) != line_keys.end()) texts[0] += text;
+    texts[1] += text;
   }
 }
 
-/// The contents of a JSON string.
-std::string unescaped(std::string_view escaped) {
-  std::string text;
-  text.reserve(escaped.size());
-  for (std::size_t at = 0; at < escaped.size();) {
-    const std::size_t next = std::min(escaped.find('\\', at), escaped.size());
-    text += escaped.substr(at, next - at);
-    if (next + 1 >= escaped.size()) break;
-    const char c = escaped[next + 1];
-    at = next + 2;
-    if (c == 'u') {
-      const std::string_view digits = escaped.substr(at, 4);
-      unsigned code = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-      if (error == std::errc{}) append_code_point(code, text);
-      at += static_cast<std::size_t>(end - digits.data());
-    } else {
-      constexpr std::string_view letters = "ntrbf";
-      constexpr std::string_view meanings = "\n\t\r\b\f";
-      const std::size_t letter = letters.find(c);
-      text += letter == std::string_view::npos ? c : meanings[letter];
+bool is_digit_of_prefix(char c) { return c >= '0' && c <= '9'; }
+
+std::string shape_of(std::string_view prefix) {
+  std::string shape;
+  for (const char c : prefix) {
+    if (!is_digit_of_prefix(c)) {
+      shape += c;
+    } else if (shape.empty() || shape.back() != '0') {
+      shape += '0';
     }
   }
-  return text;
+  return shape;
+}
+
+/// Without a prefix of this shape; the line itself if it has none.
+std::string_view without_shape(std::string_view line, std::string_view shape) {
+  std::string_view rest = line;
+  for (const char c : shape) {
+    if (rest.empty() || (c == '0' ? !is_digit_of_prefix(rest.front()) : rest.front() != c)) {
+      // The blanks at the end of the prefix of an empty line may be missing.
+      return trimmed(rest).empty() && c == ' ' ? rest : line;
+    }
+    rest.remove_prefix(1);
+    while (c == '0' && !rest.empty() && is_digit_of_prefix(rest.front())) rest.remove_prefix(1);
+  }
+  return rest;
+}
+
+/// What is before the first rule of a console: "[2026-06-01 10:00:00] [I] ============ Serving Benchmark".
+std::string_view before_rule(std::string_view beginning) {
+  const std::size_t rule = std::min(beginning.find("========"), beginning.find("--------"));
+  if (rule == std::string_view::npos) return {};
+  const std::size_t end = rule == 0 ? std::string_view::npos : beginning.rfind('\n', rule - 1);
+  const std::string_view prefix = beginning.substr(end + 1, rule - end - 1);
+  constexpr std::size_t longest = 120;
+  // What draws a table, or a text, is no prefix.
+  const bool is_prefix = prefix.size() <= longest && prefix.find_first_of("0123456789") != std::string_view::npos &&
+                         prefix.find_first_of("|+") == std::string_view::npos && prefix.ends_with(' ');
+  return is_prefix ? prefix : std::string_view{};
+}
+
+/// The width at which a terminal cut the lines of a log, 0 if none did: no line is longer, and none of those after a
+/// line of just that width begins as the others do. Lines of a log begin alike, with a time or a name.
+std::size_t terminal_width(std::string_view beginning) {
+  constexpr std::size_t narrowest = 60;
+  constexpr std::size_t common_beginning = 4;
+  std::size_t width = 0;
+  std::vector<std::string_view> lines;
+  while (!beginning.empty()) {
+    const std::size_t end = beginning.find('\n');
+    if (end == std::string_view::npos && !lines.empty()) break;  // may be cut
+    lines.push_back(shown(beginning.substr(0, end)));
+    width = std::max(width, lines.back().size());
+    beginning.remove_prefix(std::min(end == std::string_view::npos ? end : end + 1, beginning.size()));
+  }
+  if (width < narrowest || lines.size() < 2 || lines.front().size() < common_beginning) return 0;
+  const std::string common = shape_of(lines.front().substr(0, common_beginning));
+  std::size_t cut = 0, others = 0, alike = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const bool begins_alike = shape_of(lines[i].substr(0, common_beginning)) == common;
+    if (lines[i - 1].size() == width) {
+      if (begins_alike) return 0;
+      ++cut;
+    } else {
+      ++others;
+      if (begins_alike) ++alike;
+    }
+  }
+  return cut >= 2 && 10 * alike >= 9 * others ? width : 0;
 }
 
 }  // namespace
 
-Wrapping wrapping_of(std::string_view beginning) {
-  std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0;
+std::array<std::string, 2> wrapped_texts(const JsonValue& document) {
+  std::array<std::string, 2> texts;
+  add_texts(document, texts);
+  return texts;
+}
+
+Unwrapper::Unwrapper(std::string_view beginning) : width_(terminal_width(beginning)) {
+  std::size_t lines = 0, prefixed = 0, named = 0, wrapped = 0, shaped = 0;
   std::set<std::string> names;
+  shape_ = shape_of(before_rule(beginning));
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());
     const bool cut = end == beginning.size() && lines > 0;
@@ -142,26 +193,59 @@ Wrapping wrapping_of(std::string_view beginning) {
         names.insert(name);
       }
     }
-    if (wrapped_text(line)) ++wrapped;
+    if (const auto text = wrapped_text(line)) {
+      ++wrapped;
+      ends_are_kept_ = ends_are_kept_ || text->ends_with("\\n");
+    }
+    if (without_shape(line, shape_).size() < line.size()) ++shaped;
   }
   // The names of a table's first column are as many as its rows.
   constexpr std::size_t lines_of_a_service = 4;
   if (names.size() > 1 && lines < lines_of_a_service * names.size()) prefixed -= named;
   const auto nearly_all = [&](std::size_t some) { return lines > 0 && 10 * some >= 9 * lines; };
-  if (nearly_all(wrapped)) return Wrapping::json;
-  return nearly_all(prefixed) ? Wrapping::prefix : Wrapping::none;
+  wrapping_ = nearly_all(wrapped)    ? Wrapping::json
+              : nearly_all(prefixed) ? Wrapping::prefix
+              : nearly_all(shaped)   ? Wrapping::shape
+              : width_ > 0           ? Wrapping::width
+                                     : Wrapping::none;
 }
 
-void append_unwrapped(Wrapping wrapping, std::string_view line, std::string& text) {
-  if (wrapping == Wrapping::prefix) text += without_prefix(line);
-  const auto wrapped = wrapping == Wrapping::json ? wrapped_text(line) : std::nullopt;
-  if (wrapped) {
-    std::string shown_line = unescaped(*wrapped);
-    if (line.ends_with('\n') && !shown_line.ends_with('\n')) shown_line += '\n';
-    EscapeFilter().append(shown_line, text);
-  } else if (wrapping != Wrapping::prefix) {
-    text += line;
+/// A part of a line that goes on in the next record has no end.
+void Unwrapper::append_part(std::string_view line, bool partial, std::string& text) {
+  if (line.ends_with('\n')) {
+    line.remove_suffix(1);
+    owed_ += '\n';
   }
+  text += line;
+  if (partial) return;
+  text += owed_;
+  owed_.clear();
+}
+
+void Unwrapper::append(std::string_view line, std::string& text) {
+  if (wrapping_ == Wrapping::shape) {
+    text += without_shape(line, shape_);
+    return;
+  }
+  if (wrapping_ == Wrapping::width) return append_part(line, shown(line).size() == width_, text);
+  if (wrapping_ == Wrapping::prefix) {
+    const std::string_view rest = without_prefix(line);
+    constexpr std::string_view goes_on = " P ";  // of the records of a container runtime
+    const bool partial = line.substr(0, line.size() - rest.size()).ends_with(goes_on);
+    return partial || !owed_.empty() ? append_part(rest, partial, text) : void(text += rest);
+  }
+  const auto wrapped = wrapping_ == Wrapping::json ? wrapped_text(line) : std::nullopt;
+  if (!wrapped) {
+    text += line;
+    return;
+  }
+  std::string shown_line;
+  EscapeFilter().append(unescaped(*wrapped), shown_line);
+  constexpr std::size_t least_of_a_part = 4096;  // docker splits at 16 KiB
+  const bool partial = ends_are_kept_ && wrapped->size() >= least_of_a_part && !shown_line.ends_with('\n');
+  if (partial || !owed_.empty()) return append_part(shown_line, partial, text);
+  if (line.ends_with('\n') && !shown_line.ends_with('\n')) shown_line += '\n';
+  text += shown_line;
 }
 
 }  // namespace foredraft::logs

@@ -5,7 +5,8 @@
 #
 # Usage: scripts/fuzz.sh [--seconds N] [READER ...]
 #   --seconds N   for each reader (default 60)
-#   READER        of those that build/fuzz/fuzz_readers --list prints; default: all of them
+#   READER        of those that build/fuzz/fuzz_readers --list prints; default: all of them. "log:NAME" reads logs of one
+#                 format, "formats" is each of them in turn
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=60
@@ -22,12 +23,13 @@ done
 scripts/setup.sh clang-16 libclang-rt-16-dev
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzz_readers >/dev/null
+[ "${readers[*]:-}" != formats ] || mapfile -t readers < <(build/fuzz/fuzz_readers --formats)
 [ ${#readers[@]} -gt 0 ] || mapfile -t readers < <(build/fuzz/fuzz_readers --list)
 
 # What the project ships is where mutations begin.
 seeds() {
   case "$1" in
-    log | advise) echo tests/logs/samples/* ;;
+    log | log:* | advise) echo tests/logs/samples/* ;;
     config) echo experiments/configs/*.toml ;;
     devices) echo latency/devices/*.toml ;;
     models) echo latency/models/*.toml ;;

@@ -28,6 +28,7 @@
 #include "latency/operations/model_bytes.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/step_model.hpp"
+#include "logs/log_format.hpp"
 #include "logs/log_reader.hpp"
 #include "logs/observations_file.hpp"
 
@@ -41,9 +42,12 @@ using namespace foredraft::app;
 
 const std::string name = "fuzzed";
 
+/// The only format of logs that is read; empty: all.
+std::string_view log_format;
+
 /// In pieces, whose size follows from the text.
 logs::LogContents read_log(std::string_view text) {
-  logs::LogReader reader(name);
+  logs::LogReader reader(name, log_format);
   const std::size_t piece = 1 + text.size() % 977;
   for (std::size_t at = 0; at < text.size(); at += piece) reader.add(text.substr(at, piece));
   return reader.finish();
@@ -118,15 +122,25 @@ const Reader* chosen = nullptr;
 
 }  // namespace
 
-/// The reader that the environment variable READER names; --list prints all names.
+/// The reader that the environment variable READER names, `log:NAME` for one format of logs; --list prints all names,
+/// --formats those of formats.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   if (*count > 1 && std::string_view((*arguments)[1]) == "--list") {
     for (const Reader& reader : readers) std::cout << reader.name << "\n";
     std::exit(0);
   }
-  const char* wanted = std::getenv("READER");
+  if (*count > 1 && std::string_view((*arguments)[1]) == "--formats") {
+    for (const logs::LogFormat& format : logs::formats()) std::cout << "log:" << format.name << "\n";
+    std::exit(0);
+  }
+  const char* const named = std::getenv("READER");
+  std::string_view wanted = named == nullptr ? "" : named;
+  if (wanted.starts_with("log:")) {
+    log_format = wanted.substr(wanted.find(':') + 1);
+    wanted = "log";
+  }
   for (const Reader& reader : readers) {
-    if (wanted != nullptr && reader.name == wanted) chosen = &reader;
+    if (reader.name == wanted) chosen = &reader;
   }
   if (chosen != nullptr) return 0;
   std::cerr << "fuzz_readers: READER has to be one of those that --list prints\n";

@@ -12,6 +12,7 @@
 
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
+#include "logs/json_values.hpp"
 #include "tests/logs/logs_testing.hpp"
 #include "tests/support/errors.hpp"
 
@@ -24,6 +25,24 @@ using logs::LogReader;
 
 void note(LogContents& contents, std::int64_t line, std::string what) {
   contents.observations.push_back({.line = line, .stratum = {.category = std::move(what)}});
+}
+
+/// As another library holds it.
+nlohmann::ordered_json written(const logs::JsonValue& value) {
+  if (value.is_null()) return nullptr;
+  if (value.is_boolean()) return value.is_true();
+  if (value.is_integer()) return static_cast<std::int64_t>(value.number());
+  if (value.is_number()) return value.number();
+  if (value.is_string()) return value.string();
+  auto members = value.is_array() ? nlohmann::ordered_json::array() : nlohmann::ordered_json::object();
+  for (const logs::JsonValue& member : value) {
+    if (value.is_array()) {
+      members.push_back(written(member));
+    } else {
+      members[member.key()] = written(member);
+    }
+  }
+  return members;
 }
 
 /// Takes every line with "mark".
@@ -58,7 +77,7 @@ std::span<const LogFormat> test_formats() {
                  if (value.contains("bad")) {
                    throw logs::RejectedRecord({{.key = "a", .text = "bad"}, {.line = line, .key = "b", .text = "bad"}});
                  }
-                 note(contents, line, value.dump());
+                 note(contents, line, written(value).dump());
                }}},
       {.name = "rows",
        .summary = "",

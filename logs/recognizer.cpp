@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/recognizer.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "core/documents.hpp"
+#include "core/names.hpp"
+#include "logs/log_reader.hpp"
+#include "logs/wrapped_lines.hpp"
+
+namespace foredraft::logs {
+
+RE2::Options byte_options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+namespace {
+
+constexpr std::string_view list_formats = "run `foredraft list formats`";
+
+/// Maximum number of rows that are read as one table.
+constexpr std::size_t max_table_rows = 10'000;
+
+/// Maximum numbers of the records of somebody's own: of their keys, of the levels they may be in, of the values that
+/// are offered of a document, and of those that are none before no more are looked for.
+constexpr std::size_t max_record_keys = 64;
+constexpr std::size_t max_record_depth = 4;
+constexpr std::size_t max_offers = 100'000;
+constexpr std::size_t max_other_records = 10'000;
+
+/// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
+constexpr std::size_t kinds_at_once = 64;
+
+/// Pools observations two by two, in place: each with the next of its kind.
+void pool_neighbors(std::vector<Observation>& observations) {
+  std::size_t kept = 0;
+  std::vector<std::size_t> alone;  // the unpaired one of each kind
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    Observation& observation = observations[i];
+    const auto match = std::find_if(alone.begin(), alone.end(),
+                                    [&](std::size_t at) { return may_be_pooled(observations[at], observation); });
+    if (match != alone.end()) {
+      observations[*match] = pooled(observations[*match], observation);
+      alone.erase(match);
+      continue;
+    }
+    if (alone.size() == kinds_at_once) alone.erase(alone.begin());
+    alone.push_back(kept);
+    if (kept != i) observations[kept] = std::move(observation);
+    ++kept;
+  }
+  observations.resize(kept);
+}
+
+}  // namespace
+
+void Recognizer::AnchorSet::add(std::string_view pattern) {
+  std::string error;
+  if (set_.Add("(?m)" + std::string(pattern), &error) < 0) throw std::logic_error(error);
+  empty_ = false;
+}
+
+void Recognizer::AnchorSet::compile() {
+  if (!empty_ && !set_.Compile()) throw std::logic_error("too many patterns");
+}
+
+std::vector<int> Recognizer::AnchorSet::in(std::string_view text) const {
+  std::vector<int> found;
+  if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());
+  return found;
+}
+
+Recognizer::Recognizer(std::string source, std::string_view format, std::span<const LogFormat> known)
+    : problems_(std::move(source)), pool_beyond_(max_observations) {
+  std::vector<std::string> anchors;
+  std::vector<std::string> names;
+  for (const LogFormat& one : known) {
+    names.emplace_back(one.name);
+    if (!format.empty() && format != one.name) continue;
+    formats_.push_back(&one);
+    std::visit([&](const auto& reads) { anchors.push_back(fmt::format("(?:{})", reads.anchor)); }, one.reads);
+    if (const auto* const lines = std::get_if<LineFormat>(&one.reads)) {
+      line_anchors_.add(lines->anchor);
+      line_formats_.push_back({.format = &one, .reader = lines->open(), .own = lines->own});
+    } else if (const auto* const json = std::get_if<JsonFormat>(&one.reads)) {
+      value_anchors_.add(json->anchor);
+      value_formats_.push_back(&one);
+    } else if (const auto* const table = std::get_if<TableFormat>(&one.reads)) {
+      table_format_ = &one;
+      record_anchor_.emplace("(?m)" + std::string(table->anchor), byte_options());
+    }
+  }
+  if (formats_.empty() && !format.empty()) {
+    const std::string_view near = nearest(format, names);
+    fail({.key = "format",
+          .text = fmt::format("\"{}\" is no known format", format),
+          .suggestion = near.empty() ? std::string(list_formats) : fmt::format("did you mean {}?", near)});
+  }
+  anchors_ = fmt::format("{}", fmt::join(anchors, "|"));
+  line_anchors_.compile();
+  value_anchors_.compile();
+}
+
+void Recognizer::fail(Problem problem) {
+  problems_.add(std::move(problem));
+  problems_.raise();
+  throw std::logic_error("a problem was not raised");
+}
+
+LogContents Recognizer::finish(std::int64_t lines, Problem nothing) {
+  if (table_) end_table();
+  if (contents_.observations.empty() && !records_.empty()) read_records();
+  for (const Lines& of : line_formats_) {
+    if (!of.found) continue;
+    taken([&] {
+      of.reader->finish(contents_);
+      return true;
+    });
+  }
+  contents_.lines = lines;
+  for (Problem& problem : table_problems_) {
+    if (contents_.observations.empty()) {
+      problems_.add(std::move(problem));
+    } else {
+      warn_once(contents_, "W18", problem.line, fmt::format("ignored a table: {}: {}", problem.key, problem.text));
+    }
+  }
+  if (contents_.format.empty() && problems_.empty()) {
+    nothing.line = resembled_line_;
+    if (nothing.text.empty()) {
+      nothing.text = formats_.size() == 1 ? fmt::format("no line of the format {}", formats_.front()->name)
+                                          : "no line of a known format";
+    }
+    if (resembled_ != nullptr)
+      nothing.why = fmt::format("looks like {}, but has too few of its keys to be sure", resembled_->name);
+    if (nothing.suggestion.empty()) nothing.suggestion = list_formats;
+    problems_.add(std::move(nothing));
+  }
+  problems_.raise();
+  std::stable_sort(contents_.observations.begin(), contents_.observations.end(),
+                   [](const Observation& a, const Observation& b) { return a.line < b.line; });
+  return std::move(contents_);
+}
+
+bool Recognizer::again(std::string_view line, std::int64_t number) {
+  line_ = number;
+  if (last_lines_ != nullptr) {
+    const bool own = std::ranges::any_of(
+        last_lines_->own, [&](std::string_view words) { return line.find(words) != std::string_view::npos; });
+    return own && line.size() <= max_line_bytes && offer(*last_lines_, shown(line));
+  }
+  if (last_ == nullptr || !line.starts_with('{') || !document_.read(line)) return false;
+  const bool rest = line.find_first_not_of(" \t\r", document_.size()) != std::string_view::npos;
+  if (rest || document_.shape() != last_shape_) return false;
+  return read_value(*last_, document_.value());
+}
+
+bool Recognizer::offer(Lines& lines, std::string_view line) {
+  const bool taken = claimed(*lines.format, [&] { return lines.reader->line(line, line_, contents_); });
+  lines.found = lines.found || taken;
+  return taken;
+}
+
+bool Recognizer::line(std::string_view line, std::int64_t number) {
+  line_ = number;
+  const std::vector<int> matching = line_anchors_.in(line);
+  return std::any_of(matching.begin(), matching.end(), [&](int index) {
+    Lines& lines = line_formats_[static_cast<std::size_t>(index)];
+    if (!offer(lines, line)) return false;
+    last_lines_ = &lines;
+    return true;
+  });
+}
+
+bool Recognizer::read_value(const LogFormat& format, const JsonValue& value) {
+  return claimed(format, [&] {
+    std::get<JsonFormat>(format.reads).read(value, line_, contents_);
+    return true;
+  });
+}
+
+bool Recognizer::value(std::string_view text, std::int64_t number) {
+  line_ = number;
+  last_lines_ = nullptr;
+  last_ = nullptr;
+  const std::vector<int> matching = value_anchors_.in(text);
+  const bool records = record_anchor_ && other_records_ < max_other_records && RE2::PartialMatch(text, *record_anchor_);
+  if ((matching.empty() && !records) || !document_.read(text)) return false;
+  counted_to_ = text.data();
+  offers_left_ = max_offers;
+  if (offer_value(document_.value(), matching, 0)) return true;
+  line_ = number;
+  note_resembled(text, matching);
+  return false;
+}
+
+/// Offers the value, else what is in it: the runs of a file of somebody's own. Whether anything was read.
+bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth) {
+  if (offers_left_ == 0) return false;
+  --offers_left_;
+  line_ += std::count(counted_to_, value.source().data(), '\n');
+  counted_to_ = value.source().data();
+  for (const int index : matching) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    const auto& json = std::get<JsonFormat>(format.reads);
+    if ((depth > 0 && !json.within) || !json.claims(value)) continue;
+    last_shape_ = document_.shape();
+    if (!read_value(format, value)) continue;
+    if (depth == 0) last_ = &format;
+    return true;
+  }
+  if (depth == max_record_depth) return false;
+  bool read = false;
+  const std::size_t records = records_.size();
+  for (const JsonValue& part : value) {
+    if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
+  }
+  // One record in an object is a part of it.
+  if (!read && value.is_object() && records_.size() <= records + 1) keep_record(value, records);
+  return read;
+}
+
+/// Keeps an object whose names are those of a table's headings, in place of records from an index on. Objects in it
+/// stand for their members.
+void Recognizer::keep_record(const JsonValue& value, std::size_t in_place_of) {
+  if (!record_anchor_ || records_.size() == max_table_rows) return;
+  Record record{.headings = {}, .row = {.cells = {}, .line = line_}};
+  const auto add = [&](const JsonValue& cell) {
+    if (cell.is_structured() || cell.is_null() || record.headings.size() == max_record_keys) return;
+    const std::string heading = cell.key();
+    if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
+    record.headings.push_back(heading);
+    record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
+  };
+  for (const JsonValue& member : value) {
+    add(member);
+    if (!member.is_object()) continue;
+    for (const JsonValue& inner : member) add(inner);
+  }
+  const bool is_record =
+      record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
+  if (is_record) {
+    records_.resize(in_place_of);
+    records_.push_back(std::move(record));
+  } else {
+    ++other_records_;
+  }
+}
+
+/// Reads the kept records as one table.
+void Recognizer::read_records() {
+  Table table{.format = table_format_,
+              .csv = nullptr,
+              .whole = &std::get<TableFormat>(table_format_->reads),
+              .layout = TableLayout::commas,
+              .columns = {}};
+  for (const Record& record : records_) {
+    for (const std::string& heading : record.headings) {
+      if (std::ranges::find(table.columns, heading) == table.columns.end()) table.columns.push_back(heading);
+    }
+    if (table.columns.size() > max_record_keys) return;
+  }
+  for (Record& record : records_) {
+    TableRow row{.cells = std::vector<std::string>(table.columns.size()), .line = record.row.line};
+    for (std::size_t i = 0; i < record.headings.size(); ++i) {
+      const auto column = std::ranges::find(table.columns, record.headings[i]) - table.columns.begin();
+      row.cells[static_cast<std::size_t>(column)] = std::move(record.row.cells[i]);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table_ = std::move(table);
+  end_table();
+}
+
+std::optional<std::string> Recognizer::texts(std::string_view text) {
+  if (!document_.read(text)) return std::nullopt;
+  for (std::string& texts : wrapped_texts(document_.value())) {
+    std::size_t of_formats = 0;
+    for (std::string_view rest = texts; !rest.empty() && of_formats < 2;) {
+      const std::size_t end = std::min(rest.find('\n') + 1, rest.size());
+      if (!line_anchors_.in(rest.substr(0, end)).empty()) ++of_formats;
+      rest.remove_prefix(end);
+    }
+    if (of_formats == 2) return std::move(texts);
+  }
+  return std::nullopt;
+}
+
+bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
+  const std::optional<std::string> whole = completed(text);
+  if (!whole) return false;
+  const LogContents before = contents_;
+  on_trial_ = true;
+  bool read = false;
+  try {
+    read = value(*whole, number);
+  } catch (const RejectedRecord&) {
+    contents_ = before;
+  }
+  on_trial_ = false;
+  return read;
+}
+
+/// Notes the first format one of whose keys is a whole one of the value.
+void Recognizer::note_resembled(std::string_view text, std::span<const int> matching) {
+  if (resembled_ != nullptr) return;
+  for (const int index : matching) {
+    const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+    const RE2 key(fmt::format("[\"'](?:{})[\"']", std::get<JsonFormat>(format.reads).anchor), byte_options());
+    if (!RE2::PartialMatch(text, key)) continue;
+    resembled_ = &format;
+    resembled_line_ = line_;
+    return;
+  }
+}
+
+void Recognizer::header(std::string_view line, std::int64_t number) {
+  line_ = number;
+  const TableLayout layout = layout_of(line);
+  std::vector<std::string> columns = table_cells(line, layout);
+  if (columns.size() < 2) return;
+  for (const LogFormat* format : formats_) {
+    const auto* const csv = std::get_if<CsvFormat>(&format->reads);
+    const auto* const whole = std::get_if<TableFormat>(&format->reads);
+    if (whole == nullptr && (csv == nullptr || layout != TableLayout::commas || columns.size() < 3)) continue;
+    bool sound = false;  // else its rows would repeat the problem of its header
+    if (!taken([&] { return sound = csv != nullptr ? csv->claims(columns) : whole->claims(columns); })) continue;
+    if (sound) table_ = {.format = format, .csv = csv, .whole = whole, .layout = layout, .columns = std::move(columns)};
+    return;
+  }
+}
+
+bool Recognizer::row(std::string_view line, std::int64_t number) {
+  line_ = number;
+  if (table_->whole != nullptr) return row_of_whole(line, number);
+  const std::vector<std::string> cells = csv_cells(line);
+  if (cells.size() != table_->columns.size()) {
+    if (!table_->begun && cells.size() > 1) {
+      warn_once(contents_, "W18", number,
+                fmt::format("ignored a table of {} columns whose first row has {} cells", table_->columns.size(),
+                            cells.size()));
+    }
+    table_.reset();
+    return false;
+  }
+  table_->begun = true;
+  if (cells != table_->columns) {
+    claimed(*table_->format, [&] {
+      table_->csv->row(table_->columns, cells, number, contents_);
+      return true;
+    });
+  }
+  return true;
+}
+
+bool Recognizer::row_of_whole(std::string_view line, std::int64_t number) {
+  if (is_ruling(line)) return true;
+  std::vector<std::string> cells = table_cells(line, table_->layout, table_->columns.size());
+  if (cells.size() != table_->columns.size()) {
+    end_table();
+    return false;
+  }
+  if (table_->rows.size() == max_table_rows) {
+    Table rest = *table_;
+    rest.rows.clear();
+    rest.goes_on = true;
+    end_table();
+    table_ = std::move(rest);
+  }
+  if (this->line(line, number) || cells == table_->columns) return true;
+  table_->rows.push_back({.cells = std::move(cells), .line = number});
+  return true;
+}
+
+void Recognizer::end_table() {
+  const Table table = *std::exchange(table_, std::nullopt);
+  if (table.whole == nullptr || table.rows.empty()) return;
+  try {
+    const std::size_t before = contents_.observations.size();
+    table.whole->read(table.columns, table.rows, contents_);
+    if (contents_.observations.size() > before) claimed(*table.format, [] { return true; });
+  } catch (const RejectedRecord& rejected) {
+    for (const Problem& problem : rejected.problems()) {  // a long table would repeat them
+      const bool told = std::ranges::any_of(table_problems_, [&](const Problem& one) {
+        return one.key == problem.key && one.text == problem.text && one.why == problem.why;
+      });
+      if (!told || !table.goes_on) table_problems_.push_back(problem);
+    }
+  }
+}
+
+void Recognizer::note_format(const LogFormat& format) {
+  if (noted_ == &format) return;
+  noted_ = &format;
+  const std::string padded = fmt::format(" {} ", contents_.format);
+  if (padded.find(fmt::format(" {} ", format.name)) != std::string::npos) return;
+  contents_.format += contents_.format.empty() ? "" : " ";
+  contents_.format += format.name;
+}
+
+/// Whether `offer` says that its format claimed the item; if so, records it.
+template <typename Offer>
+bool Recognizer::claimed(const LogFormat& format, const Offer& offer) {
+  const std::string engine_before = contents_.engine;
+  if (!taken(offer)) return false;
+  took_something_ = true;
+  if (!format.engine.empty()) contents_.engine = format.engine;
+  if (!engine_before.empty() && contents_.engine != engine_before) {
+    fail({.line = line_,
+          .text = fmt::format("a line of {} after lines of {}", contents_.engine, engine_before),
+          .why = "observations of two engines are not comparable",
+          .suggestion = "split the log by engine"});
+  }
+  note_format(format);
+  if (contents_.observations.size() > pool_beyond_) {
+    pool_neighbors(contents_.observations);
+    pool_beyond_ = std::max(max_observations, 2 * contents_.observations.size());
+  }
+  return true;
+}
+
+/// The result of `read`; true if it throws RejectedRecord, which is collected.
+template <typename Read>
+bool Recognizer::taken(const Read& read) {
+  try {
+    return read();
+  } catch (const RejectedRecord& rejected) {
+    if (on_trial_) throw;
+    for (Problem problem : rejected.problems()) {
+      if (problem.line == 0) problem.line = line_;
+      problems_.add(std::move(problem));
+    }
+    if (problems_.problems().size() >= max_problems) problems_.raise();
+    return true;
+  }
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <re2/re2.h>
+#include <re2/set.h>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/problems.hpp"
+#include "logs/json_values.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/log_format.hpp"
+
+namespace foredraft::logs {
+
+/// Bytes instead of UTF-8, because logs may contain invalid text.
+[[nodiscard]] RE2::Options byte_options();
+
+/// Offers the lines, values and tables of a log to the formats, and collects what these read.
+class Recognizer {
+ public:
+  /// As LogReader.
+  Recognizer(std::string source, std::string_view format, std::span<const LogFormat> known);
+
+  /// RE2 that matches what any format reads; text without it is of none.
+  [[nodiscard]] const std::string& anchors() const { return anchors_; }
+
+  /// A line or value like the one before it, which its format reads again: cheap to tell. False for all others, which
+  /// may be of any format; true if `line` was read.
+  bool again(std::string_view line, std::int64_t number);
+
+  /// Whether a format took the line.
+  bool line(std::string_view line, std::int64_t number);
+  /// Whether a format took the value that `text` is.
+  bool value(std::string_view text, std::int64_t number);
+  /// The texts in the value that `text` is, if at least two lines in them are of a format: of a document with a log.
+  [[nodiscard]] std::optional<std::string> texts(std::string_view text);
+  /// As value(), of one that the end of the log cut: what is complete of it is read.
+  bool cut_value(std::string_view text, std::int64_t number);
+  /// Begins a table if the line is the header of one.
+  void header(std::string_view line, std::int64_t number);
+  [[nodiscard]] bool in_table() const { return table_.has_value(); }
+  /// The next line in a table; false if it ends the table, and may be anything.
+  bool row(std::string_view line, std::int64_t number);
+
+  /// Whether a format took something since the last call.
+  [[nodiscard]] bool took_something() { return std::exchange(took_something_, false); }
+  void skip_line() { ++contents_.skipped_lines; }
+  /// Adds an error and throws all.
+  [[noreturn]] void fail(Problem problem);
+  /// All contents. `nothing` is the error if nothing was of a format. Throws InputError with all problems.
+  [[nodiscard]] LogContents finish(std::int64_t lines, Problem nothing);
+
+ private:
+  /// A set of patterns that are searched for at once.
+  class AnchorSet {
+   public:
+    void add(std::string_view pattern);
+    void compile();
+    /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
+    [[nodiscard]] std::vector<int> in(std::string_view text) const;
+
+   private:
+    RE2::Set set_{byte_options(), RE2::UNANCHORED};
+    bool empty_ = true;
+  };
+  struct Lines {
+    const LogFormat* format;
+    std::unique_ptr<LineReader> reader;
+    std::span<const std::string_view> own;  ///< LineFormat::own
+    bool found = false;                     ///< a line of its format
+  };
+  struct Table {
+    const LogFormat* format;
+    const CsvFormat* csv;  ///< null: of `whole`
+    const TableFormat* whole;
+    TableLayout layout;
+    std::vector<std::string> columns;
+    bool begun = false;               ///< has rows
+    bool goes_on = false;             ///< the rest of a long one
+    std::vector<TableRow> rows = {};  ///< of `whole`
+  };
+
+  /// An object of no format, as a row of a table.
+  struct Record {
+    std::vector<std::string> headings;
+    TableRow row;
+  };
+
+  bool row_of_whole(std::string_view line, std::int64_t number);
+  void end_table();
+  bool offer(Lines& lines, std::string_view line);
+  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
+  bool read_value(const LogFormat& format, const JsonValue& value);
+  void keep_record(const JsonValue& value, std::size_t in_place_of);
+  void read_records();
+  void note_resembled(std::string_view text, std::span<const int> matching);
+  template <typename Offer>
+  bool claimed(const LogFormat& format, const Offer& offer);
+  template <typename Read>
+  bool taken(const Read& read);
+  void note_format(const LogFormat& format);
+
+  std::vector<const LogFormat*> formats_ = {};
+  std::vector<Lines> line_formats_ = {};
+  std::vector<const LogFormat*> value_formats_ = {};
+  std::string anchors_ = {};
+  AnchorSet line_anchors_ = {};
+  AnchorSet value_anchors_ = {};
+  LogContents contents_ = {};
+  ProblemList problems_;
+
+  JsonDocument document_ = {};
+  std::int64_t line_ = 0;             ///< of the item that is read
+  Lines* last_lines_ = nullptr;       ///< that took the last item, if it was a line
+  const LogFormat* last_ = nullptr;   ///< that took the last value
+  std::uint64_t last_shape_ = 0;      ///< of that value
+  const LogFormat* noted_ = nullptr;  ///< the last in contents_.format
+  const char* counted_to_ = nullptr;  ///< in the text of a document: up to there `line_` has its lines
+  std::size_t offers_left_ = 0;       ///< of values within a document
+  std::optional<Table> table_ = {};
+  const LogFormat* table_format_ = nullptr;   ///< of tables in any heading
+  std::optional<RE2> record_anchor_ = {};     ///< of its headings
+  std::vector<Record> records_ = {};          ///< read if the log has nothing else
+  std::size_t other_records_ = 0;             ///< that were none
+  std::vector<Problem> table_problems_ = {};  ///< of tables that could not be read
+  bool on_trial_ = false;                     ///< what is rejected now is no error
+  bool took_something_ = false;
+  /// The first value that has a key of a format, but too few of them, and its line.
+  const LogFormat* resembled_ = nullptr;
+  std::int64_t resembled_line_ = 0;
+  std::size_t pool_beyond_;
+};
+
+}  // namespace foredraft::logs

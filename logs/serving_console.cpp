@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
+#include "logs/serving_runs.hpp"
+#include "logs/stated_run.hpp"
+
+/// Console output of the load generators `vllm bench serve`, `sglang.bench_serving` and benchmark_serving of
+/// TensorRT-LLM, complete or in part.
+namespace foredraft::logs {
+namespace {
+
+/// Positions are printed in percent with two digits.
+constexpr double percent_rounding = 0.00005;
+/// Chunks longer than a token by this factor hold several tokens each.
+constexpr double speculative_chunk = 1.3;
+
+constexpr std::string_view console_anchor =
+    R"(^[ \t]*(?:Backend|Traffic request rate|Max(?:imum)? request concurrency|(?:Successful|Failed) requests)"
+    R"(|Request rate configured \(RPS\)|Benchmark duration \(s\)|Total input tokens|Total generated tokens)"
+    R"(|Total generated tokens \(retokenized\)|Request throughput \(req/s\)|Output token throughput \(tok/s\))"
+    R"(|User throughput \(tok/s\)|Concurrency|(?:Mean|Median) (?:E2EL|E2E Latency|TTFT|TPOT|ITL) \(ms\))"
+    R"(|(?:Mean|Median) Avg Decoded Tokens per Iter|Accept length|Acceptance rate \(%\))"
+    R"(|Acceptance length|Drafts|Draft tokens|Accepted tokens|Position \d+):|= Serving Benchmark Result =)";
+
+bool is_sglang_client(const KeyValueBlock& block) {
+  return block.has("Backend") || block.has("Total generated tokens (retokenized)") || block.has("Accept length");
+}
+
+/// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
+constexpr std::string_view tokens_per_iteration = "Mean Avg Decoded Tokens per Iter";
+/// Fewer, printed with two digits, are one.
+constexpr double one_token = 1.005;
+
+bool is_trtllm_client(const KeyValueBlock& block) {
+  return block.has(tokens_per_iteration) || block.has("User throughput (tok/s)");
+}
+
+std::optional<double> request_rate(const KeyValueBlock& block) {
+  const auto rate = block.real("Request rate configured (RPS)");
+  return rate ? rate : block.real("Traffic request rate");
+}
+
+/// A latency of the console: its mean, else its median with a warning (W20).
+std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view name, LogContents& contents) {
+  if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
+  const auto median = block.real(fmt::format("Median {} (ms)", name));
+  if (median) {
+    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  }
+  return median;
+}
+
+void set_lengths(const KeyValueBlock& block, Stratum& stratum) {
+  const auto requests = block.real("Successful requests");
+  const auto prompt = block.real("Total input tokens");
+  const auto output = block.real("Total generated tokens");
+  if (!output || !requests || !(*requests > 0.0)) return;
+  stratum.output_tokens = *output / *requests;
+  if (prompt) stratum.context_tokens = (*prompt + *output / 2.0) / *requests;
+}
+
+void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& contents) {
+  run.acceptance_length = block.real("Acceptance length");
+  if (const auto since_start = block.real("Accept length")) {
+    run.acceptance_length = since_start;
+    warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
+  }
+  if (const auto tokens = block.real(tokens_per_iteration); tokens && *tokens > 0.0) {
+    if (*tokens < one_token) {
+      run.decoding = Decoding::plain;
+      return;
+    }
+    run.acceptance_length = tokens;
+    warn_once(contents, "W10", block.line(), "the acceptance length is an unweighted mean over requests");
+  }
+  const auto drafts = block.count("Drafts");
+  if (run.acceptance_length || drafts) run.decoding = Decoding::speculative;
+  if (!drafts || *drafts == 0) return;
+  AcceptanceCounts counts{.steps = *drafts,
+                          .drafted_tokens = block.count("Draft tokens"),
+                          .accepted_tokens = block.count("Accepted tokens")};
+  std::vector<double> rates = block.list("Position ");
+  for (double& rate : rates) rate /= 100.0;
+  set_positions(counts, rates, std::nullopt, percent_rounding, block.line());
+  check_counts(counts, std::nullopt, block.line(), contents);
+  run.gamma = steady_gamma(counts);
+  if (!chunks_agree(block.real("Mean ITL (ms)"), block.real("Mean TPOT (ms)"), counts)) {
+    set_generated_tokens(counts,
+                         later_tokens(block.count("Total generated tokens"), block.count("Successful requests")));
+  }
+  if (!run.gamma && !rates.empty()) {
+    run.gamma = static_cast<std::int64_t>(rates.size());
+    if (!counts.generated_tokens && drafts_vary(counts, run.gamma)) run.adaptive = true;
+  }
+  run.acceptance = std::move(counts);
+  run.acceptance_length = std::nullopt;
+}
+
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
+Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
+  if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
+  const auto itl = latency_ms(block, "ITL", contents);
+  const auto tpot = latency_ms(block, "TPOT", contents);
+  if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
+  warn_once(contents, "W09", block.line(),
+            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
+            "baseline");
+  return Decoding::unknown;
+}
+
+/// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
+std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
+  if (run.decoding == Decoding::unknown) return std::nullopt;
+  if (block.has(tokens_per_iteration)) {
+    return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
+  }
+  if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
+    warn_once(contents, "W07", block.line(),
+              is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
+                                      : "ITL of vLLM's client is per iteration, not per token");
+  }
+  if (!is_sglang_client(block)) return latency_ms(block, "ITL", contents);
+  const auto length = run.decoding == Decoding::plain ? std::optional(1.0) : run.acceptance_length;
+  return product(latency_ms(block, "TPOT", contents), length);
+}
+
+class ServingConsoleReader final : public BlockReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.find("= Serving Benchmark Result =") != std::string_view::npos) {
+      close(contents);
+      return true;
+    }
+    const std::optional<KeyValue> field = key_value(text);
+    if (!field) return false;
+    add(field->key, field->value, number, contents);
+    // A word such as "Backend" occurs in many logs.
+    return field->key != "Backend" && field->key != "Concurrency";
+  }
+
+ private:
+  void read(const KeyValueBlock& block, LogContents& contents) override;
+};
+
+void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& contents) {
+  Observation run{.line = block.line(), .span = Span::run};
+  set_acceptance(block, run, contents);
+  if (run.decoding == Decoding::unknown) run.decoding = undrafted(block, contents);
+  run.times = {.duration_s = block.real("Benchmark duration (s)"),
+               .output_tokens_per_s = block.real("Output token throughput (tok/s)"),
+               .iteration_ms = iteration_ms(block, run, contents),
+               .tpot_ms = latency_ms(block, "TPOT", contents),
+               .ttft_ms = latency_ms(block, "TTFT", contents),
+               .request_rate_per_s = request_rate(block),
+               .served_requests_per_s = block.real("Request throughput (req/s)")};
+  run.concurrency = block.real("Maximum request concurrency");
+  if (!run.concurrency) run.concurrency = block.real("Max request concurrency");
+  run.completed_requests = block.count("Successful requests");
+  run.failed_requests = block.count("Failed requests");
+  // A limit would stand between these two lines.
+  if (block.has("Benchmark duration (s)")) set_offer(std::nullopt, run);
+  run.requests = run.concurrency && !run.times.request_rate_per_s ? run.concurrency : decoding_requests(run.times);
+  if (!run.requests) run.requests = block.real("Concurrency");
+  set_lengths(block, run.stratum);
+  const ObservedTimes& times = run.times;
+  if (run.decoding == Decoding::unknown && !times.output_tokens_per_s && !times.tpot_ms) return;
+  warn_of_arrival_rate(times.request_rate_per_s, times.served_requests_per_s, block.line(), contents);
+  check_failures(run, contents);
+  if (block.has("Backend")) {
+    contents.engine = block.text("Backend").starts_with("sglang") ? "sglang" : block.text("Backend");
+  } else if (is_sglang_client(block)) {
+    contents.engine = "sglang";
+  } else if (is_trtllm_client(block)) {
+    contents.engine = "tensorrt-llm";
+  } else if (block.has("Request rate configured (RPS)") || block.has("Drafts")) {
+    contents.engine = "vllm";
+  }
+  contents.observations.push_back(std::move(run));
+}
+
+}  // namespace
+
+LogFormat serving_console_format() {
+  return {.name = "bench-serving",
+          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
+          .engine = "",
+          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
+          .reads = lines_of<ServingConsoleReader>(console_anchor)};
+}
+
+}  // namespace foredraft::logs
