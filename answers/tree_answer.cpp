@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analytic/tree/growing_tree.hpp"
+#include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "answers/profile_prediction.hpp"
@@ -14,7 +14,7 @@
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/growing_tree_simulator.hpp"
+#include "sim/process/dynamic_tree_simulator.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft {
@@ -81,13 +81,13 @@ std::vector<std::string> tree_notes(const TreeQuestion& question) {
 }
 
 /// A tree that grows to the nodes of `chosen`; to its depth if depths cost time.
-GrownTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, const TokenTree& chosen) {
+DynamicTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, const TokenTree& chosen) {
   const TreeGrowth& growth = *question.growth;
   const std::int64_t depth = question.price ? chosen.depth() : std::min(question.depth, accuracies.heads());
   const analytic::GrowthBudget budget{.nodes = chosen.size(), .depth = depth, .width = growth.width};
   analytic::DepthContexts contexts = analytic::contexts_around(accuracies, growth.spread, growth.temperature);
   contexts.resize(static_cast<std::size_t>(budget.depth));
-  const auto simulator = sim::make_growing_tree_simulator(
+  const auto simulator = sim::make_dynamic_tree_simulator(
       {.contexts = contexts,
        .nodes = budget.nodes,
        .width = budget.width,
@@ -95,20 +95,21 @@ GrownTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, c
        .iterations = growth.iterations});
   const sim::Tally tally = sim::run(*simulator, {.seed = growth.seed, .point = 0}, 0);
   const analytic::TreeBudget size{.nodes = budget.nodes, .depth = budget.depth};
-  GrownTree grown{.depth = budget.depth,
-                  .tokens = sim::tokens_per_iteration(tally),
-                  .variance = sim::tokens_variance(tally),
-                  .exact = analytic::growing_tree_tokens(contexts, budget),
-                  .bound = analytic::growing_tree_bound(contexts, budget),
-                  .fixed = judge(question, accuracies, analytic::greedy_tree(accuracies, size, budget.width)),
-                  .iteration_cost = {},
-                  .speedup = {}};
+  DynamicTree dynamic{.depth = budget.depth,
+                      .tokens = sim::tokens_per_iteration(tally),
+                      .variance = sim::tokens_variance(tally),
+                      .exact = analytic::dynamic_tree_tokens(contexts, budget),
+                      .bound = analytic::dynamic_tree_bound(contexts, budget),
+                      .static_tree = judge(question, accuracies, analytic::greedy_tree(accuracies, size, budget.width)),
+                      .iteration_cost = {},
+                      .speedup = {}};
   if (question.price) {
     const double cost = analytic::tree_iteration_cost(tree_cost_of(*question.price), budget.nodes, budget.depth);
-    grown.iteration_cost = cost;
-    grown.speedup = Estimate{.mean = grown.tokens.mean / cost, .standard_error = grown.tokens.standard_error / cost};
+    dynamic.iteration_cost = cost;
+    dynamic.speedup =
+        Estimate{.mean = dynamic.tokens.mean / cost, .standard_error = dynamic.tokens.standard_error / cost};
   }
-  return grown;
+  return dynamic;
 }
 
 }  // namespace
@@ -125,11 +126,11 @@ TreeAnswer best_tree(const TreeQuestion& question) {
                     .dense = judged(analytic::dense_tree(widths)),
                     .dense_widths = widths,
                     .chain = judged(find_tree(question, first_candidates(accuracies))),
-                    .grown = {},
+                    .dynamic = {},
                     .pmf = {},
                     .probabilities = {},
                     .notes = tree_notes(question)};
-  if (question.growth) answer.grown = grow(question, accuracies, answer.chosen.tree);
+  if (question.growth) answer.dynamic = grow(question, accuracies, answer.chosen.tree);
   answer.pmf = analytic::tokens_pmf(answer.chosen.tree, accuracies);
   answer.probabilities = analytic::node_probabilities(answer.chosen.tree, accuracies);
   return answer;
@@ -167,20 +168,20 @@ Json mean_json(const Estimate& estimate) {
           {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
 }
 
-Json grown_json(const TreeGrowth& growth, const GrownTree& grown) {
+Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
   return {{"width", growth.width},
-          {"depth", grown.depth},
+          {"depth", dynamic.depth},
           {"spread", growth.spread},
           {"confidence_temperature", growth.temperature},
           {"iterations", growth.iterations},
           {"seed", growth.seed},
-          {"tokens_per_iteration", mean_json(grown.tokens)},
-          {"tokens_variance", grown.variance},
-          {"tokens_exact", value_or_null(grown.exact)},
-          {"tokens_bound", grown.bound},
-          {"iteration_cost", value_or_null(grown.iteration_cost)},
-          {"speedup", grown.speedup ? mean_json(*grown.speedup) : Json(nullptr)},
-          {"fixed", judged_json(grown.fixed)}};
+          {"tokens_per_iteration", mean_json(dynamic.tokens)},
+          {"tokens_variance", dynamic.variance},
+          {"tokens_exact", value_or_null(dynamic.exact)},
+          {"tokens_bound", dynamic.bound},
+          {"iteration_cost", value_or_null(dynamic.iteration_cost)},
+          {"speedup", dynamic.speedup ? mean_json(*dynamic.speedup) : Json(nullptr)},
+          {"static_tree", judged_json(dynamic.static_tree)}};
 }
 
 }  // namespace
@@ -229,7 +230,7 @@ Json to_json(const TreeAnswer& answer) {
   json["dense"] = judged_json(answer.dense);
   json["dense"]["widths"] = answer.dense_widths;
   json["chain"] = judged_json(answer.chain);
-  if (answer.grown) json["grown"] = grown_json(*question.growth, *answer.grown);
+  if (answer.dynamic) json["dynamic"] = dynamic_json(*question.growth, *answer.dynamic);
   if (!answer.notes.empty()) json["notes"] = answer.notes;
   return json;
 }

@@ -30,7 +30,7 @@ std::string tree_headline(const TreeAnswer& answer) {
                      *chosen.speedup, chosen.tokens, shape, decimal_text(*chosen.iteration_cost, 2));
 }
 
-/// What a row of the table says, of a fixed tree or of one that grows.
+/// What a row of the table says, of a static tree or of one that grows.
 struct TreeRow {
   std::int64_t nodes, depth;
   double tokens, variance;
@@ -55,30 +55,30 @@ std::string tree_row(const std::string& label, const JudgedTree& judged) {
                                  .speedup = judged.speedup});
 }
 
-std::string grown_rows(const TreeAnswer& answer) {
-  const GrownTree& grown = *answer.grown;
+std::string dynamic_rows(const TreeAnswer& answer) {
+  const DynamicTree& dynamic = *answer.dynamic;
   const TreeRow row{.nodes = answer.chosen.tree.size(),
-                    .depth = grown.depth,
-                    .tokens = grown.tokens.mean,
-                    .variance = grown.variance,
-                    .iteration_cost = grown.iteration_cost,
-                    .speedup = grown.speedup ? std::optional(grown.speedup->mean) : std::nullopt};
+                    .depth = dynamic.depth,
+                    .tokens = dynamic.tokens.mean,
+                    .variance = dynamic.variance,
+                    .iteration_cost = dynamic.iteration_cost,
+                    .speedup = dynamic.speedup ? std::optional(dynamic.speedup->mean) : std::nullopt};
   const std::int64_t width = answer.question.growth->width;
-  return tree_row(fmt::format("grown while drafting, {} wide", width), row) +
-         tree_row(fmt::format("fixed, {} wide", width), grown.fixed);
+  return tree_row(fmt::format("dynamic (EAGLE-2), {} wide", width), row) +
+         tree_row(fmt::format("static, {} wide", width), dynamic.static_tree);
 }
 
-std::string grown_line(const TreeAnswer& answer) {
-  const GrownTree& grown = *answer.grown;
+std::string dynamic_line(const TreeAnswer& answer) {
+  const DynamicTree& dynamic = *answer.dynamic;
   const TreeGrowth& growth = *answer.question.growth;
-  const Interval interval = normal_interval(grown.tokens);
-  const double gain = 100.0 * (grown.tokens.mean / grown.fixed.tokens - 1.0);
+  const Interval interval = normal_interval(dynamic.tokens);
+  const double gain = 100.0 * (dynamic.tokens.mean / dynamic.static_tree.tokens - 1.0);
   std::string line = fmt::format(
-      "grown     {:.4f} to {:.4f} tokens (95 % interval of {} iterations), {} % {} than the fixed tree of the same "
+      "dynamic   {:.4f} to {:.4f} tokens (95 % interval of {} iterations), {} % {} than the static tree of the same "
       "width; no choice of so many nodes on average yields more than {:.4f}",
       interval.low, interval.high, growth.iterations, decimal_text(std::abs(gain), 1), gain < 0.0 ? "fewer" : "more",
-      grown.bound);
-  if (grown.exact) line += fmt::format("; exactly {:.4f}", *grown.exact);
+      dynamic.bound);
+  if (dynamic.exact) line += fmt::format("; exactly {:.4f}", *dynamic.exact);
   return line + "\n";
 }
 
@@ -100,7 +100,7 @@ std::string tree_table(const TreeAnswer& answer) {
       tree_row((answer.question.price ? "dense, most tokens" : "best dense tree") + widths_text(answer.dense_widths),
                answer.dense);
   text += tree_row("chain of first candidates", answer.chain);
-  return answer.grown ? text + grown_rows(answer) : text;
+  return answer.dynamic ? text + dynamic_rows(answer) : text;
 }
 
 std::string distribution_line(const TreeAnswer& answer) {
@@ -114,7 +114,7 @@ std::string distribution_line(const TreeAnswer& answer) {
 std::string to_text(const TreeAnswer& answer) {
   const TreeQuestion& question = answer.question;
   std::string text = tree_headline(answer) + "\n\n" + tree_table(answer) + "\n" + distribution_line(answer);
-  if (answer.grown) text += grown_line(answer);
+  if (answer.dynamic) text += dynamic_line(answer);
   if (!question.given && !question.price && answer.chosen.tree.size() < question.nodes) {
     text += fmt::format("note      no more than {} of {} nodes have a chance to be accepted\n",
                         answer.chosen.tree.size(), question.nodes);
@@ -126,7 +126,7 @@ std::string to_text(const TreeAnswer& answer) {
       "assumes   a candidate's accuracy depends on its depth and rank only; the root, the target's own token, counts "
       "as "
       "a node\n";
-  if (answer.grown) {
+  if (answer.dynamic) {
     text += fmt::format(
         "assumes   of a tree that grows: each node has its own context, of spread {}, whose mean accuracies are those "
         "given; {}\n",

@@ -118,13 +118,13 @@ struct JudgedTree {
 };
 
 /// A tree that grows while drafting, with as many nodes as the chosen tree.
-struct GrownTree {
+struct DynamicTree {
   std::int64_t depth;           ///< depths that are drafted: those of the chosen tree; without a price, of the question
   Estimate tokens;              ///< expected tokens of one iteration, simulated
   double variance;              ///< variance of the tokens of one iteration
   std::optional<double> exact;  ///< expected tokens by enumeration of all contexts; empty if they are too many
   double bound;                 ///< maximum expected tokens of any choice of so many nodes on average
-  JudgedTree fixed;             ///< the best tree within the same nodes, depth and width that ignores contexts
+  JudgedTree static_tree;       ///< the best tree within the same nodes, depth and width that ignores contexts
   std::optional<double> iteration_cost;  ///< in decode steps of the target; all depths are drafted
   std::optional<Estimate> speedup;       ///< over autoregressive decoding
 };
@@ -135,11 +135,11 @@ struct TreeAnswer {
   std::optional<JudgedTree> best;  ///< with a given tree: the best one within its nodes and the depth
   JudgedTree dense;                ///< the best tree of equal widths per depth within the nodes and the depth
   std::vector<std::int64_t> dense_widths;
-  JudgedTree chain;                   ///< the best chain of first candidates within them
-  std::optional<GrownTree> grown;     ///< if asked for
-  std::vector<double> pmf;            ///< P(X = k) of the chosen tree at index k - 1
-  std::vector<double> probabilities;  ///< acceptance probability of each of its nodes
-  std::vector<std::string> notes;     ///< caveats about the accuracies
+  JudgedTree chain;                    ///< the best chain of first candidates within them
+  std::optional<DynamicTree> dynamic;  ///< if asked for
+  std::vector<double> pmf;             ///< P(X = k) of the chosen tree at index k - 1
+  std::vector<double> probabilities;   ///< acceptance probability of each of its nodes
+  std::vector<std::string> notes;      ///< caveats about the accuracies
 };
 
 /// The tree with the most expected tokens [Cai2024, Sec. 2.3.3], or with a price the maximum speedup [Chen2024], and

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "analytic/tree/growing_tree.hpp"
+#include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/growing_tree_simulator.hpp"
+#include "sim/process/dynamic_tree_simulator.hpp"
 #include "sim/process/tree_simulator.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
@@ -53,7 +53,7 @@ Rows falling_heads(std::size_t heads, double first, double decay) {
 }
 
 Estimate grown_tokens(const analytic::DepthContexts& contexts, const analytic::GrowthBudget& budget) {
-  const auto simulator = sim::make_growing_tree_simulator({.contexts = contexts,
+  const auto simulator = sim::make_dynamic_tree_simulator({.contexts = contexts,
                                                            .nodes = budget.nodes,
                                                            .width = budget.width,
                                                            .drafting = Drafting::autoregressive,
@@ -91,7 +91,7 @@ TEST_CASE("dense trees yield the simulated tokens") {
   }
 }
 
-TEST_CASE("growing trees yield the simulated tokens at every spread and temperature") {
+TEST_CASE("dynamic trees yield the simulated tokens at every spread and temperature") {
   const analytic::HeadAccuracies accuracies({{0.6, 0.2}, {0.5, 0.3}, {0.4, 0.2}});
   for (const double spread : {0.0, 0.4, 1.0}) {
     for (const double temperature : {0.4, 1.0, 3.0}) {
@@ -100,7 +100,7 @@ TEST_CASE("growing trees yield the simulated tokens at every spread and temperat
         CAPTURE(spread, temperature, nodes, width);
         const analytic::GrowthBudget budget{.nodes = nodes, .depth = 3, .width = width};
         const Estimate seen = grown_tokens(contexts, budget);
-        const double expected = analytic::growing_tree_tokens(contexts, budget).value();
+        const double expected = analytic::dynamic_tree_tokens(contexts, budget).value();
         INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", closed form " << expected);
         CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error + few_ulp * expected);
       }
@@ -109,7 +109,7 @@ TEST_CASE("growing trees yield the simulated tokens at every spread and temperat
 }
 
 TEST_CASE(
-    "trees of the size that EAGLE-2 drafts lie between fixed trees and the bound, and are fixed without a spread") {
+    "trees of the size that EAGLE-2 drafts lie between static trees and the bound, and are fixed without a spread") {
   const analytic::HeadAccuracies accuracies(falling_heads(6, 0.7, 0.95));
   for (const std::int64_t width : {4, 10}) {
     const double fixed =
@@ -122,7 +122,7 @@ TEST_CASE(
       const double error = standard_errors * seen.standard_error;
       INFO("simulated " << seen.mean << " +- " << seen.standard_error << ", fixed " << fixed);
       CHECK(seen.mean >= fixed - error);
-      CHECK(seen.mean <= analytic::growing_tree_bound(contexts, budget) + error);
+      CHECK(seen.mean <= analytic::dynamic_tree_bound(contexts, budget) + error);
       if (spread == 0.0) CHECK(seen.mean <= fixed + error);
       if (spread == 1.0) CHECK(seen.mean > fixed + error);
     }

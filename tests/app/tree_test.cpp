@@ -116,40 +116,40 @@ TEST_CASE("a given tree is judged beside the best one of its size") {
   CHECK_THAT(to_text(answer), Catch::Contains("\nthis tree                           4"));
 }
 
-TEST_CASE("a tree that grows while drafting stands beside the fixed ones, at the same cost") {
+TEST_CASE("a tree that grows while drafting stands beside the static ones, at the same cost") {
   TreeQuestion question = tree_question(3);
   question.growth = TreeGrowth{.width = 2, .spread = 1.0, .iterations = 20'000};
   const TreeAnswer answer = best_tree(question);
-  const GrownTree& grown = answer.grown.value();
-  CHECK(grown.fixed.tokens == 1.75);
-  CHECK(grown.depth == 2);
+  const DynamicTree& dynamic = answer.dynamic.value();
+  CHECK(dynamic.static_tree.tokens == 1.75);
+  CHECK(dynamic.depth == 2);
   // Of depth 1 two equal candidates with 1/2, one certain one with 1/4; of depth 2 these with 1/4 and 3/8.
-  CHECK(grown.exact.value() == Approx(1.0 + 0.5 * 1.0 + 0.25 * (1.0 + 0.25 * 0.5 + 0.375)));
-  CHECK(std::abs(grown.tokens.mean - *grown.exact) <= tests::standard_errors * grown.tokens.standard_error);
-  CHECK(*grown.exact <= grown.bound);
-  CHECK_FALSE(grown.speedup.has_value());
+  CHECK(dynamic.exact.value() == Approx(1.0 + 0.5 * 1.0 + 0.25 * (1.0 + 0.25 * 0.5 + 0.375)));
+  CHECK(std::abs(dynamic.tokens.mean - *dynamic.exact) <= tests::standard_errors * dynamic.tokens.standard_error);
+  CHECK(*dynamic.exact <= dynamic.bound);
+  CHECK_FALSE(dynamic.speedup.has_value());
   const std::string text = to_text(answer);
-  CHECK_THAT(text, Catch::Contains("\ngrown while drafting, 2 wide        3      2   1.8"));
-  CHECK_THAT(text, Catch::Contains("\nfixed, 2 wide                       3      1   1.7500"));
+  CHECK_THAT(text, Catch::Contains("\ndynamic (EAGLE-2), 2 wide           3      2   1.8"));
+  CHECK_THAT(text, Catch::Contains("\nstatic, 2 wide                      3      1   1.7500"));
   CHECK_THAT(text, Catch::Contains("exactly 1.8750"));
   const auto json = answers::to_json(answer);
-  CHECK(json["grown"]["width"] == 2);
-  CHECK(json["grown"]["tokens_exact"] == Approx(1.875));
-  CHECK(json["grown"]["fixed"]["tokens_per_iteration"] == 1.75);
-  CHECK(json["grown"]["speedup"].is_null());
-  CHECK_FALSE(answers::to_json(best_tree(tree_question(3))).contains("grown"));
+  CHECK(json["dynamic"]["width"] == 2);
+  CHECK(json["dynamic"]["tokens_exact"] == Approx(1.875));
+  CHECK(json["dynamic"]["static_tree"]["tokens_per_iteration"] == 1.75);
+  CHECK(json["dynamic"]["speedup"].is_null());
+  CHECK_FALSE(answers::to_json(best_tree(tree_question(3))).contains("dynamic"));
 
   question.price =
       TreePrice{.verification = analytic::linear_verification(3, 0.5), .c = 0.25, .drafting = Drafting::autoregressive};
   question.given = tree_from_paths(std::vector<TreePath>{{0}, {0, 0}});
-  const GrownTree priced = best_tree(question).grown.value();
+  const DynamicTree priced = best_tree(question).dynamic.value();
   CHECK(priced.iteration_cost == 2.0 + 0.5);
   CHECK(priced.speedup.value().mean == priced.tokens.mean / 2.5);
   CHECK(priced.speedup.value().standard_error == priced.tokens.standard_error / 2.5);
 
   question.growth->spread = 0.0;
-  const GrownTree alike = best_tree(question).grown.value();
-  CHECK(*alike.exact == Approx(alike.fixed.tokens).epsilon(tests::second_route));
+  const DynamicTree alike = best_tree(question).dynamic.value();
+  CHECK(*alike.exact == Approx(alike.static_tree.tokens).epsilon(tests::second_route));
   question.accuracies = {{0.25, 0.5}, {0.5, 0.125}};
   CHECK_THROWS_AS(best_tree(question), DomainError);
 }
@@ -310,7 +310,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   rejected(heads + " --nodes 4 --expand 2", "foredraft tree: --spread: missing");
   rejected(heads + " --nodes 4 --expand 0 --spread 2", "invalid expand=0");
   CHECK_THAT(output_of_tree(heads + " --nodes 4 --expand 2 --spread 0.5 --iterations 1000", code),
-             Catch::Contains("\ngrown while drafting, 2 wide "));
+             Catch::Contains("\ndynamic (EAGLE-2), 2 wide "));
   CHECK(code == 0);
   rejected("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
   rejected(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tree/growing_tree.hpp"
+#include "analytic/tree/dynamic_tree.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -62,30 +62,30 @@ TEST_CASE("another temperature sharpens or flattens confidences and leaves accur
   CHECK_THROWS_AS(contexts_around(HeadAccuracies({{0.2, 0.5}}), 0.5, 1.0), DomainError);
 }
 
-TEST_CASE("a growing tree of two drafts, worked by hand") {
+TEST_CASE("a dynamic tree of two drafts, worked by hand") {
   // Two equal candidates: both are verified, 1 token. One certain candidate: it, and the best below it, of 1/2, 1 or 0:
   // 1 + .5 * .5 + .25 * 1. None: 0.
-  CHECK(growing_tree_tokens(pure_contexts(), {.nodes = 3, .depth = 2, .width = 2}).value() ==
+  CHECK(dynamic_tree_tokens(pure_contexts(), {.nodes = 3, .depth = 2, .width = 2}).value() ==
         Approx(1.0 + 0.5 + 0.25 * 1.5).epsilon(second_route));
   // Of one draft: 1/2 or 1.
-  CHECK(growing_tree_tokens(pure_contexts(), {.nodes = 2, .depth = 2, .width = 2}).value() ==
+  CHECK(dynamic_tree_tokens(pure_contexts(), {.nodes = 2, .depth = 2, .width = 2}).value() ==
         Approx(1.5).epsilon(second_route));
-  CHECK(growing_tree_tokens(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}).value() == 1.0);
-  CHECK(growing_tree_tokens(pure_contexts(), {.nodes = 9, .depth = 0, .width = 2}).value() == 1.0);
+  CHECK(dynamic_tree_tokens(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}).value() == 1.0);
+  CHECK(dynamic_tree_tokens(pure_contexts(), {.nodes = 9, .depth = 0, .width = 2}).value() == 1.0);
 }
 
-TEST_CASE("the bound of a growing tree takes the best nodes of all contexts, worked by hand") {
+TEST_CASE("the bound of a dynamic tree takes the best nodes of all contexts, worked by hand") {
   // A quarter of a node of accuracy 1 and one of 1/2: one node takes the quarter, and 3/4 of the other.
-  CHECK(growing_tree_bound(pure_contexts(), {.nodes = 2, .depth = 1, .width = 2}) ==
+  CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 2, .depth = 1, .width = 2}) ==
         Approx(1.0 + 0.25 + 0.75 * 0.5).epsilon(1e-3));
-  CHECK(growing_tree_bound(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}) == 1.0);
+  CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 1, .depth = 2, .width = 2}) == 1.0);
   // Room for everything: every depth is reached with the sum of its accuracies.
-  CHECK(growing_tree_bound(pure_contexts(), {.nodes = 100, .depth = 2, .width = 2}) ==
+  CHECK(dynamic_tree_bound(pure_contexts(), {.nodes = 100, .depth = 2, .width = 2}) ==
         Approx(1.0 + 0.75 + 0.75 * 0.75).epsilon(1e-3));
 }
 
 TEST_CASE(
-    "fixed trees never yield more than growing ones of the same expansions, and those never more than the bound") {
+    "static trees never yield more than dynamic ones of the same expansions, and those never more than the bound") {
   RandomStream random(7, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (int repetition = 0; repetition < 8; ++repetition) {
     const HeadAccuracies accuracies(tests::random_rows(random, 3, 2, true));
@@ -97,11 +97,11 @@ TEST_CASE(
           CAPTURE(repetition, width, nodes, spread);
           const DepthContexts contexts = contexts_around(accuracies, spread, 1.0);
           const GrowthBudget budget{.nodes = nodes, .depth = 3, .width = width};
-          const double grown = growing_tree_tokens(contexts, budget).value();
+          const double grown = dynamic_tree_tokens(contexts, budget).value();
           if (spread == 0.0) CHECK(grown == Approx(fixed).epsilon(second_route));
           CHECK(grown >= fixed * (1.0 - second_route));
-          CHECK(grown <= growing_tree_bound(contexts, budget) * (1.0 + second_route));
-          const auto biased = growing_tree_tokens(contexts_around(accuracies, spread, 0.3), budget);
+          CHECK(grown <= dynamic_tree_bound(contexts, budget) * (1.0 + second_route));
+          const auto biased = dynamic_tree_tokens(contexts_around(accuracies, spread, 0.3), budget);
           CHECK(biased.value() <= grown * (1.0 + second_route));
         }
       }
@@ -119,12 +119,12 @@ TEST_CASE("a width limits the children of a node and the nodes with children of 
   CHECK(greedy_tree(accuracies, {.nodes = 9, .depth = 3}, 9) == greedy_tree(accuracies, {.nodes = 9, .depth = 3}));
 }
 
-TEST_CASE("growing trees of too many contexts have no closed form, and budgets out of range are refused") {
-  CHECK_FALSE(growing_tree_tokens(contexts_around(HeadAccuracies(std::vector(6, std::vector{0.5, 0.2, 0.1})), 0.5, 1.0),
+TEST_CASE("dynamic trees of too many contexts have no closed form, and budgets out of range are refused") {
+  CHECK_FALSE(dynamic_tree_tokens(contexts_around(HeadAccuracies(std::vector(6, std::vector{0.5, 0.2, 0.1})), 0.5, 1.0),
                                   {.nodes = 60, .depth = 6, .width = 10}));
-  CHECK_THROWS_AS(growing_tree_tokens(pure_contexts(), {.nodes = 0, .depth = 2, .width = 2}), DomainError);
-  CHECK_THROWS_AS(growing_tree_tokens(pure_contexts(), {.nodes = 2, .depth = 3, .width = 2}), DomainError);
-  CHECK_THROWS_AS(growing_tree_bound(pure_contexts(), {.nodes = 2, .depth = 2, .width = 0}), DomainError);
+  CHECK_THROWS_AS(dynamic_tree_tokens(pure_contexts(), {.nodes = 0, .depth = 2, .width = 2}), DomainError);
+  CHECK_THROWS_AS(dynamic_tree_tokens(pure_contexts(), {.nodes = 2, .depth = 3, .width = 2}), DomainError);
+  CHECK_THROWS_AS(dynamic_tree_bound(pure_contexts(), {.nodes = 2, .depth = 2, .width = 0}), DomainError);
 }
 
 }  // namespace foredraft::analytic

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/growing_tree_simulator.hpp"
+#include "sim/process/dynamic_tree_simulator.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -38,9 +38,9 @@ std::size_t selected_entry(const Entries& entries, const Share& share, double un
 }
 
 /// Drafts a tree and walks down it, iteration by iteration.
-class GrowingTree {
+class DraftedTree {
  public:
-  GrowingTree(const GrowingTreeSimulation& simulation, const RunKey& key, std::uint64_t block)
+  DraftedTree(const DynamicTreeSimulation& simulation, const RunKey& key, std::uint64_t block)
       : simulation_(simulation),
         meetings_(key.seed, {.purpose = Purpose::context, .point = key.point, .block = block}),
         outcomes_(key.seed, {.purpose = Purpose::bernoulli, .point = key.point, .block = block}) {}
@@ -95,7 +95,7 @@ class GrowingTree {
     }
   }
 
-  const GrowingTreeSimulation& simulation_;
+  const DynamicTreeSimulation& simulation_;
   RandomStream meetings_;
   RandomStream outcomes_;
   std::vector<DraftedNode> nodes_;  // by depth
@@ -129,7 +129,7 @@ void check_contexts(const std::vector<std::vector<DraftContext>>& contexts) {
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_growing_tree_simulator(GrowingTreeSimulation simulation) {
+std::unique_ptr<Simulator> make_dynamic_tree_simulator(DynamicTreeSimulation simulation) {
   check_at_least("nodes", simulation.nodes, 1);
   check_range("width", simulation.width, 1, 1024);
   check_contexts(simulation.contexts);
@@ -145,7 +145,7 @@ std::unique_ptr<Simulator> make_growing_tree_simulator(GrowingTreeSimulation sim
   const BlockPlan plan = plan_iterations(simulation.iterations, drafted);
   return make_block_simulator(plan, [simulation = std::move(simulation), shape, drafted](
                                         const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
-    GrowingTree tree(simulation, key, block);
+    DraftedTree tree(simulation, key, block);
     StopMeter stop(key.stop);
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape.gamma) + 1, 0);
     for (std::uint64_t i = 0; i < iterations; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tree/growing_tree.hpp"
+#include "analytic/tree/dynamic_tree.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -148,13 +148,13 @@ DepthContexts contexts_around(const HeadAccuracies& accuracies, double spread, d
   return contexts;
 }
 
-std::optional<double> growing_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget) {
+std::optional<double> dynamic_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget) {
   check_growth(contexts, budget);
   if (!enumerable(contexts, budget, 0x1p16)) return std::nullopt;
   return GrowthEnumeration(contexts, budget).tokens();
 }
 
-double growing_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget) {
+double dynamic_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget) {
   check_growth(contexts, budget);
   // [k]: expected nodes of accuracy exp(-k step). A factor between two cells goes to both, so that its mean is kept.
   // The sum of the largest is convex in each accuracy, so spreading never makes it smaller.

@@ -28,11 +28,11 @@ struct GrowthBudget {
 
 /// E[X] of a tree that grows as TreeGrowth says, in tokens: the mean over all combinations of contexts of the sum of
 /// the verified nodes' accuracies. nullopt for more than 2^16 combinations.
-[[nodiscard]] std::optional<double> growing_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget);
+[[nodiscard]] std::optional<double> dynamic_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget);
 
 /// Upper bound of E[X] for all trees that choose their nodes by the contexts and verify `nodes` of them on average,
 /// with at most `width` children each: the nodes of the largest accuracies over all combinations of contexts. At most
 /// 1e-3 above it, relatively, for depths to 100: accuracies are rounded by a mean-preserving spread.
-[[nodiscard]] double growing_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget);
+[[nodiscard]] double dynamic_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget);
 
 }  // namespace foredraft::analytic
