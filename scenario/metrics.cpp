@@ -60,11 +60,13 @@ const std::vector<Metric>& metrics() {
        "the speedup there, or its limit; `inf` where infinite", ""},
       {"optimal_speedup", "", "speedup of optimal stopping", &ClosedForm::optimal_speedup, nullptr,
        Needs::token_confidence,
-       "policies that see a confidence: speedup at most gamma drafts long where the acceptance of each token is known "
-       "before it is drafted (policy optimal_token_stopping); no policy exceeds it, in texts of any length",
+       "policies that see a confidence: the largest speedup of drafts of at most gamma tokens, where the acceptance of "
+       "each token is known before it is drafted (policy optimal_token_stopping); no policy exceeds it, in texts of "
+       "any "
+       "length",
        ""},
       {"oracle_speedup", "", "speedup of the oracle", &ClosedForm::oracle_speedup, nullptr, Needs::token_confidence,
-       "the same where exactly the drafts that will be accepted are drafted, however many", ""},
+       "the same policies: the speedup of drafting exactly what will be accepted, however long", ""},
       {"loss", "", "loss against optimal stopping", &ClosedForm::loss, &Estimates::loss, Needs::token_confidence,
        "1 - speedup / optimal_speedup", "of simulated_speedup; its standard error over analytic_optimal_speedup"},
       {"tokens_per_s", "1/s", "tokens per second", &ClosedForm::tokens_per_s, &Estimates::tokens_per_s, Needs::serving,

@@ -134,8 +134,9 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
       Catch::Contains("fixed.alpha: not used"));
   CHECK_THAT(tests::problem_of(base + "\"drafter.decay\" = 0.9\n"),
              Catch::Contains("set drafter = \"block\" or \"heads\""));
-  CHECK_THAT(tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
-             Catch::Contains("set policy = \"confidence_threshold\""));
+  CHECK_THAT(
+      tests::problem_of(base + "\"policy.threshold\" = 0.9\n"),
+      Catch::Contains("set policy = \"rejection_probability\" or \"entropy_threshold\" or \"confidence_threshold\""));
   CHECK_THAT(
       tests::problem_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),

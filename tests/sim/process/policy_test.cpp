@@ -276,7 +276,12 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
       CHECK(stop.goes_on(best));
       CHECK_FALSE(stop.goes_on(best - 1e-9));
     }
+    // Two tested drafts of the next text are too few.
     stop.restart();
+    stop.begin();
+    static_cast<void>(stop.goes_on(0.9));
+    static_cast<void>(stop.goes_on(0.8));
+    stop.learn({2, {.tokens = 2, .accepted = 1, .tested = 2}});
     CHECK(stop.goes_on(0.4));
     CHECK_FALSE(stop.goes_on(0.39));
   }
