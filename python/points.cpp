@@ -35,7 +35,7 @@ constexpr std::string_view no_finite_best = "no finite best gamma (the speedup g
 
 /// Waking other threads takes longer than a look at so many values, or as many points in vectors.
 unsigned threads_for(std::size_t points, unsigned threads) {
-  constexpr std::size_t few = std::size_t{1} << 17U;
+  constexpr std::size_t few = std::size_t{1} << 16U;
   return points < few ? 1 : threads;
 }
 
