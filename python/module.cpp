@@ -691,6 +691,8 @@ void bind_questions(nb::module_& module) {
              for (const std::string_view name : held.points.known()) names.emplace_back(name);
              return names;
            })
+      .def("check_unchanged",
+           [](const HeldPoints& held, unsigned threads) { held.points.check_unchanged(false, threads); })
       .def("answer", answer_points);
   module.def("best_gamma", [](const Question& question) { return best_draft_length(question.scenario()); });
   module.def("lossiness", loss_of);

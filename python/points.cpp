@@ -35,7 +35,7 @@ constexpr std::string_view no_finite_best = "no finite best gamma (the speedup g
 
 /// Waking other threads takes longer than a look at so many values, or as many points in vectors.
 unsigned threads_for(std::size_t points, unsigned threads) {
-  constexpr std::size_t few = std::size_t{1} << 17U;
+  constexpr std::size_t few = std::size_t{1} << 16U;
   return points < few ? 1 : threads;
 }
 
@@ -284,16 +284,15 @@ void Points::check_unchanged(bool read_in_blocks, unsigned threads) const {
 }
 
 void Points::check_gammas(std::span<const std::size_t> shape) const {
+  // Which gammas are legal depends on the convention, beyond what their range says.
   const Varying* const one = varying_of("gamma");
-  // Between these every draft length is legal.
-  const auto usual_minimum = static_cast<double>(min_gamma(scenario_.convention));
-  constexpr double usual_maximum = 1e6;
-  if (one == nullptr || analytic::judged(one->values, usual_minimum, usual_maximum, true).inside) return;
+  const auto minimum = static_cast<double>(min_gamma(scenario_.convention));
+  const scenario::Range& range = scenario::find_parameter("gamma")->range;
+  if (one == nullptr || range.minimum >= minimum) return;
   Scenario scenario = scenario_;
   for (std::size_t i = 0; i < one->values.size(); ++i) {
-    const double gamma = one->values[i];
-    if (gamma >= usual_minimum && gamma <= usual_maximum) continue;
-    scenario.gamma = static_cast<std::int64_t>(gamma);
+    if (one->values[i] >= minimum) continue;
+    scenario.gamma = static_cast<std::int64_t>(one->values[i]);
     try {
       scenario::check_scenario(scenario);
     } catch (const DomainError& error) {

@@ -95,6 +95,10 @@ class Points {
   /// The quantities that are known at some point, under is_plain().
   [[nodiscard]] std::vector<std::string_view> known() const;
 
+  /// Throws InputError where an array has changed. `read_in_blocks`: those of one value a point are checked when they
+  /// are read.
+  void check_unchanged(bool read_in_blocks, unsigned threads) const;
+
   /// Columns to be filled for `count` points: the quantities of these names, all if there is none, and "gamma" under
   /// `best`. Memory of the thread that asks again and again.
   [[nodiscard]] Columns columns(const std::vector<std::string>& names, std::size_t count) const;
@@ -119,8 +123,6 @@ class Points {
 
   void check_values(std::span<const std::size_t> shape, unsigned threads);
   void check_gammas(std::span<const std::size_t> shape) const;
-  /// `read_in_blocks`: those of one value a point are checked when they are read.
-  void check_unchanged(bool read_in_blocks, unsigned threads) const;
   void check_bounded() const;
   [[nodiscard]] const Varying* varying_of(std::string_view name) const;  ///< null: it does not vary
   [[nodiscard]] BroadcastValues values_of(std::string_view name, const double* otherwise) const;

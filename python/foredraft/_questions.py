@@ -53,6 +53,8 @@ class Predictions(Value):
         if self._points is not None and not self._points.is_plain:
             self._known = self._answer([])
             self._points = None
+            self._parameters = {name: value.copy() if isinstance(value, np.ndarray) else value
+                                for name, value in self._parameters.items()}
 
     def __getattr__(self, name: str) -> RealArray:
         if name.startswith("_"):
@@ -78,6 +80,7 @@ class Predictions(Value):
     def to_frame(self) -> pandas.DataFrame:
         """One row per point in the order of the arrays, a column for each argument and each known quantity."""
         import pandas
+        self._check_unchanged()
         columns = {name: self._column(name, 0, math.prod(self.shape)) for name in self._arguments()}
         columns |= {name: values.ravel() for name, values in self.to_dict().items()}
         return pandas.DataFrame(columns)
@@ -101,6 +104,7 @@ class Predictions(Value):
         for name in asked:
             if name not in _core.quantities() and name not in self._names():
                 raise ValueError(f"foredraft: quantities: unknown {name!r} (must be of {', '.join(self._names())})")
+        self._check_unchanged()
         arguments = self._arguments()
         points = math.prod(self.shape)
 
@@ -130,6 +134,7 @@ class Predictions(Value):
     __hash__ = None
 
     def __getstate__(self) -> dict[str, Any]:
+        self._check_unchanged()
         return self.__dict__ | {"_points": self._points is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -138,6 +143,10 @@ class Predictions(Value):
             self._points = _points_of(self._parameters, self._threads)[0]
         else:
             self._points = None
+
+    def _check_unchanged(self) -> None:
+        if self._points is not None:
+            self._points.check_unchanged(self._threads)
 
     def _names(self) -> list[str]:
         """The quantities that are known at some point."""

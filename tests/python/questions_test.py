@@ -125,6 +125,9 @@ class Questions(unittest.TestCase):
         for name in ("tokens_per_iteration", "tokens_variance"):
             with self.subTest(name), self.assertRaisesRegex(ValueError, "alpha: the array has changed"):
                 getattr(answer, name)
+        for name in ("to_frame", "__getstate__"):
+            with self.subTest(name), self.assertRaisesRegex(ValueError, "alpha: the array has changed"):
+                getattr(answer, name)()
 
     def test_other_scenarios_answer_arrays_too(self):
         for other in (dict(drafter="block"), dict(policy="plus2_minus1"), dict(cost_verify_growth=0.1)):
