@@ -63,8 +63,8 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 
 constexpr std::array<StatedLine, 7> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
-    {"llama_perf_context_print: prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
-    {"llama_perf_context_print: eval time = # ms / # runs",
+    {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
+    {"eval time = # ms / # runs",
      {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
     {"Tokens/Second: #", {&StatedRun::request_tokens_per_s}},
     {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},

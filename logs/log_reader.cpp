@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "core/documents.hpp"
@@ -55,8 +54,6 @@ struct LogReader::State {
   void advance(std::size_t bytes);
 
   Recognizer formats_;
-  std::optional<RE2> anything_;    ///< the anchors of all formats
-  std::optional<RE2> beginnings_;  ///< the same, and the beginnings of values
 
   TextEncoding encoding_;
   EscapeFilter escapes_;
@@ -79,11 +76,7 @@ struct LogReader::State {
 };
 
 LogReader::State::State(std::string source, std::string_view format, std::span<const LogFormat> known)
-    : formats_(std::move(source), format, known) {
-  anything_.emplace("(?m)" + formats_.anchors(), byte_options());
-  beginnings_.emplace(fmt::format("(?m){}|{}", json_anchor, formats_.anchors()), byte_options());
-  if (!beginnings_->ok()) throw std::logic_error(beginnings_->error());
-}
+    : formats_(std::move(source), format, known) {}
 
 void LogReader::State::add(std::string_view bytes) {
   if (!bytes.empty()) ends_in_line_ = bytes.back() != '\n';
@@ -175,7 +168,7 @@ bool LogReader::State::step(bool last) {
     return true;
   }
   re2::StringPiece found;
-  if (!beginnings_->Match(buffer_, position_, complete_, RE2::UNANCHORED, &found, 1)) {
+  if (!formats_.anchors().beginnings->Match(buffer_, position_, complete_, RE2::UNANCHORED, &found, 1)) {
     advance(complete_ - position_);
     return true;
   }
@@ -205,7 +198,7 @@ bool LogReader::State::skip_cut_line() {
   if (line_ > 1 || position_ + first.size() + 1 >= complete_) return false;
   const std::string_view after = rest().substr(first.size() + 1);
   const bool cut = begins_member(shown(after.substr(0, after.find('\n')))) && !begins_member(shown(first)) &&
-                   !may_begin_value() && !RE2::PartialMatch(first, *anything_);
+                   !may_begin_value() && !RE2::PartialMatch(first, *formats_.anchors().anything);
   if (cut) advance(first.size() + 1);
   return cut;
 }
@@ -254,7 +247,8 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   const std::size_t size = found == JsonExtent::Found::end ? value_->size() : 1;
   value_.reset();
   const std::size_t line_end = rest().find('\n', size);
-  const bool dull = line_end != std::string_view::npos && !RE2::PartialMatch(rest().substr(0, line_end), *anything_);
+  const bool dull = line_end != std::string_view::npos &&
+                    !RE2::PartialMatch(rest().substr(0, line_end), *formats_.anchors().anything);
   const bool whole = found == JsonExtent::Found::end;
   const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_);
   if (whole && !read && unwrap_texts(size, dull)) return true;

@@ -60,40 +60,65 @@ void pool_neighbors(std::vector<Observation>& observations) {
 
 }  // namespace
 
-void Recognizer::AnchorSet::add(std::string_view pattern) {
+void AnchorSet::add(std::string_view pattern) {
   std::string error;
   if (set_.Add("(?m)" + std::string(pattern), &error) < 0) throw std::logic_error(error);
   empty_ = false;
 }
 
-void Recognizer::AnchorSet::compile() {
+void AnchorSet::compile() {
   if (!empty_ && !set_.Compile()) throw std::logic_error("too many patterns");
 }
 
-std::vector<int> Recognizer::AnchorSet::in(std::string_view text) const {
+std::vector<int> AnchorSet::in(std::string_view text) const {
   std::vector<int> found;
   if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());
   return found;
 }
 
+namespace {
+
+std::shared_ptr<const Anchors> compiled(std::span<const LogFormat* const> of) {
+  auto anchors = std::make_shared<Anchors>();
+  std::vector<std::string> all;
+  for (const LogFormat* format : of) {
+    std::visit([&](const auto& reads) { all.push_back(fmt::format("(?:{})", reads.anchor)); }, format->reads);
+    if (const auto* const lines = std::get_if<LineFormat>(&format->reads)) anchors->lines.add(lines->anchor);
+    if (const auto* const json = std::get_if<JsonFormat>(&format->reads)) anchors->values.add(json->anchor);
+    if (const auto* const table = std::get_if<TableFormat>(&format->reads))
+      anchors->records.emplace("(?m)" + std::string(table->anchor), byte_options());
+  }
+  const std::string any = fmt::format("{}", fmt::join(all, "|"));
+  anchors->anything.emplace("(?m)" + any, byte_options());
+  anchors->beginnings.emplace(fmt::format("(?m){}|{}", json_anchor, any), byte_options());
+  if (!anchors->beginnings->ok()) throw std::logic_error(anchors->beginnings->error());
+  anchors->lines.compile();
+  anchors->values.compile();
+  return anchors;
+}
+
+/// Those of the formats of the program are compiled once: that takes longer than to read a short log.
+std::shared_ptr<const Anchors> anchors_of(std::span<const LogFormat* const> of) {
+  if (of.size() != formats().size() || of.front() != formats().data()) return compiled(of);
+  static const std::shared_ptr<const Anchors> all = compiled(of);
+  return all;
+}
+
+}  // namespace
+
 Recognizer::Recognizer(std::string source, std::string_view format, std::span<const LogFormat> known)
     : problems_(std::move(source)), pool_beyond_(max_observations) {
-  std::vector<std::string> anchors;
   std::vector<std::string> names;
   for (const LogFormat& one : known) {
     names.emplace_back(one.name);
     if (!format.empty() && format != one.name) continue;
     formats_.push_back(&one);
-    std::visit([&](const auto& reads) { anchors.push_back(fmt::format("(?:{})", reads.anchor)); }, one.reads);
     if (const auto* const lines = std::get_if<LineFormat>(&one.reads)) {
-      line_anchors_.add(lines->anchor);
       line_formats_.push_back({.format = &one, .reader = lines->open(), .own = lines->own});
-    } else if (const auto* const json = std::get_if<JsonFormat>(&one.reads)) {
-      value_anchors_.add(json->anchor);
+    } else if (std::holds_alternative<JsonFormat>(one.reads)) {
       value_formats_.push_back(&one);
-    } else if (const auto* const table = std::get_if<TableFormat>(&one.reads)) {
+    } else if (std::holds_alternative<TableFormat>(one.reads)) {
       table_format_ = &one;
-      record_anchor_.emplace("(?m)" + std::string(table->anchor), byte_options());
     }
   }
   if (formats_.empty() && !format.empty()) {
@@ -102,9 +127,7 @@ Recognizer::Recognizer(std::string source, std::string_view format, std::span<co
           .text = fmt::format("\"{}\" is no known format", format),
           .suggestion = near.empty() ? std::string(list_formats) : fmt::format("did you mean {}?", near)});
   }
-  anchors_ = fmt::format("{}", fmt::join(anchors, "|"));
-  line_anchors_.compile();
-  value_anchors_.compile();
+  anchors_ = anchors_of(formats_);
 }
 
 void Recognizer::fail(Problem problem) {
@@ -169,7 +192,7 @@ bool Recognizer::offer(Lines& lines, std::string_view line) {
 
 bool Recognizer::line(std::string_view line, std::int64_t number) {
   line_ = number;
-  const std::vector<int> matching = line_anchors_.in(line);
+  const std::vector<int> matching = anchors_->lines.in(line);
   return std::any_of(matching.begin(), matching.end(), [&](int index) {
     Lines& lines = line_formats_[static_cast<std::size_t>(index)];
     if (!offer(lines, line)) return false;
@@ -189,23 +212,25 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   line_ = number;
   last_lines_ = nullptr;
   last_ = nullptr;
-  const std::vector<int> matching = value_anchors_.in(text);
-  const bool records = record_anchor_ && other_records_ < max_other_records && RE2::PartialMatch(text, *record_anchor_);
+  const std::vector<int> matching = anchors_->values.in(text);
+  const bool records =
+      anchors_->records && other_records_ < max_other_records && RE2::PartialMatch(text, *anchors_->records);
   if ((matching.empty() && !records) || !document_.read(text)) return false;
   counted_to_ = text.data();
   offers_left_ = max_offers;
-  if (offer_value(document_.value(), matching, 0)) return true;
+  if (offer_value(document_.value(), matching, 0, true)) return true;
   line_ = number;
   note_resembled(text, matching);
   return false;
 }
 
 /// Offers the value, else what is in it: the runs of a file of somebody's own. Whether anything was read.
-bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth) {
+bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list) {
   if (offers_left_ == 0) return false;
   --offers_left_;
   line_ += std::count(counted_to_, value.source().data(), '\n');
   counted_to_ = value.source().data();
+  const std::int64_t line = line_;
   for (const int index : matching) {
     const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
     const auto& json = std::get<JsonFormat>(format.reads);
@@ -217,36 +242,38 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   }
   if (depth == max_record_depth) return false;
   bool read = false;
-  const std::size_t records = records_.size();
   for (const JsonValue& part : value) {
-    if (part.is_structured()) read = offer_value(part, matching, depth + 1) || read;
+    if (part.is_structured()) read = offer_value(part, matching, depth + 1, value.is_array()) || read;
   }
-  // One record in an object is a part of it.
-  if (!read && value.is_object() && records_.size() <= records + 1) keep_record(value, records);
+  if (!read && in_list) keep_record(value, line);
   return read;
 }
 
-/// Keeps an object whose names are those of a table's headings, in place of records from an index on. Objects in it
-/// stand for their members.
-void Recognizer::keep_record(const JsonValue& value, std::size_t in_place_of) {
-  if (!record_anchor_ || records_.size() == max_table_rows) return;
-  Record record{.headings = {}, .row = {.cells = {}, .line = line_}};
+/// Keeps an object whose names are those of a table's headings. Objects of numbers in it stand for their members; one
+/// with more in it is no record.
+void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
+  if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
+  const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
+  Record record{.headings = {}, .row = {.cells = {}, .line = line}};
   const auto add = [&](const JsonValue& cell) {
-    if (cell.is_structured() || cell.is_null() || record.headings.size() == max_record_keys) return;
+    if (cell.is_null() || record.headings.size() == max_record_keys) return;
     const std::string heading = cell.key();
     if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
     record.headings.push_back(heading);
     record.row.cells.push_back(cell.is_string() ? cell.string() : std::string(cell.source()));
   };
+  bool is_record = true;
   for (const JsonValue& member : value) {
-    add(member);
-    if (!member.is_object()) continue;
-    for (const JsonValue& inner : member) add(inner);
+    is_record = is_record && std::ranges::all_of(member, is_scalar);
+    if (is_scalar(member)) add(member);
+    if (member.is_object())
+      std::ranges::for_each(member, [&](const JsonValue& inner) {
+        if (is_scalar(inner)) add(inner);
+      });
   }
-  const bool is_record =
-      record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
+  is_record =
+      is_record && record.headings.size() >= 2 && std::get<TableFormat>(table_format_->reads).claims(record.headings);
   if (is_record) {
-    records_.resize(in_place_of);
     records_.push_back(std::move(record));
   } else {
     ++other_records_;
@@ -284,7 +311,7 @@ std::optional<std::string> Recognizer::texts(std::string_view text) {
     std::size_t of_formats = 0;
     for (std::string_view rest = texts; !rest.empty() && of_formats < 2;) {
       const std::size_t end = std::min(rest.find('\n') + 1, rest.size());
-      if (!line_anchors_.in(rest.substr(0, end)).empty()) ++of_formats;
+      if (!anchors_->lines.in(rest.substr(0, end)).empty()) ++of_formats;
       rest.remove_prefix(end);
     }
     if (of_formats == 2) return std::move(texts);

@@ -23,14 +23,34 @@ namespace foredraft::logs {
 /// Bytes instead of UTF-8, because logs may contain invalid text.
 [[nodiscard]] RE2::Options byte_options();
 
+/// A set of patterns that are searched for at once.
+class AnchorSet {
+ public:
+  void add(std::string_view pattern);
+  void compile();
+  /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
+  [[nodiscard]] std::vector<int> in(std::string_view text) const;
+
+ private:
+  RE2::Set set_{byte_options(), RE2::UNANCHORED};
+  bool empty_ = true;
+};
+
+/// The anchors of formats, in their order.
+struct Anchors {
+  AnchorSet lines = {}, values = {};   ///< of formats of lines and of values
+  std::optional<RE2> anything = {};    ///< of all formats: text without it is of none
+  std::optional<RE2> beginnings = {};  ///< the same, and the beginnings of values
+  std::optional<RE2> records = {};     ///< of tables in any heading
+};
+
 /// Offers the lines, values and tables of a log to the formats, and collects what these read.
 class Recognizer {
  public:
   /// As LogReader.
   Recognizer(std::string source, std::string_view format, std::span<const LogFormat> known);
 
-  /// RE2 that matches what any format reads; text without it is of none.
-  [[nodiscard]] const std::string& anchors() const { return anchors_; }
+  [[nodiscard]] const Anchors& anchors() const { return *anchors_; }
 
   /// A line or value like the one before it, which its format reads again: cheap to tell. False for all others, which
   /// may be of any format; true if `line` was read.
@@ -59,18 +79,6 @@ class Recognizer {
   [[nodiscard]] LogContents finish(std::int64_t lines, Problem nothing);
 
  private:
-  /// A set of patterns that are searched for at once.
-  class AnchorSet {
-   public:
-    void add(std::string_view pattern);
-    void compile();
-    /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
-    [[nodiscard]] std::vector<int> in(std::string_view text) const;
-
-   private:
-    RE2::Set set_{byte_options(), RE2::UNANCHORED};
-    bool empty_ = true;
-  };
   struct Lines {
     const LogFormat* format;
     std::unique_ptr<LineReader> reader;
@@ -97,9 +105,9 @@ class Recognizer {
   bool row_of_whole(std::string_view line, std::int64_t number);
   void end_table();
   bool offer(Lines& lines, std::string_view line);
-  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth);
+  bool offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list);
   bool read_value(const LogFormat& format, const JsonValue& value);
-  void keep_record(const JsonValue& value, std::size_t in_place_of);
+  void keep_record(const JsonValue& value, std::int64_t line);
   void read_records();
   void note_resembled(std::string_view text, std::span<const int> matching);
   template <typename Offer>
@@ -111,9 +119,7 @@ class Recognizer {
   std::vector<const LogFormat*> formats_ = {};
   std::vector<Lines> line_formats_ = {};
   std::vector<const LogFormat*> value_formats_ = {};
-  std::string anchors_ = {};
-  AnchorSet line_anchors_ = {};
-  AnchorSet value_anchors_ = {};
+  std::shared_ptr<const Anchors> anchors_ = {};
   LogContents contents_ = {};
   ProblemList problems_;
 

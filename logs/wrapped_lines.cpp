@@ -163,7 +163,7 @@ std::size_t terminal_width(std::string_view beginning) {
       if (begins_alike) ++alike;
     }
   }
-  return cut >= 2 && 10 * alike >= 9 * others ? width : 0;
+  return cut >= 2 && alike >= 2 && 10 * alike >= 9 * others ? width : 0;
 }
 
 }  // namespace
