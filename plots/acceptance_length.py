@@ -5,10 +5,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "acceptance-length"
 COLUMNS = {"gamma": load.AXIS, "tokens_per_iteration": load.NUMBER, "low": load.NUMBER, "high": load.NUMBER,

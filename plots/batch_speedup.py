@@ -5,12 +5,7 @@ against the draft length, a line for each context."""
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import origins
-import style
+from . import curves, horizontal_axis, layout, load, origins, style
 
 ID = "batch-speedup"
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "speedup": load.NUMBER,

@@ -6,9 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 Z_95 = 1.96
 _EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.25}

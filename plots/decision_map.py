@@ -6,11 +6,7 @@ import math
 import numpy
 from matplotlib.patches import Patch, Rectangle
 
-import curves
-import horizontal_axis
-import layout
-import load
-import style
+from . import curves, horizontal_axis, layout, load, style
 
 ID = "decision-map"
 COLUMNS = {"context": load.AXIS, "first_batch": load.NUMBER, "last_batch": load.NUMBER, "gamma": load.NUMBER}

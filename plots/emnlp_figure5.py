@@ -4,10 +4,7 @@ for the device alone and one for device and program."""
 
 import numpy
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "emnlp-figure5"
 _FORM, _RUN = "analytic_latency_ms", "simulated_latency_ms"

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The speedup spread over sentences [Xia2023, Fig. 6], simulated."""
 
-import load
-import sentence_speedups
-import style
+from . import load, sentence_speedups, style
 
 ID = "emnlp-figure6"
 COLUMNS = sentence_speedups.COLUMNS

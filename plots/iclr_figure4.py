@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The speedup spread over sentences [Xia2022, Fig. 4], simulated."""
 
-import load
-import sentence_speedups
-import style
+from . import load, sentence_speedups, style
 
 ID = "iclr-figure4"
 COLUMNS = sentence_speedups.COLUMNS

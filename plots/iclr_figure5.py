@@ -2,9 +2,7 @@
 """The speedup of SpecDec on three devices [Xia2022, Fig. 5], against the batch: by their data sheets alone, and beside
 what the papers' program takes."""
 
-import load
-import speedup_by_batch
-import style
+from . import load, speedup_by_batch, style
 
 ID = "iclr-figure5"
 COLUMNS = speedup_by_batch.columns("clock", "device")

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy
 from matplotlib.text import Text
 
-import style
+from . import style
 
 _EDGE_IN = 0.04
 _GAP_IN = 0.08

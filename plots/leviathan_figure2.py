@@ -3,10 +3,7 @@
 
 import numpy
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "leviathan-figure2"
 _Y = "tokens_per_iteration"

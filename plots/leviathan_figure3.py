@@ -4,10 +4,7 @@
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "leviathan-figure3"
 _POINTS = ("simulated_best_gamma", "simulated_best_gamma_low", "simulated_best_gamma_high")

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup and operations against acceptance when drafting is free, by draft length [Leviathan2023, Fig. 4]."""
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "leviathan-figure4"
 _PANELS = {"speedup": "speedup over autoregressive decoding", "operations_factor": "operations over autoregressive decoding"}

@@ -9,9 +9,7 @@ import math
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 ID = "leviathan-figure5"
 COLUMNS = {"lane": load.TEXT, "kind": load.TEXT, "start": load.NUMBER, "end": load.NUMBER, "label": load.TEXT}

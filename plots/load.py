@@ -15,7 +15,7 @@ import stat
 
 import numpy
 
-from command import BadFile
+from .command import BadFile
 
 NUMBER = "number"  # a float; an empty cell is NaN; `unbounded`, as earlier versions wrote `inf`, is infinity
 TEXT = "text"      # as it stands

@@ -4,11 +4,7 @@
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import style
+from . import curves, horizontal_axis, layout, load, style
 
 ID = "load-curves"
 _COST = "cost_per_million_output_tokens"

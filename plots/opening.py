@@ -3,10 +3,7 @@
 
 import math
 
-import batch_speedup
-import load
-import scorecard
-import validation
+from . import batch_speedup, load, scorecard, validation
 
 _ADVICE_FIGURES = ("speedup-by-load", "speedup-chain", "acceptance-length")
 # Of a sweep the quantity whose largest value answers the question, in words and with its unit; the first that it has.

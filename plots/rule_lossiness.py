@@ -9,10 +9,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "rule-lossiness"
 _MOST_COLUMNS = 3

@@ -4,10 +4,7 @@
 import numpy
 from matplotlib.patches import Patch, Rectangle
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "speedup-by-load"
 COLUMNS = {"load": load.TEXT, "gamma": load.AXIS, "speedup": load.NUMBER, "low": load.NUMBER, "high": load.NUMBER,

@@ -7,10 +7,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "speedup-chain"
 COLUMNS = {"load": load.TEXT, "gamma": load.NUMBER, "factor": load.TEXT, "value": load.NUMBER,

@@ -8,11 +8,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-import curves
-import layout
-import load
-import origins
-import style
+from . import curves, layout, load, origins, style
 
 ID = "step-time"
 # From the bottom of a bar to its top.

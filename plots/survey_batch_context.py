@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of the gain of heads as batch and context grow: a curve a context, for two ways of reading the cache."""
 
-import load
-import speedup_by_batch
-import style
+from . import load, speedup_by_batch, style
 
 ID = "survey-batch-context"
 COLUMNS = speedup_by_batch.columns("cache", "context")

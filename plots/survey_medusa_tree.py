@@ -4,9 +4,7 @@
 Filled nodes are in both trees, rings and squares in one of them; the column at the right is the greedy tree's.
 """
 
-import load
-import style
-import token_tree
+from . import load, style, token_tree
 
 ID = "survey-medusa-tree"
 COLUMNS = {**token_tree.COLUMNS, "tree": load.TEXT}

@@ -10,14 +10,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import figure_specification
-import horizontal_axis
-import layout
-import load
-import style
-import sweep_panels
-import trade_off
+from . import curves, figure_specification, horizontal_axis, layout, load, style, sweep_panels, trade_off
 
 # The quantities whose best point is worth finding, against an axis that a user can choose (alpha, c and the
 # operations ratio are given by the models).

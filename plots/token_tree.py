@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy
 from matplotlib.lines import Line2D
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 ID = "tree"
 COLUMNS = {"node": load.NUMBER, "parent": load.NUMBER, "depth": load.NUMBER, "rank": load.NUMBER,

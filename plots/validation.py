@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy
 from matplotlib.patches import Patch
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "validation"
 _SIDES = ("predicted", "measured")

@@ -6,12 +6,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import origins
-import style
+from . import curves, horizontal_axis, layout, load, origins, style
 
 ID = "verification-cost"
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "tokens": load.NUMBER, "growth": load.NUMBER,

@@ -6,10 +6,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "wagner-figure3"
 _TIME, _BYTES, _LAUNCHES = "counted_call_us", "counted_moved_mb", "counted_launches"

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of one verification call against draft length in summarisation [Wagner2024], counted."""
 
-import load
-import style
-import verification_memory
+from . import load, style, verification_memory
 
 ID = "wagner-figure5"
 COLUMNS = verification_memory.COLUMNS

@@ -7,10 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import acceptance_length
-import load
-import speedup_by_load
-import speedup_chain
+from plots import acceptance_length, load, speedup_by_load, speedup_chain
 
 
 class Advice(Drawn):

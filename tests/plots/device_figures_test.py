@@ -7,13 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import batch_speedup
-import decision_map
-import load
-import step_time
-import style
-import validation
-import verification_cost
+from plots import batch_speedup, decision_map, load, step_time, style, validation, verification_cost
 
 
 class Axes(Drawn):

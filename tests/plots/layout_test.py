@@ -6,35 +6,11 @@ import itertools
 import sample_data
 from support import InDirectory, drawn_texts
 
-import acceptance_length
-import batch_speedup
-import decision_map
-import emnlp_figure5
-import emnlp_figure6
-import figure_specification
-import iclr_figure2
-import iclr_figure5
-import layout
-import leviathan_figure2
-import leviathan_figure3
-import leviathan_figure4
-import leviathan_figure5
-import load
-import load_curves
-import load_time
-import ngram_iid_check
-import rule_lossiness
-import speedup_by_load
-import speedup_chain
-import step_time
-import survey_batch_context
-import survey_medusa_tree
-import style
-import sweep_figure
-import validation
-import verification_cost
-import wagner_figure3
-import wagner_figure5
+from plots import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, figure_specification,
+                   iclr_figure2, iclr_figure5, layout, leviathan_figure2, leviathan_figure3, leviathan_figure4,
+                   leviathan_figure5, load, load_curves, load_time, ngram_iid_check, rule_lossiness, speedup_by_load,
+                   speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree, sweep_figure,
+                   validation, verification_cost, wagner_figure3, wagner_figure5)
 
 LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
         "it cannot possibly fit on one line of a printed figure")

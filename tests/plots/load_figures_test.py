@@ -7,8 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import load_curves
-import load_time
+from plots import load_curves, load_time
 
 
 class Load(Drawn):

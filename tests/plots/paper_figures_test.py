@@ -9,24 +9,10 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import StepPatch
 from support import Drawn, drawn_texts, rows_of
 
-import emnlp_figure5
-import emnlp_figure6
-import iclr_figure2
-import iclr_figure4
-import iclr_figure5
-import leviathan_figure2
-import leviathan_figure3
-import leviathan_figure4
-import leviathan_figure5
-import load
-import ngram_iid_check
-import rule_lossiness
-import survey_batch_context
-import survey_medusa_tree
-import token_tree
-import wagner_figure3
-import wagner_figure4
-import wagner_figure5
+from plots import (emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, leviathan_figure2,
+                   leviathan_figure3, leviathan_figure4, leviathan_figure5, load, ngram_iid_check, rule_lossiness,
+                   survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4,
+                   wagner_figure5)
 
 
 class Axes(Drawn):

@@ -14,9 +14,7 @@ from unittest import mock
 import sample_data
 from support import InDirectory, run_main
 
-import markdown_tables
-import plot
-import report
+from plots import markdown_tables, plot, report
 
 # Elements that close by themselves.
 VOID = {"meta", "wbr", "img"}

@@ -6,7 +6,7 @@ import numpy
 from support import InDirectory  # noqa: F401  (its import finds the plots)
 
 import matplotlib
-import style
+from plots import style
 
 # Linear RGB as seen without one kind of cone: Machado, Oliveira & Fernandes, IEEE TVCG 15(6), 2009, severity 1.
 NO_RED_CONE = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]

@@ -7,10 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import figure_specification
-import load
-import sweep_figure
-import sweep_panels
+from plots import figure_specification, load, sweep_figure, sweep_panels
 
 
 class Sweep(Drawn):
