@@ -13,10 +13,6 @@ COLUMNS = {"gamma": load.AXIS, "tokens_per_iteration": load.NUMBER, "low": load.
 _SOURCES = ("observed", "fitted", "left_open")
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     _check(table)
     table = table.sorted_by("gamma")

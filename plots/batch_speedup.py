@@ -16,10 +16,6 @@ _MOST_BARRED = 4  # series whose bars can stand side by side
 _ASIDE = 0.12  # octaves or draft lengths
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["speedup"]).any():
         raise load.BadFile(table.path, "no value of speedup to draw")

@@ -19,10 +19,6 @@ _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _WIDTH = "single_column"
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     _check(table)
     contexts = curves.thinned(table.values("context"), _MOST_STRIPS)

@@ -12,10 +12,6 @@ COLUMNS = {"clock": load.TEXT, "system": load.TEXT, "batch": load.NUMBER, "token
            _RUN: load.NUMBER, f"{_RUN}_standard_error": load.NUMBER}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table[_FORM]).any():
         raise load.BadFile(table.path, f"no value of {_FORM} to draw")

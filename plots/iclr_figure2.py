@@ -13,10 +13,6 @@ COLUMNS = {"group": load.TEXT, "system": load.TEXT, "bleu": load.NUMBER, "printe
            "predicted_speedup": load.NUMBER}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["printed_speedup"]).any():
         raise load.BadFile(table.path, "no value of printed_speedup to draw")

@@ -12,10 +12,6 @@ COLUMNS = {"c": load.AXIS, "alpha": load.NUMBER, "analytic_best_gamma": load.NUM
            **{name: load.NUMBER for name in _POINTS}}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]

@@ -25,10 +25,6 @@ _STEP_TRACK = (0.36, 0.40)   # bottom and height within a lane of height 1
 _TOKEN_TRACK = (0.06, 0.22)
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     _check(table)
     lanes = table.values("lane")

@@ -18,10 +18,6 @@ _TICKS_APART = 1.5
 _ASKED = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     speculating = table.keep(table["gamma"] != 0)
     if not numpy.isfinite(speculating["speedup"]).any():

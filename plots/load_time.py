@@ -20,10 +20,6 @@ COLUMNS = {"load": load.AXIS, "unit": load.TEXT, "gamma": load.AXIS, **dict.from
 _MOST_BARS = 13
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["verification_ms"]).any():
         raise load.BadFile(table.path, "no value of verification_ms to draw")
@@ -39,6 +35,7 @@ def figure(table):
         bottom = bottom + numpy.nan_to_num(rows[part])
     axes.set_xticks(at, [style.value_text(gamma) for gamma in rows["gamma"]])
     axes.grid(visible=False, axis="x")
+    axes.set_ylim(0, 1.05 * numpy.nanmax(bottom))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     fastest = f", fastest at γ = {style.value_text(best['gamma'][0])}" if len(best) else ""
     axes.set_title(f"{style.value_text(table['load'][0])} {style.value_text(table['unit'][0])}{fastest}")

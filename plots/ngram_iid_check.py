@@ -20,10 +20,6 @@ COLUMNS = {"corpus": load.TEXT, "temperature": load.AXIS, "drafter": load.TEXT, 
            **{name: load.NUMBER for name in (_RUN, _ERROR, *_FORMULAS, "bound_low", "bound_high")}}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table[_RUN]).any():
         raise load.BadFile(table.path, f"no value of {_RUN} to draw")

@@ -37,13 +37,18 @@ _SUFFIX = ".figure.json"
 
 
 def drawings(directory):
-    """The figures that `directory` has data for: pairs of an id and a function that draws it."""
-    found = [(figure.ID, lambda figure=figure: figure.draw(directory)) for figure in EXPERIMENTS
-             if load.exists(directory / f"{figure.ID}.csv")]
+    """The figures that `directory` has data for: pairs of an id and a function that makes the figure."""
+    found = [(module.ID, functools.partial(read, module, directory)) for module in EXPERIMENTS
+             if load.exists(directory / f"{module.ID}.csv")]
     for path in sorted(directory.glob(f"*{_SUFFIX}")):
         name = path.name[:-len(_SUFFIX)]
-        found.append((name, lambda name=name: sweep_figure.draw(directory, name)))
+        found.append((name, functools.partial(sweep_figure.read, directory, name)))
     return found
+
+
+def read(module, directory):
+    """The figure of a module of EXPERIMENTS."""
+    return module.figure(load.table(directory / f"{module.ID}.csv", module.COLUMNS))
 
 
 def main(arguments):
@@ -59,13 +64,13 @@ def draw_all(directory):
         command.say(f"plot: {directory}: nothing to draw (no figure of a sweep, no data of a known figure)",
                     problem=True)
         return 2
-    return max([command.tried("plot", directory / name, functools.partial(_draw_one, name, draw))
-                for name, draw in found])
+    return max([command.tried("plot", directory / name, functools.partial(_draw_one, directory / name, make))
+                for name, make in found])
 
 
-def _draw_one(name, draw):
-    files = draw()
-    command.say(f"{name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
+def _draw_one(stem, make):
+    files = style.save(make(), stem)
+    command.say(f"{stem.name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
     return 0
 
 

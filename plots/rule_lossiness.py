@@ -21,10 +21,6 @@ COLUMNS = {"vocabulary": load.NUMBER, "series": load.TEXT,
                                              f"{_GREEDY}_standard_error")}}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table[_LOSS]).any():
         raise load.BadFile(table.path, f"no value of {_LOSS} to draw")

@@ -20,10 +20,6 @@ _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _CHOSEN = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 1.4}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     _check(table)
     loads = curves.thinned(table.values("load"), _MOST_LOADS)

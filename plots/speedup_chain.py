@@ -26,10 +26,6 @@ _TICKS, _FINE_TICKS = (sorted({k * 10.0**power for power in (-2, -1, 0, 1) for k
 _FEWEST_TICKS = 3
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["value"]).any():
         raise load.BadFile(table.path, "no value of a factor to draw")

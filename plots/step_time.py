@@ -26,10 +26,6 @@ _MOST_PANELS = 8
 _MOST_BARS = 12
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["plain_us"]).any():
         raise load.BadFile(table.path, "no value of plain_us to draw")
@@ -48,7 +44,7 @@ def figure(table):
     first.set_xlim(-0.7, len(gammas) + 0.7)
     first.set_ylim(0, 1.12 * max(1.0, first.get_ylim()[1] / 1.05))
     first.xaxis.set_major_locator(FixedLocator(range(len(gammas) + 1)))
-    for axes in drawn.axes:
+    for axes in (axes for axes in grid.flat if axes is not None):
         axes.set_xticks(range(len(gammas) + 1), ["0", *map(style.value_text, gammas)])
         axes.grid(visible=False, axis="x")
     first.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))

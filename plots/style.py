@@ -154,6 +154,17 @@ def new_figure(width):
     return figure
 
 
+def dress(axes):
+    """Gives axes that were made in another look the one of these figures."""
+    for side, spine in axes.spines.items():
+        spine.set(visible=side in ("left", "bottom"), color=INK, linewidth=_PARAMETERS["axes.linewidth"])
+    axes.set_axisbelow(True)
+    axes.grid(True, color=GRID, linewidth=_PARAMETERS["grid.linewidth"])
+    axes.tick_params(labelsize=TICK_PT, color=INK, labelcolor=INK, width=_PARAMETERS["xtick.major.width"],
+                     length=_PARAMETERS["xtick.major.size"])
+    axes.set_facecolor("white")
+
+
 def save(figure, stem):
     """Writes `figure` as PDF, SVG and PNG (300 dpi) at path `stem` (no suffix); returns the three file names.
 

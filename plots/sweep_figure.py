@@ -19,10 +19,10 @@ _GIVEN = {"alpha", "c", "operations_ratio"}
 _BREAK_EVEN = {"speedup": 1.0, "best_speedup": 1.0}
 
 
-def draw(directory, figure_id):
-    """Draws figure `figure_id` of a results directory beside its data; returns the names of the files."""
+def read(directory, figure_id):
+    """Figure `figure_id` of a results directory."""
     spec = figure_specification.read(directory / f"{figure_id}.figure.json")
-    return style.save(figure(spec, data(directory, spec)), directory / figure_id)
+    return figure(spec, data(directory, spec))
 
 
 def data(directory, spec):

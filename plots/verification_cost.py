@@ -19,10 +19,6 @@ _KNEE_MARK = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "mark
               "linestyle": "none"}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table["growth"]).any():
         raise load.BadFile(table.path, "no value of growth to draw")

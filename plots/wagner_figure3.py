@@ -14,10 +14,6 @@ COLUMNS = {"pair": load.TEXT, "variant": load.TEXT, "gamma": load.NUMBER, _TIME:
            _LAUNCHES: load.NUMBER}
 
 
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
-
-
 def figure(table):
     if not numpy.isfinite(table[_TIME]).any():
         raise load.BadFile(table.path, f"no value of {_TIME} to draw")

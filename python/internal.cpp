@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cmath>
 #include <filesystem>
@@ -315,6 +316,17 @@ const std::vector<QuantityFacts>& quantity_facts() {
     return all;
   }();
   return facts;
+}
+
+std::vector<std::array<std::string, 3>> figure_labels() {
+  std::vector<std::array<std::string, 3>> labels;
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    labels.push_back({std::string(metric.name), std::string(metric.label), std::string(metric.unit)});
+  }
+  for (const scenario::Parameter& parameter : scenario::parameters()) {
+    labels.push_back({parameter.name, scenario::axis_label(parameter), ""});
+  }
+  return labels;
 }
 
 Question::Question(std::vector<Input> inputs, Replacement replacement) : inputs_(std::move(inputs)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,9 @@ class Question {
   Scenario scenario_;
   bool names_files_ = false;
 };
+
+/// Of every quantity and parameter its name, and its words and its unit in figures.
+[[nodiscard]] std::vector<std::array<std::string, 3>> figure_labels();
 
 /// The parameter of a number; null for an unknown name and for a parameter of another type.
 struct NumberParameter;

@@ -3,6 +3,7 @@
 // foredraft/.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -696,6 +697,7 @@ void bind_others(nb::module_& module) {
     for (const QuantityFacts& facts : quantity_facts()) quantities.emplace_back(facts.name);
     return quantities;
   });
+  module.def("figure_labels", figure_labels);
   module.def("find_tree", find_tree, nb::arg("accuracies"), nb::arg("nodes"), nb::arg("depth"), nb::arg("given").none(),
              nb::arg("verification").none(), nb::arg("c"), nb::arg("drafter"));
   nb::class_<Profile>(module, "ReadProfile")

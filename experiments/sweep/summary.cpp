@@ -21,18 +21,12 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The one-line summary of a parameter as an axis label, without what follows a semicolon.
-std::string axis_label(const scenario::Parameter& parameter) {
-  const std::string& summary = parameter.summary;
-  if (summary.find(':') != std::string::npos) return parameter.name;
-  return summary.substr(0, summary.find(';'));
-}
 
 /// The places of the figure's axes among those of the sweep.
 std::vector<std::size_t> axes_of(const Figure& figure, const std::vector<scenario::Axis>& axes) {
@@ -64,7 +58,7 @@ std::string figure_json(const Figure& figure, const std::vector<scenario::Axis>&
     json["units"][name] = metric.unit;
   }
   for (const std::size_t axis : axes_of(figure, axes)) {
-    json["labels"][axes[axis].parameter->name] = axis_label(*axes[axis].parameter);
+    json["labels"][axes[axis].parameter->name] = scenario::axis_label(*axes[axis].parameter);
   }
   json["marks"] = nullptr;
   return json.dump(2) + "\n";

@@ -7,7 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-from plots import batch_speedup, decision_map, load, step_time, style, validation, verification_cost
+from plots import batch_speedup, decision_map, load, plot, step_time, style, validation, verification_cost
 
 
 class Axes(Drawn):
@@ -171,7 +171,7 @@ class Prediction(Drawn):
             path = self.directory / f"{name}.csv"
             path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
             with self.assertRaisesRegex(load.BadFile, f"{name}.csv: {words}"):
-                module.draw(self.directory)
+                plot.read(module, self.directory)
 
     def test_more_batches_and_contexts_than_a_figure_holds_are_thinned_from_end_to_end(self):
         many = {"batches": tuple(range(1, 15)), "contexts": tuple(range(100, 1400, 100)), "gammas": (1,)}
