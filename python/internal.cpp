@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <cmath>
 #include <filesystem>
@@ -318,13 +317,13 @@ const std::vector<QuantityFacts>& quantity_facts() {
   return facts;
 }
 
-std::vector<std::array<std::string, 3>> figure_labels() {
-  std::vector<std::array<std::string, 3>> labels;
+std::vector<std::tuple<std::string, std::string, std::string>> figure_labels() {
+  std::vector<std::tuple<std::string, std::string, std::string>> labels;
   for (const scenario::Metric& metric : scenario::metrics()) {
-    labels.push_back({std::string(metric.name), std::string(metric.label), std::string(metric.unit)});
+    labels.emplace_back(metric.name, metric.label, metric.unit);
   }
   for (const scenario::Parameter& parameter : scenario::parameters()) {
-    labels.push_back({parameter.name, scenario::axis_label(parameter), ""});
+    labels.emplace_back(parameter.name, scenario::axis_label(parameter), "");
   }
   return labels;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -63,7 +63,7 @@ class Question {
 };
 
 /// Of every quantity and parameter its name, and its words and its unit in figures.
-[[nodiscard]] std::vector<std::array<std::string, 3>> figure_labels();
+[[nodiscard]] std::vector<std::tuple<std::string, std::string, std::string>> figure_labels();
 
 /// The parameter of a number; null for an unknown name and for a parameter of another type.
 struct NumberParameter;
