@@ -34,6 +34,12 @@ std::string number_text(double number) {
   return text;
 }
 
+std::string short_number_text(double number) {
+  constexpr std::size_t longest = 13;  // 12 digits and a point
+  std::string text = number_text(number);
+  return text.size() <= longest ? text : fmt::format("{:.12g}", number);
+}
+
 std::string decimal_text(double number, int digits) {
   constexpr double fixed_below = 1e6;
   return std::abs(number) < fixed_below ? fmt::format("{:.{}f}", number, digits)

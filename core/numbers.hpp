@@ -13,6 +13,9 @@ void append_number(std::string& text, double number);
 void append_number(std::string& text, std::uint64_t number);
 [[nodiscard]] std::string number_text(double number);
 
+/// The same for readers, with at most 12 digits: 0.3 where 0.1 + 0.2 was computed.
+[[nodiscard]] std::string short_number_text(double number);
+
 /// Text for readers with a fixed number of digits after the point, "0.0500"; from a million on in scientific notation
 /// with as many, "3.0000e+300".
 [[nodiscard]] std::string decimal_text(double number, int digits);

@@ -246,7 +246,7 @@ def _breakable(name):
 
 
 def _manifest(manifest):
-    parts = ['<h2 id="manifest">Provenance</h2>', *_provenance(manifest), '<div class="wide"><table>', "<tbody>"]
+    parts = ["<details>", "<summary>all of the manifest</summary>", '<div class="wide"><table>', "<tbody>"]
     long = []
     for key, value in manifest.items():
         if isinstance(value, (dict, list)):
@@ -256,7 +256,8 @@ def _manifest(manifest):
                      "</tbody>", "</table></div>", "</details>"]
         else:
             parts.append(_manifest_row(key, value))
-    return [*parts, "</tbody>", "</table></div>", *long]
+    return ['<h2 id="manifest">Provenance</h2>', *_provenance(manifest), *parts, "</tbody>", "</table></div>", *long,
+            "</details>"]
 
 
 def _manifest_row(name, value):
