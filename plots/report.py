@@ -246,7 +246,7 @@ def _breakable(name):
 
 
 def _manifest(manifest):
-    parts = ["<details>", "<summary>all of the manifest</summary>", '<div class="wide"><table>', "<tbody>"]
+    parts = ["<details>", "<summary>the whole manifest</summary>", '<div class="wide"><table>', "<tbody>"]
     long = []
     for key, value in manifest.items():
         if isinstance(value, (dict, list)):

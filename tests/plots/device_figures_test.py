@@ -79,6 +79,17 @@ class Prediction(Drawn):
         rows = [(int(row["batch"]), float(row["speedup"])) for row in self.records("batch-speedup.csv")]
         self.assertEqual(barred, {max(row for row in rows if row[0] == batch) for batch, _ in rows})
 
+    def test_of_eight_draft_lengths_the_fastest_ones_and_the_smallest_are_drawn(self):
+        figure = self.figure(batch_speedup, gammas=range(1, 9))
+        rows = self.records("batch-speedup.csv")
+        places = {(row["context"], row["batch"]) for row in rows}
+        fastest = {max((row for row in rows if (row["context"], row["batch"]) == place),
+                       key=lambda row: float(row["speedup"]))["gamma"] for place in places}
+        shown = [label for label in self.labels(figure) if label.isdigit()]
+        self.assertEqual(len(shown), 5)
+        self.assertLessEqual(fastest | {"1"}, set(shown))
+        self.assertIn("draft length γ (tokens): 5 of 8", [legend.get_title().get_text() for legend in figure.legends])
+
     def test_a_speedup_has_its_batch_its_bar_and_a_marker_that_says_where_it_comes_from(self):
         figure = self.figure(batch_speedup)
         panels = self.panels(figure)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
+import subprocess
+import sys
 import unittest
 
 import numpy
-from support import InDirectory  # noqa: F401  (its import finds the plots)
+from support import PLOTS
 
 import matplotlib
 from plots import style
@@ -53,6 +55,16 @@ class Looks(unittest.TestCase):
         self.assertAlmostEqual(style.lightness("#777777"), 50.03, places=1)  # the usual middle grey
         for color, known in (("#ff0000", 53.24), ("#00ff00", 87.73), ("#0000ff", 32.30)):  # primaries of sRGB
             self.assertAlmostEqual(style.lightness(color), known, places=1)
+
+
+class Parameters(unittest.TestCase):
+    def test_importing_the_plots_leaves_the_parameters_of_matplotlib_to_the_user(self):
+        code = (f"import sys; sys.path.insert(0, {str(PLOTS.parent)!r})\n"
+                "import matplotlib\n"
+                "before = dict(matplotlib.rcParams)\n"
+                "from plots import plot, report\n"
+                "sys.exit(before != dict(matplotlib.rcParams))\n")
+        self.assertEqual(subprocess.run([sys.executable, "-B", "-c", code], check=False).returncode, 0)
 
 
 class Words(unittest.TestCase):
