@@ -14,7 +14,7 @@ import importlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from foredraft._questions import Predictions
     from foredraft._trees import Tree
 
-    Frame = pandas.DataFrame | Predictions | Mapping[str, npt.ArrayLike]
+    Frame: TypeAlias = pandas.DataFrame | Predictions | Mapping[str, npt.ArrayLike]
 
 _DPI = 200  # of figures on a screen
 _FORMS = ("analytic_{}", "simulated_{}", "simulated_{}_standard_error")
