@@ -15,6 +15,7 @@
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "core/digest.hpp"
+#include "core/new_file.hpp"
 #include "core/progress.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"

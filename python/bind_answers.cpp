@@ -54,7 +54,10 @@ bool same_quantities(const Quantities<Number>& one, const Quantities<Number>& ot
 }  // namespace
 
 void bind_answers(nb::module_& module) {
-  nb::class_<Estimate>(module, "Estimate", "A mean with its standard error (NaN: not known).")
+  nb::class_<Estimate>(module, "Estimate",
+                       "A mean with its standard error (NaN: not known).\n\n"
+                       ">>> fd.Estimate(2.95, 0.01).ci95[0] < 2.95\n"
+                       "True")
       .def(nb::init<double, double>(), nb::arg("mean"), nb::arg("standard_error"))
       .def_ro("mean", &Estimate::mean, "The estimate.")
       .def_ro("standard_error", &Estimate::standard_error, "Of the mean; NaN: not known.")
@@ -78,8 +81,14 @@ void bind_answers(nb::module_& module) {
       });
   nb::class_<ClosedForm> closed_form(module, "Prediction",
                                      "Closed forms of one scenario. NaN: not known, or not asked for; infinite: "
-                                     "unbounded.");
-  nb::class_<Simulated> simulated(module, "Simulation", "Estimates of one scenario, each with its standard error.");
+                                     "unbounded.\n\n"
+                                     ">>> fd.predict(alpha=0.5, gamma=1, c=0.5).speedup\n"
+                                     "1.0");
+  nb::class_<Simulated> simulated(
+      module, "Simulation",
+      "Estimates of one scenario, each with its standard error.\n\n"
+      ">>> fd.simulate(alpha=1.0, gamma=3, c=0.0, iterations=10).tokens_per_iteration.mean\n"
+      "4.0");
   for (const QuantityFacts& facts : quantity_facts()) {
     std::string text(facts.meaning);
     if (!facts.unit.empty()) text += " (" + std::string(facts.unit) + ")";
@@ -133,7 +142,10 @@ void bind_answers(nb::module_& module) {
           nb::is_operator())
       .def("__repr__",
            [](nb::handle self) { return nb::str("Simulation({})").attr("format")(self.attr("to_dict")()); });
-  nb::class_<BestDraftLength>(module, "BestGamma", "The constant draft length with the maximum speedup.")
+  nb::class_<BestDraftLength>(module, "BestGamma",
+                              "The constant draft length with the maximum speedup.\n\n"
+                              ">>> fd.best_gamma(alpha=0.8, c=0.05).gamma\n"
+                              "8")
       .def_ro("gamma", &BestDraftLength::gamma,
               "Drafted tokens per iteration; None: unbounded, the speedup grows with every length.")
       .def_ro("speedup", &BestDraftLength::speedup, "Over autoregressive decoding; the limit if gamma is None.")

@@ -10,13 +10,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "answers/advice.hpp"
-#include "answers/load_prediction.hpp"
-#include "answers/logging_plan.hpp"
 #include "app/commands/commands.hpp"
-#include "app/predict/predict.hpp"
-#include "app/texts/texts.hpp"
-#include "core/command_line.hpp"
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
@@ -26,20 +20,14 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
-#include "inputs/advice_request.hpp"
-#include "inputs/deployment.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/inputs.hpp"
-#include "inputs/observed_acceptance.hpp"
 #include "inputs/read_model.hpp"
-#include "inputs/request_field.hpp"
 #include "inputs/table_reader.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
-#include "logs/observations_file.hpp"
-#include "logs/scrapes.hpp"
 #include "scenario/check.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
@@ -189,92 +177,6 @@ Format format_of(const std::string& stated, const std::optional<Format>& own, Fo
   if (const auto format = latency::format_named<Format>(stated)) return *format;
   throw InputError(
       fmt::format("{}: {}: unknown format \"{}\" - {}", messages_from, key, stated, inputs::format_suggestion(stated)));
-}
-
-// ---- Keywords of advise().
-
-/// A number as Python prints it.
-std::string text_of(const Keyword& keyword) {
-  const auto text = [](const auto& value) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-      return value;
-    } else {
-      return Json(value).dump();
-    }
-  };
-  return std::visit(text, keyword.value);
-}
-
-/// Of a number or a number in words ("80%", "32k") in the range; else nothing and a problem.
-std::optional<double> number_of(const Keyword& keyword, bool is_whole, double minimum, double maximum,
-                                ProblemList& problems) {
-  const auto number = std::visit(
-      [](const auto& value) -> std::optional<double> {
-        using Held = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Held, std::string>) return parse_quantity(value);
-        if constexpr (std::is_same_v<Held, double> || std::is_same_v<Held, std::int64_t>) {
-          return static_cast<double>(value);
-        }
-        return std::nullopt;
-      },
-      keyword.value);
-  const std::string key = "--" + keyword.name;
-  if (!number || !std::isfinite(*number) || (is_whole && !whole(*number))) {
-    problems.add({.key = key,
-                  .text = fmt::format("invalid value {}", text_of(keyword)),
-                  .why = is_whole ? "must be a whole number" : "must be a finite number"});
-    return std::nullopt;
-  }
-  if (*number >= minimum && *number <= maximum) return *number == 0.0 ? 0.0 : *number;  // -0 is 0
-  problems.add({.key = key,
-                .text = fmt::format("invalid {}={}", keyword.name, *number),
-                .why = fmt::format("must lie in [{}, {}]", minimum, maximum)});
-  return std::nullopt;
-}
-
-/// Puts the keyword into the request, or adds a problem of its value; false: no field has its name.
-template <class Request>
-bool set_keyword(const Keyword& keyword, std::span<const inputs::RequestField<Request>> fields, Request& request,
-                 ProblemList& problems) {
-  const auto field = std::ranges::find(fields, keyword.name, &inputs::RequestField<Request>::name);
-  if (field == fields.end()) return false;
-  const std::string key = "--" + keyword.name;
-  const auto set = [&](const auto& to) {
-    using To = std::decay_t<decltype(to)>;
-    if constexpr (std::is_same_v<To, inputs::WholeNumber<Request>>) {
-      const auto number =
-          number_of(keyword, true, static_cast<double>(to.minimum), static_cast<double>(to.maximum), problems);
-      if (number) request.*to.member = static_cast<std::int64_t>(*number);
-    } else if constexpr (std::is_same_v<To, inputs::RealNumber<Request>>) {
-      request.*to.member = number_of(keyword, false, to.minimum, to.maximum, problems);
-    } else if constexpr (std::is_same_v<To, bool Request::*>) {
-      const bool* on = std::get_if<bool>(&keyword.value);
-      if (on == nullptr) problems.add({.key = key, .text = "wrong type", .why = "must be True or False"});
-      request.*to = on != nullptr && *on;
-    } else if (std::holds_alternative<bool>(keyword.value)) {
-      problems.add({.key = key, .text = "wrong type", .why = "must be a word"});
-    } else if constexpr (std::is_same_v<To, std::string Request::*>) {
-      request.*to = text_of(keyword);
-    } else {
-      using Format = typename std::remove_reference_t<decltype(request.*to)>::value_type;
-      request.*to = latency::format_named<Format>(text_of(keyword));
-      if (!(request.*to)) {
-        problems.add({.key = key,
-                      .text = fmt::format("unknown format \"{}\"", text_of(keyword)),
-                      .suggestion = inputs::format_suggestion(text_of(keyword))});
-      }
-    }
-  };
-  std::visit(set, field->value);
-  return true;
-}
-
-void add_unknown_keyword(const std::string& name, ProblemList& problems) {
-  std::vector<std::string> known;
-  for (const auto& field : inputs::advice_fields()) known.push_back(fmt::format("--{}", field.name));
-  for (const auto& field : inputs::deployment_fields()) known.push_back(fmt::format("--{}", field.name));
-  const std::string key = "--" + name;
-  problems.add({.key = key, .text = "unknown option", .suggestion = suggestion_for(key, known)});
 }
 
 experiments::SweepConfig config_of(const std::string& json, const std::string& source) {
@@ -429,62 +331,6 @@ bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
 
 SweepResult run_config(const std::string& resolved, const std::string& folder, const SweepOptions& options) {
   return experiments::run_sweep(resolved_config(resolved), folder, options).result;
-}
-
-std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
-                                  const std::atomic<bool>* stop) {
-  std::vector<logs::ObservedLog> logs = inputs::read_logs(paths, format, stop);
-  logs::combine_scrapes(logs);
-  return logs::observations_text(logs);
-}
-
-AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
-                   const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
-  inputs::AdviceRequest request{.logs = logs, .plain = plain};
-  ProblemList problems{std::string(inputs::advice_source)};
-  bool unknown = false;  // whatever is missing may have been meant by it
-  for (const Keyword& keyword : keywords) {
-    if (set_keyword(keyword, inputs::advice_fields(), request, problems)) continue;
-    if (set_keyword(keyword, inputs::deployment_fields(), request.deployment, problems)) continue;
-    unknown = true;
-    add_unknown_keyword(keyword.name, problems);
-  }
-  if (!unknown) inputs::check(request, problems);
-  problems.raise();
-  const inputs::ReadAdvice read =
-      inputs::read_advice(request, [&](const std::vector<std::string>& paths, std::string_view format) {
-        return inputs::read_logs(paths, format, stop);
-      });
-  const answers::Advice answer = answers::advise(read.question);
-  return {.json = experiments::document_text(to_json(answer, request.engine_version)),
-          .text = app::to_text(answer, inputs::settings_of(request, answer)),
-          .notes = read.notes};
-}
-
-PlanTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
-                       const std::vector<std::int64_t>& concurrency, const std::string& target,
-                       const std::string& draft) {
-  const answers::PlanQuestion question{
-      .engine = engine, .current_gamma = current_gamma, .concurrency = concurrency, .target = target, .draft = draft};
-  ProblemList problems{std::string(inputs::advice_source)};
-  answers::check(question, problems);
-  problems.raise();
-  const answers::LoggingPlan plan = answers::logging_plan(question);
-  return {.json = experiments::document_text(to_json(plan)), .text = app::to_text(plan)};
-}
-
-LoadTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
-  std::vector<std::string> words;
-  for (const Keyword& keyword : keywords) {
-    const bool is_switch = std::holds_alternative<bool>(keyword.value);
-    words.push_back(is_switch ? "--" + keyword.name : fmt::format("--{}={}", keyword.name, text_of(keyword)));
-  }
-  CommandLine line(app::predict_command().spec, words);
-  line.convert("acceptance-rate", "accepted-over-drafted", 1.0);
-  const app::AskedLoad asked = app::read_load(line);
-  const answers::LoadPrediction answer = app::answer_load(asked, stop);
-  return {
-      .json = experiments::document_text(to_json(answer)), .text = app::to_text(answer), .notes = asked.timed.notes};
 }
 
 std::string device_document(const std::string& name) {

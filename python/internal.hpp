@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -104,45 +105,104 @@ struct Columns {
 /// run_sweep() for such a configuration.
 SweepResult run_config(const std::string& resolved, const std::string& folder, const SweepOptions& options);
 
+/// repeat_run() of a results folder: its points, the hash of its configuration, the version that made it.
+struct RepeatedFolder {
+  std::uint64_t points;
+  std::string hash, version;
+};
+[[nodiscard]] RepeatedFolder repeat_folder(const std::string& folder, unsigned threads, const std::atomic<bool>* stop,
+                                           const std::function<void(double finished, std::uint64_t total)>& progress);
+
+/// What one experiment leaves.
+struct ReproducedExperiment {
+  std::string id, summary, text;
+  std::vector<std::pair<std::string, std::string>> files;  ///< name, contents
+};
+struct Reproduced {
+  std::vector<ReproducedExperiment> experiments;
+  std::string scorecard;  ///< CSV, columns as in docs/metrics.md
+  std::string summary;    ///< "24 results: 12 pass, 0 fail, ..."
+  bool failed;            ///< some exact result does not agree
+};
+struct ReproductionOptions {
+  std::uint64_t seed;
+  unsigned threads;
+  std::optional<std::string> folder;      ///< that keeps everything
+  std::optional<std::string> validation;  ///< a folder of validate() beside it
+  std::vector<std::string> command_line;
+  const std::atomic<bool>* stop;
+  std::function<void(double finished, double total)> progress;
+};
+/// `foredraft reproduce` of these experiments, none: all. Throws InputError with every unknown name.
+[[nodiscard]] Reproduced reproduce_experiments(const std::vector<std::string>& names,
+                                               const ReproductionOptions& options);
+
+/// Speedups measured in an engine, beside those that a profile predicts.
+struct Validated {
+  std::string csv;  ///< as validation.csv
+  std::string text;
+  std::string device;
+  bool valid;  ///< of the profile: the result of its A/A test
+};
+/// `foredraft validate --against` of the text of a file `source`, with a results folder if one is named. `steps`: the
+/// profile is a CSV of steps.
+[[nodiscard]] Validated validate_speedups(const std::string& profile, bool steps, const std::string& text,
+                                          const std::string& source, const std::optional<std::string>& folder,
+                                          const std::vector<std::string>& command_line);
+
+/// The document of `foredraft list NAME --json`, schema foredraft.list/1.
+[[nodiscard]] std::string list_document(const std::string& name);
+
 /// The document of `foredraft import --json`, schema foredraft.observations/1.
 [[nodiscard]] std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
                                                 const std::atomic<bool>* stop);
+/// Writes the observations of such a document into a new file, as `foredraft import --as FORMAT`. Throws InputError for
+/// an unknown format, for one that lacks something of the logs, and for a file that is there.
+void write_observations(const std::string& document, const std::string& path, const std::string& format);
 
-/// A keyword of advise(): the option of the program of that name, with hyphens.
+// ---- Questions in the keywords of the program's options.
+
+/// The option of the program of that name, with hyphens.
 struct Keyword {
   using Value = std::variant<bool, std::int64_t, double, std::string>;
   std::string name;
   Value value;
 };
 
-struct AdviceTexts {
-  std::string json;  ///< schema foredraft.advise/1
+/// An answer of the program. The functions throw InputError with every problem, which name keywords as options.
+struct AnswerTexts {
+  std::string json;
   std::string text;
-  std::vector<std::string> notes;  ///< on the models, one sentence each
+  std::vector<std::string> notes = {};  ///< on the models, one sentence each
 };
-/// The answer of `foredraft advise` for these files and keywords. Throws InputError with every problem, which name
-/// keywords as options.
-[[nodiscard]] AdviceTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
+
+/// `foredraft advise`: schema foredraft.advise/1.
+[[nodiscard]] AnswerTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
                                  const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
 
-struct PlanTexts {
-  std::string json;  ///< schema foredraft.plan/1
-  std::string text;
-};
-/// The answer of `foredraft advise --plan`: of an engine, the current draft length, requests at once, and models.
-/// Throws InputError with every problem, which name options.
-[[nodiscard]] PlanTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
-                                     const std::vector<std::int64_t>& concurrency, const std::string& target,
-                                     const std::string& draft);
+/// `foredraft advise --plan`, of an engine, the current draft length, requests at once, and models: schema
+/// foredraft.plan/1.
+[[nodiscard]] AnswerTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
+                                       const std::vector<std::int64_t>& concurrency, const std::string& target,
+                                       const std::string& draft);
 
-struct LoadTexts {
-  std::string json;  ///< schema foredraft.predict.load/1
-  std::string text;
-  std::vector<std::string> notes;  ///< on the models, one sentence each
+struct ComparedLogs {
+  std::vector<std::string> logs, plain, require;
+  std::optional<std::string> baseline, save_baseline;
 };
-/// The answer of `foredraft predict` at a load for these keywords. Throws InputError with every problem, which name
-/// keywords as options.
-[[nodiscard]] LoadTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
+struct ComparisonTexts {
+  AnswerTexts answer;
+  bool passes;  ///< something could be compared, and every requirement is met
+};
+/// `foredraft compare`: schema foredraft.compare/1.
+[[nodiscard]] ComparisonTexts comparison(const ComparedLogs& files, const std::vector<Keyword>& keywords,
+                                         const std::atomic<bool>* stop);
+
+/// `foredraft predict` at a load, schema foredraft.predict.load/1; from the times of a device, with `cells`, schema
+/// foredraft.predict/1; and of a measured number, schema foredraft.predict.inverse/1.
+[[nodiscard]] AnswerTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
+[[nodiscard]] AnswerTexts times_prediction(const std::vector<Keyword>& keywords);
+[[nodiscard]] AnswerTexts explanation(const std::vector<Keyword>& keywords);
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);

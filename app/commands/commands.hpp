@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,13 +61,11 @@ Command list_command();
 
 // ---- Parts of commands.
 
+/// What `foredraft list NAME --json` prints: schema foredraft.list/1. Throws InputError for an unknown name.
+[[nodiscard]] nlohmann::ordered_json list_document(const std::string& name);
+
 /// read_logs() with its progress on stderr; ends at an interrupt.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
                                                                      std::string_view format);
-
-/// Throws InputError for a file that is there, and for a folder that is not; `option` names it.
-void require_new_file(const std::string& path, std::string_view option);
-/// Writes it, never over another; throws likewise.
-void write_new_file(const std::string& path, std::string_view option, std::string_view text);
 
 }  // namespace foredraft::app

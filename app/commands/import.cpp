@@ -9,22 +9,20 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include "answers/baseline.hpp"
 #include "answers/comparison.hpp"
-#include "answers/run_cost.hpp"
 #include "app/commands/commands.hpp"
+#include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
 #include "app/texts/texts.hpp"
-#include "core/documents.hpp"
-#include "core/files.hpp"
 #include "core/intervals.hpp"
+#include "core/new_file.hpp"
 #include "core/progress.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "core/table.hpp"
 #include "experiments/results/manifest.hpp"
+#include "inputs/comparison_request.hpp"
 #include "inputs/observed_acceptance.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/interchange.hpp"
@@ -33,24 +31,6 @@
 
 /// The commands that read logs and convert or compare them: import, compare.
 namespace foredraft::app {
-
-void require_new_file(const std::string& path, std::string_view option) {
-  std::error_code error;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
-    throw InputError(fmt::format("{}: exists and is not overwritten - use another --{}", readable(path), option));
-  }
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw InputError(
-        fmt::format("{}: no such folder - create it, or use another --{}", readable(folder.string()), option));
-  }
-}
-
-void write_new_file(const std::string& path, std::string_view option, std::string_view text) {
-  const WriteLock lock = WriteLock::of_file(path);
-  require_new_file(path, option);
-  replace_file(path, text);
-}
 
 namespace {
 
@@ -289,86 +269,27 @@ int run_import(CommandLine& line) {
 
 // ---- compare.
 
-std::vector<answers::Requirement> read_requirements(CommandLine& line) {
-  std::vector<answers::Requirement> requirements;
-  for (const std::string& text : line.all("require")) {
-    auto parsed = answers::parse_requirement(text, "--require");
-    if (auto* problem = std::get_if<Problem>(&parsed)) {
-      line.problems().add(std::move(*problem));
-    } else {
-      requirements.push_back(std::get<answers::Requirement>(std::move(parsed)));
-    }
-  }
-  const auto relative = std::ranges::find(requirements, true, &answers::Requirement::relative);
-  if (relative != requirements.end() && line.positional().size() < 2 && !line.has("baseline")) {
-    line.problems().add({.key = "--require",
-                         .text = fmt::format("\"{}\" with one log", relative->text),
-                         .why = "a number with x is relative to A: it needs B",
-                         .suggestion = "give two logs, --baseline FILE, or a number without x"});
-  }
-  return requirements;
-}
-
-std::optional<answers::GpuPrice> read_price(CommandLine& line) {
-  const auto price = line.real(gpu_hour_price_option.name, 0.0, answers::max_gpu_hour_price);
-  const auto gpus = line.integer(gpus_option.name, 1, answers::max_priced_gpus);
-  if (!line.has(gpu_hour_price_option.name)) {
-    line.reject_any({gpus_option.name}, "given without --gpu-hour-price", "it asks for the cost of tokens",
-                    "e.g. --gpu-hour-price 2.5");
-  }
-  if (!price) return std::nullopt;
-  return answers::GpuPrice{.per_hour = *price, .gpus = gpus.value_or(1)};
-}
-
-/// All in one, so that no two may hold the same bytes.
-answers::ComparisonQuestion read_comparison(const CommandLine& line, std::vector<answers::Requirement> requirements,
-                                            const std::optional<answers::GpuPrice>& price) {
-  std::vector<std::string> paths = line.positional();
-  if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
-  std::vector<logs::ObservedLog> logs = read_logs_with_progress(paths, "");
-  answers::ComparisonQuestion question{.reference = {}, .requirements = std::move(requirements), .gpu_price = price};
-  const std::size_t compared = line.positional().size();
-  if (const auto baseline = line.text("baseline")) {
-    question.reference = answers::parse_baseline(read_file(*baseline, max_json_bytes), *baseline);
-    question.candidate = std::move(logs.front());
-  } else {
-    question.reference = std::move(logs.front());
-    if (compared > 1) question.candidate = std::move(logs[1]);
-  }
-  for (std::size_t i = compared; i < logs.size(); ++i) question.plain.push_back(std::move(logs[i]));
-  return question;
-}
-
-/// Problems of what cannot be stored or compared with.
-void check_baselines(CommandLine& line) {
-  const bool two_logs = line.positional().size() > 1;
-  if (line.has("baseline") && two_logs) {
-    line.reject("baseline", "given with two logs", "the baseline is A", "give the log to compare with it alone");
-  }
-  if (line.has("save-baseline") && (two_logs || line.has("baseline"))) {
-    line.reject("save-baseline", "given with more than one log", "a baseline holds the runs of one",
-                "foredraft compare LOG --save-baseline FILE");
-  }
+inputs::ComparisonRequest read_comparison_request(CommandLine& line) {
+  inputs::ComparisonRequest request{.logs = line.positional(),
+                                    .plain = line.texts("plain").value_or(std::vector<std::string>{}),
+                                    .require = line.all("require"),
+                                    .baseline = line.text("baseline"),
+                                    .save_baseline = line.text("save-baseline")};
+  read_fields(line, inputs::comparison_fields(), request);
+  inputs::check(request, line.problems());
+  line.done();
+  return request;
 }
 
 int run_compare(CommandLine& line) {
-  std::vector<answers::Requirement> requirements = read_requirements(line);
-  const std::optional<answers::GpuPrice> price = read_price(line);
-  check_baselines(line);
-  line.done();
-  const auto stored = line.text("save-baseline");
-  if (stored) require_new_file(*stored, "save-baseline");
-  const answers::ComparisonQuestion question = read_comparison(line, std::move(requirements), price);
+  const inputs::ComparisonRequest request = read_comparison_request(line);
+  const answers::ComparisonQuestion question = inputs::read_comparison(request, read_logs_with_progress);
   const answers::Comparison comparison = answers::compare(question);
-  const bool passes = comparison.concludes() && comparison.meets_requirements();
-  if (stored && passes) {
-    const auto& log = std::get<logs::ObservedLog>(question.reference);
-    write_new_file(*stored, "save-baseline", answers::baseline_text(comparison, log));
-  } else if (stored) {
-    say("{}: not written, as no requirement may be missed for a baseline", *stored);
+  if (!inputs::save_baseline(request, question, comparison) && request.save_baseline) {
+    say("{}: not written, as no requirement may be missed for a baseline", *request.save_baseline);
   }
   print_result(line.has("json") ? experiments::document_text(to_json(comparison)) : to_text(comparison));
-  return passes ? exit_done : exit_failed;
+  return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;
 }
 
 }  // namespace

@@ -436,6 +436,18 @@ std::string found_text(const Inventory& inventory, const Found& found) {
   return inventory.text != nullptr ? inventory.text(found.entries, found.more) : entries_text(found.entries);
 }
 
+/// Throws InputError for an unknown one.
+const Inventory& inventory_named(const std::string& wanted) {
+  const auto found = std::ranges::find(inventories(), wanted, &Inventory::name);
+  if (found != inventories().end()) return *found;
+  throw InputError(fmt::format("foredraft list: {}: unknown list - {}", readable(wanted),
+                               suggestion_for(wanted, inventory_names())));
+}
+
+Found everything(const Inventory& inventory) {
+  return {inventory.entries(), inventory.more.second != nullptr ? inventory.more.second() : Json::array()};
+}
+
 int run_list(CommandLine& line) {
   if (line.has("json"))
     line.reject_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
@@ -454,14 +466,8 @@ int run_list(CommandLine& line) {
     print_result(text);
     return exit_done;
   }
-  const std::string& wanted = line.positional().front();
-  const auto found = std::ranges::find(inventories(), wanted, &Inventory::name);
-  if (found == inventories().end()) {
-    throw InputError(fmt::format("foredraft list: {}: unknown list - {}", readable(wanted),
-                                 suggestion_for(wanted, inventory_names())));
-  }
-  const Inventory& inventory = *found;
-  const Found all{inventory.entries(), inventory.more.second != nullptr ? inventory.more.second() : Json::array()};
+  const Inventory& inventory = inventory_named(line.positional().front());
+  const Found all = everything(inventory);
   const Found searched{with_all(all.entries, words), with_all(all.more, words)};
   if (line.has("json")) {
     print_result(experiments::document_text(document(inventory, searched)));
@@ -477,6 +483,11 @@ int run_list(CommandLine& line) {
 }
 
 }  // namespace
+
+Json list_document(const std::string& name) {
+  const Inventory& inventory = inventory_named(name);
+  return document(inventory, everything(inventory));
+}
 
 Command list_command() {
   return {

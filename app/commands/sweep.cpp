@@ -7,12 +7,11 @@
 
 #include "app/commands/commands.hpp"
 #include "app/scripts.hpp"
-#include "core/csv.hpp"
 #include "core/files.hpp"
 #include "core/progress.hpp"
-#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/sweep/repeat_run.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
@@ -134,113 +133,13 @@ int run_merge(CommandLine& line) {
   return finish(folder, draw, parquet);
 }
 
-/// Compares a growing text with a file, line by line.
-class LineComparison {
- public:
-  explicit LineComparison(const std::string& path) : path_(path), file_(path) {}
-
-  /// Throws RunError that names the first differing row and column.
-  void expect(std::string_view lines) {
-    while (!lines.empty()) {
-      const std::size_t end = lines.find('\n');
-      const std::string_view wanted = lines.substr(0, end);
-      lines.remove_prefix(end + 1);
-      ++line_number_;
-      if (!file_.next_line(found_)) {
-        throw RunError(fmt::format("{}:{}: row missing", path_, line_number_));
-      }
-      if (line_number_ == 1) header_ = split_csv_line(wanted).value_or(std::vector<std::string>{});
-      if (found_ != wanted) reject(wanted);
-    }
-  }
-
-  void expect_end() {
-    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
-  }
-
- private:
-  [[noreturn]] void reject(std::string_view wanted) const {
-    const auto here = split_csv_line(found_).value_or(std::vector<std::string>{});
-    const auto there = split_csv_line(wanted).value_or(std::vector<std::string>{});
-    for (std::size_t i = 0; i < std::min({here.size(), there.size(), header_.size()}); ++i) {
-      if (here[i] == there[i]) continue;
-      throw RunError(fmt::format("{}:{}: {}: the file says {}, the repeated run {} (point {})", path_, line_number_,
-                                 header_[i], here[i], there[i], there[0]));
-    }
-    throw RunError(fmt::format("{}:{}: the row differs from the repeated run", path_, line_number_));
-  }
-
-  std::string path_;
-  ResultReader file_;
-  std::vector<std::string> header_;
-  std::string found_;
-  std::size_t line_number_ = 0;
-};
-
-void check_inputs(const experiments::Manifest& manifest, const inputs::Inputs& inputs) {
-  const std::vector<FileDigest> now = inputs.files();
-  for (const FileDigest& before : manifest.inputs) {
-    if (std::ranges::find(now, before) == now.end()) {
-      throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", readable(before.path)));
-    }
-  }
-}
-
-/// A file that the manifest does not list would not be compared.
-void check_output_names(const std::string& folder, const experiments::StoredManifest& manifest) {
-  std::vector<std::string> unlisted = experiments::output_names(manifest.config.figures, manifest.shard);
-  std::erase_if(unlisted, [&](const std::string& name) {
-    return std::ranges::find(manifest.outputs, name, &FileDigest::path) != manifest.outputs.end();
-  });
-  if (unlisted.empty()) return;
-  throw RunError(
-      fmt::format("{}: its outputs lack {} (a complete run lists each of its files) - restore it, or run the "
-                  "sweep into another folder",
-                  readable(experiments::manifest_path(folder)), fmt::join(unlisted, ", ")));
-}
-
-void check_digests(const std::string& folder, const experiments::Manifest& manifest) {
-  for (const FileDigest& file : manifest.outputs) {
-    const std::string path = (fs::path(folder) / file.path).string();
-    if (ResultReader(path).size() != file.bytes) {
-      throw RunError(fmt::format("{}: has not the size of the manifest, {} bytes", path, file.bytes));
-    }
-    if (digest_file(path).sha256 != file.sha256) {
-      throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
-    }
-  }
-}
-
 int run_check(CommandLine& line) {
   const unsigned threads = line.threads();
   line.done();
   const std::string& folder = line.positional().front();
-  const experiments::StoredManifest manifest = experiments::read_manifest(folder);
-  if (manifest.state != "complete") {
-    throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", readable(folder)));
-  }
-  if (manifest.version != experiments::build_info().version) {
-    say("note: made by version {}, repeated by {}", manifest.version, experiments::build_info().version);
-  }
-  check_output_names(folder, manifest);
-  const experiments::Sweep sweep = experiments::sweep_of(manifest.config);
-  inputs::Inputs inputs(manifest.config.folder);
-  in_phase("reading inputs", [&] { experiments::read_inputs(sweep, inputs); });
-  check_inputs(manifest, inputs);
-  const experiments::PointRange range = experiments::range_of(manifest.points, manifest.shard);
-  LineComparison comparison(experiments::points_path(folder));
-  comparison.expect(sweep.header);
-  {
-    Progress progress("points", static_cast<double>(range.last - range.first));
-    experiments::run_points(sweep, range, threads, inputs,
-                            {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
-                             .progress = [&](double points) { progress.show(points); },
-                             .stop = {}});
-  }
-  comparison.expect_end();
-  check_digests(folder, manifest);
+  const experiments::RepeatedRun run = experiments::repeat_run(folder, {.threads = threads, .talk = true});
   print_result(fmt::format("{}: {} points repeated, every byte and every digest agrees; config {}\n", folder,
-                           range.last - range.first, manifest.hash.substr(0, 8)));
+                           run.points, run.hash.substr(0, 8)));
   return exit_done;
 }
 

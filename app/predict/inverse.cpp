@@ -31,7 +31,7 @@ bool asks_inverse(const CommandLine& line) {
   return line.has("measured-speedup") || (line.has("acceptance-length") && !line.has("c") && !states_times(line));
 }
 
-int predict_inverse(CommandLine& line) {
+answers::InverseQuestion read_inverse(CommandLine& line) {
   answers::InverseQuestion question{.is_length = !line.has("measured-speedup")};
   const auto measured = read_measured(line, question.is_length ? "acceptance-length" : "measured-speedup");
   if (!question.is_length) {
@@ -60,6 +60,11 @@ int predict_inverse(CommandLine& line) {
   line.done();
   question.scenario = scenario.value();
   question.measured = measured.value();
+  return question;
+}
+
+int predict_inverse(CommandLine& line) {
+  const answers::InverseQuestion question = read_inverse(line);
   print_result(line.has("json") ? experiments::document_text(to_json(question)) : to_text(question));
   return exit_done;
 }

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "answers/inverse.hpp"
 #include "answers/load_prediction.hpp"
+#include "answers/profile_prediction.hpp"
 #include "app/predict/timed_question.hpp"
 #include "core/command_line.hpp"
 #include "core/parallel.hpp"
@@ -20,10 +24,21 @@ namespace foredraft::app {
 /// Which alpha, c or overhead explains a measured speedup, or which alpha a measured acceptance length.
 [[nodiscard]] int predict_inverse(CommandLine& line);
 [[nodiscard]] bool asks_inverse(const CommandLine& line);
+/// What such a line asks.
+[[nodiscard]] answers::InverseQuestion read_inverse(CommandLine& line);
 
 /// A table by batch, context and draft length from the times of a device.
 [[nodiscard]] int predict_times(CommandLine& line);
 [[nodiscard]] OptionGroup times_options();
+/// What such a line asks, with all that it names read.
+[[nodiscard]] TimedQuestion read_times(CommandLine& line);
+/// A prediction for each of its acceptances. Throws InputError where the times cannot answer.
+[[nodiscard]] std::vector<answers::ProfilePrediction> answer_times(const TimedQuestion& question);
+/// All predictions, and what the log of the acceptance says: schema foredraft.predict/1, and text.
+[[nodiscard]] nlohmann::ordered_json times_json(const TimedQuestion& question,
+                                                const std::vector<answers::ProfilePrediction>& predictions);
+[[nodiscard]] std::string times_text(const TimedQuestion& question,
+                                     const std::vector<answers::ProfilePrediction>& predictions);
 
 /// A server under a load, with the times of a device.
 [[nodiscard]] int predict_load(CommandLine& line);

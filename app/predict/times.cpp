@@ -37,14 +37,7 @@ int predict_and_print(const TimedQuestion& question) {
   const auto out = line.text("out");
   std::vector<VerificationCurve> curves;
   const std::vector<answers::ProfilePrediction> predictions = in_phase("predicting", [&] {
-    std::vector<answers::ProfilePrediction> all;
-    for (const answers::Question& acceptance : question.acceptances) {
-      answers::ProfileQuestion one = question.pair;
-      if (question.acceptances.size() > 1) {
-        one.acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
-      }
-      all.push_back(answers::predict(one, question.read.profile));
-    }
+    std::vector<answers::ProfilePrediction> all = answer_times(question);
     if (out) curves = verification_curves(all.front().question, question.read.profile);
     return all;
   });
@@ -60,14 +53,8 @@ int predict_and_print(const TimedQuestion& question) {
       say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
     }
   }
-  const auto& observed = question.observed;
-  if (line.has("json")) {
-    auto json = to_json(predictions);
-    if (observed) json["acceptance"] = answers::observed_json(*observed, question.pair.gamma);
-    print_result(experiments::document_text(json));
-  } else {
-    print_result(text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.pair.gamma) : ""));
-  }
+  print_result(line.has("json") ? experiments::document_text(times_json(question, predictions))
+                                : times_text(question, predictions));
   return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
 }
 
@@ -86,11 +73,42 @@ OptionGroup times_options() {
            {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
 }
 
-int predict_times(CommandLine& line) {
+TimedQuestion read_times(CommandLine& line) {
   TimedQuestion question = read_timed_question(line);
   question.line.reject_any(options_of_load(), "given without a load", "it belongs to the answer at a load",
                            "e.g. --concurrency 40, or --request-rate 4");
   read_timed_files(question);
+  return question;
+}
+
+std::vector<answers::ProfilePrediction> answer_times(const TimedQuestion& question) {
+  return with_source(question, [&] {
+    std::vector<answers::ProfilePrediction> all;
+    for (const answers::Question& acceptance : question.acceptances) {
+      answers::ProfileQuestion one = question.pair;
+      if (question.acceptances.size() > 1) {
+        one.acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
+      }
+      all.push_back(answers::predict(one, question.read.profile));
+    }
+    return all;
+  });
+}
+
+nlohmann::ordered_json times_json(const TimedQuestion& question,
+                                  const std::vector<answers::ProfilePrediction>& predictions) {
+  nlohmann::ordered_json json = to_json(predictions);
+  if (question.observed) json["acceptance"] = answers::observed_json(*question.observed, question.pair.gamma);
+  return json;
+}
+
+std::string times_text(const TimedQuestion& question, const std::vector<answers::ProfilePrediction>& predictions) {
+  const auto& observed = question.observed;
+  return text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.pair.gamma) : "");
+}
+
+int predict_times(CommandLine& line) {
+  const TimedQuestion question = read_times(line);
   for (const std::string& note : question.notes) say("{}", note);
   return with_source(question, [&] { return predict_and_print(question); });
 }

@@ -7,23 +7,28 @@ them. A mistake is a ``ValueError`` with a line for each problem.
 """
 
 from foredraft import plot
+from foredraft._catalog import catalog
+from foredraft._comparisons import Comparison, compare
 from foredraft._core import BestGamma, Estimate, Prediction, Simulation
 from foredraft._core import version as _version
-from foredraft._devices import Device, Model, Profile, devices, models
-from foredraft._loads import LoadPrediction, predict_load
+from foredraft._devices import Device, Model, Profile, Speedups, devices, models
+from foredraft._loads import (Explanation, LoadPrediction, TimesPrediction, explain, predict_load, predict_times)
 from foredraft._logs import Advice, Log, LoggingPlan, advise, plan, read_log
 from foredraft._questions import Predictions, best, best_gamma, predict, simulate
 from foredraft._rules import Lossiness, Rule, check_rule, lossiness
 from foredraft._scenarios import Parameter, Scenario, parameters, quantities
-from foredraft._sweeps import sweep
+from foredraft._studies import Reproduction, Validation, reproduce, validate
+from foredraft._sweeps import RepeatedRun, check, merge, sweep
 from foredraft._trees import JudgedTree, Tree, tree
 
 
 __version__: str = _version()
 
 __all__ = [
-    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "LoadPrediction", "Log", "LoggingPlan", "Lossiness",
-    "Model", "Parameter", "Prediction", "Predictions", "Profile", "Rule", "Scenario", "Simulation", "Tree", "advise",
-    "best", "best_gamma", "check_rule", "devices", "lossiness", "models", "parameters", "plan", "plot", "predict",
-    "predict_load", "quantities", "read_log", "simulate", "sweep", "tree"
+    "Advice", "BestGamma", "Comparison", "Device", "Estimate", "Explanation", "JudgedTree", "LoadPrediction", "Log",
+    "LoggingPlan", "Lossiness", "Model", "Parameter", "Prediction", "Predictions", "Profile", "RepeatedRun",
+    "Reproduction", "Rule", "Scenario", "Simulation", "Speedups", "TimesPrediction", "Tree", "Validation", "advise",
+    "best", "best_gamma", "catalog", "check", "check_rule", "compare", "devices", "explain", "lossiness", "merge",
+    "models", "parameters", "plan", "plot", "predict", "predict_load", "predict_times", "quantities", "read_log",
+    "reproduce", "simulate", "sweep", "tree", "validate"
 ]

@@ -17,17 +17,28 @@ if TYPE_CHECKING:
 
 
 def devices() -> list[str]:
-    """Names of the shipped data sheets, sorted."""
+    """Names of the shipped data sheets, sorted.
+
+    >>> "h100" in fd.devices()
+    True
+    """
     return _core.shipped_devices()
 
 
 def models() -> list[str]:
-    """Names of the shipped model shapes, sorted."""
+    """Names of the shipped model shapes, sorted.
+
+    >>> "llama-3.1-8b" in fd.models()
+    True
+    """
     return _core.shipped_models()
 
 
 class Device(Value):
     """A data sheet: a shipped device by name or alias, or a TOML file with one device (docs/devices.md).
+
+    >>> fd.Device("h100").figures["memory_bandwidth_gb_per_s"]
+    3350.0
 
     Raises ValueError if there is neither, with the nearest name.
     """
@@ -48,6 +59,10 @@ class Model(Value):
 
     format, kv_format: number formats of weights and KV cache ("fp8", ...); None: that of the config, else fp16.
     tensor_parallel: devices that share the model. Raises ValueError if there is no such model, with the nearest name.
+
+    >>> model = fd.Model("llama-3.1-8b", format="fp8")
+    >>> model.layers, model.weight_bytes / 1e9
+    (32, 9.08120064)
     """
 
     def __init__(self,
@@ -83,7 +98,12 @@ class Model(Value):
 
 @dataclass(frozen=True, eq=False)
 class Speedups(Value):
-    """Speedup by draft length on a device."""
+    """Speedup by draft length on a device.
+
+    >>> table = fd.Profile("h100").speedups("llama-3.1-8b", "llama-3.2-1b", alpha=0.8, batch=8)
+    >>> table.best_gamma, round(table.plain_us)
+    (3, 7144)
+    """
     plain_us: float  #: one autoregressive decode step
     lengths: pandas.DataFrame  #: gamma, tokens_per_iteration, drafting_us, verify_us, sampling_us, speedup, spread
     best_gamma: int  #: the smallest within 1 % of the best; 0: autoregressive decoding
@@ -95,13 +115,16 @@ class Profile:
     steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError if there is
     no such profile, for a file of another schema, and with every problem of a file. A pickle holds the name: unpickled it
     is read again, and ValueError where its bytes have changed.
+
+    >>> fd.Profile("h100")
+    Profile('h100', source='datasheet')
     """
 
     def __init__(self, name: str | os.PathLike[str], *, steps: bool = False) -> None:
         read = _core.ReadProfile.read_steps if steps else _core.ReadProfile.read
         self._profile = read(os.fspath(name))
-        self._steps = steps
-        self.name = os.fspath(name)
+        self.steps = steps  #: whether it was read from a file of steps
+        self.name = os.fspath(name)  #: as it was named
         self.device: str = self._profile.device  #: its name
         self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
         self.sha256: str = self._profile.sha256  #: digest of the bytes that were read
@@ -131,7 +154,7 @@ class Profile:
         return Speedups(table["plain"]["time_us"], pandas.DataFrame(table["lengths"]), table["best_gamma"])
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _profile_of, (self.name, self._steps, self.sha256)
+        return _profile_of, (self.name, self.steps, self.sha256)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Profile) and (self.name, self.sha256) == (other.name, other.sha256)

@@ -1,29 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users of a server get, without and with speculation."""
+"""What `foredraft predict` answers beside the closed forms of scenarios: servers under load, times of devices, and what
+explains a measured number. Keywords are its options."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import numpy.typing as npt
 
 from foredraft import _core
-from foredraft._logs import keywords_of, stated_value
-from foredraft._values import Value
+from foredraft._keywords import named_as_keywords, options_of
+from foredraft._values import Answer
 
 if TYPE_CHECKING:
     import pandas
 
 
-class LoadPrediction(Value):
-    """A server under a load: docs/load.md."""
+class LoadPrediction(Answer):
+    """A server under a load: docs/load.md. Schema foredraft.predict.load/1 (docs/schemas/predict.load.schema.json).
+
+    >>> answer = fd.predict_load(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75, concurrency=8,
+    ...                          prompt=1000, output=200, engine="none", closed_form=True)
+    >>> answer.best_gamma, round(answer.speedup, 2)
+    (3, 1.35)
+    """
 
     def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
-        self.document = document  #: schema foredraft.predict.load/1 (docs/schemas/predict.load.schema.json)
-        self.text = text  #: as the program prints it; the same as str()
+        super().__init__(document, text)
         self.notes = list(notes)  #: what was assumed of the models
 
     @property
@@ -57,9 +63,6 @@ class LoadPrediction(Value):
         import pandas
         return pandas.json_normalize(self.document["gammas"])
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return f"LoadPrediction(best_gamma={self.best_gamma}, payoff={self.payoff!r}, speedup={self.speedup})"
 
@@ -86,31 +89,136 @@ def predict_load(*,
     graph_sizes, slo_ttft_ms, slo_tpot_ms, gpu_hour_price, max_batch, target_tp, closed_form=True (no simulation), ...
 
     >>> answer = fd.predict_load(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75,
-    ...                          concurrency=40, prompt=3000, output=500, engine="vllm")
-    >>> answer.best_gamma, answer.payoff, answer.interval
+    ...                          concurrency=40, prompt=3000, output=500, engine="vllm", closed_form=True)
+    >>> answer.best_gamma, answer.payoff
+    (2, 'pays')
 
     Runs without the GIL; Ctrl-C ends it. Raises ValueError with a line for each problem, all at once.
     Source: docs/load.md; [Little1961], [Kelly1979, Sec. 3.3].
     """
-    for name in ("out", "json", "help"):
-        if name in options:
-            raise TypeError(f"foredraft: predict_load has no {name}")
     stated = {"target": target, "draft": draft, "device": device, "profile": profile, "concurrency": concurrency,
               "request_rate": request_rate, "requests": requests, "prompt": prompt, "output": output, "engine": engine}
-    keywords = [(name.replace("_", "-"), _option(value)) for name, value in (stated | options).items()
-                if value is not None and value is not False]
-    try:
+    keywords = options_of("predict_load", stated | options)
+    with named_as_keywords():
         document, text, notes = _core.load_prediction(keywords)
-    except ValueError as error:
-        raise ValueError(keywords_of(str(error))) from None
     return LoadPrediction(json.loads(document), text, notes)
 
 
-def _option(value: object) -> bool | int | float | str:
-    """A number or a word; lists as the program reads them: "0.7,0.5", "[[1, 8, 5]]"."""
-    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
-        return stated_value(value)
-    entries = [entry.tolist() if isinstance(entry, np.ndarray) else entry for entry in value]
-    if any(isinstance(entry, Sequence) and not isinstance(entry, str) for entry in entries):
-        return json.dumps(entries)
-    return ",".join(str(stated_value(entry)) for entry in entries)
+class TimesPrediction(Answer):
+    """Speedups by batch size, context length and draft length from the times of a device: docs/step-times.md.
+
+    >>> answer = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75)
+    >>> answer
+    TimesPrediction(best_gamma=3, best_speedup=1.49358)
+    """
+
+    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
+        super().__init__(document, text)
+        self.notes = list(notes)  #: what was assumed of the models
+
+    @property
+    def best_gamma(self) -> int:
+        """The draft length of the maximum speedup at the first batch size and context length; 0: no speculation."""
+        found: int = self.document["cells"][0]["best_gamma"]
+        return found
+
+    @property
+    def best_speedup(self) -> float:
+        """The speedup there."""
+        found: float = self.document["cells"][0]["best_speedup"]
+        return found
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each batch size, context length and draft length: times in ms, tokens, speedup with its interval."""
+        import pandas
+        frames = [pandas.json_normalize(cell["gammas"]).assign(batch=cell["batch"], context=cell["context"])
+                  for cell in self.document["cells"]]
+        table = pandas.concat(frames, ignore_index=True)
+        return table[["batch", "context", *(name for name in table.columns if name not in ("batch", "context"))]]
+
+    def __repr__(self) -> str:
+        return f"TimesPrediction(best_gamma={self.best_gamma}, best_speedup={self.best_speedup:.6g})"
+
+
+def predict_times(*,
+                  target: str,
+                  draft: str | None = None,
+                  device: str | None = None,
+                  profile: str | os.PathLike[str] | None = None,
+                  batch: npt.ArrayLike | None = None,
+                  context: npt.ArrayLike | None = None,
+                  **options: object) -> TimesPrediction:
+    """What speculation yields on a device, by batch size, context length and draft length, prompts left out.
+
+    target, draft: models. device or profile: the times. batch, context: one or several (default 1 and 512). options:
+    those of ``foredraft predict --help`` with underscores: alpha, marginal, process, gamma, overhead_us, target_format,
+    target_tp, memory_utilization, ...; True for a switch.
+
+    >>> answer = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75, batch=[1, 64])
+    >>> answer.to_frame().groupby("batch").speedup.max().round(3)
+    batch
+    1     1.494
+    64    1.309
+    Name: speedup, dtype: float64
+
+    Raises ValueError with a line for each problem, all at once.
+    """
+    stated = {"target": target, "draft": draft, "device": device, "profile": profile, "batch": batch, "context": context}
+    keywords = options_of("predict_times", stated | options)
+    with named_as_keywords():
+        document, text, notes = _core.times_prediction(keywords)
+    return TimesPrediction(json.loads(document), text, notes)
+
+
+class Explanation(Answer):
+    """What explains a measured number. Schema foredraft.predict.inverse/1.
+
+    >>> fd.explain(measured_speedup=1.8, gamma=5, c=0.05)
+    Explanation(alpha=0.570952, interval=(0.556424, 0.584878))
+    """
+
+    @property
+    def sought(self) -> str:
+        """"alpha", "c" or "overhead" (in decode steps of the target): what was left out."""
+        found: str = self.document["sought"]
+        return found
+
+    @property
+    def value(self) -> float | None:
+        """It; None: none explains the measured number."""
+        found: float | None = self.document["value"]
+        return found
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of the numbers that round to the measured one as it is written; None: none of them has one."""
+        found = self.document["interval"]
+        return None if found is None else (found[0], found[1])
+
+    def __repr__(self) -> str:
+        value = "None" if self.value is None else f"{self.value:.6g}"
+        between = "None" if self.interval is None else f"({self.interval[0]:.6g}, {self.interval[1]:.6g})"
+        return f"Explanation({self.sought}={value}, interval={between})"
+
+
+def explain(*,
+            measured_speedup: float | str | None = None,
+            acceptance_length: float | str | None = None,
+            **options: object) -> Explanation:
+    """Which alpha, c or overhead explains a measured speedup, or which alpha a measured acceptance length.
+
+    The measured number counts with the digits that it is written with: 1.8 is all from 1.75 to 1.85; give words to keep
+    zeros, "1.80". options: gamma, and of alpha (or marginal, conditional) and c those that are known; what is left out
+    is sought.
+
+    >>> fd.explain(acceptance_length=3.2, gamma=5)
+    Explanation(alpha=0.73798, interval=(0.730964, 0.744854))
+
+    Raises ValueError with a line for each problem, all at once.
+    """
+    keywords = options_of("explain", {"measured_speedup": measured_speedup, "acceptance_length": acceptance_length} | options)
+    if measured_speedup is None and acceptance_length is None:
+        raise ValueError("foredraft: measured_speedup: missing (or acceptance_length: the measured number)")
+    with named_as_keywords():
+        document, text, _ = _core.explanation(keywords)
+    return Explanation(json.loads(document), text)

@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from foredraft import _core
+from foredraft._keywords import named_as_keywords, options_of
 from foredraft._scenarios import plain as plain_value
-from foredraft._values import Value
+from foredraft._values import Answer, Value
 
 if TYPE_CHECKING:
     import pandas
 
 
 class Log(Value):
-    """The contents of one or several logs; values that were not logged are None, never guessed."""
+    """The contents of one or several logs; values that were not logged are None, never guessed.
+
+    >>> log = fd.read_log("k3.log")
+    >>> log.observations[0]["gamma"], log.to_frame().shape
+    (3, (16, 44))
+    """
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
         self.paths = paths
@@ -41,16 +47,33 @@ class Log(Value):
         import pandas
         return pandas.json_normalize(self.observations)
 
+    def to_dict(self) -> dict[str, Any]:
+        """A copy of the document."""
+        return copy.deepcopy(self.document)
+
+    def save(self, path: str | os.PathLike[str], format: str = "observations") -> None:
+        """Writes a new file that read_log() reads, instead of the logs.
+
+        format: "observations" keeps everything; "aiperf-records" and "speculation-profile" are those of other tools.
+        Raises ValueError for a file that is there, an unknown format, and what the format cannot say of the logs.
+        """
+        with named_as_keywords():
+            _core.write_observations(json.dumps(self.document), os.fspath(path), format)
+
     def __repr__(self) -> str:
         return f"Log({self.paths}, {len(self.observations)} observations)"
 
 
-class Advice(Value):
-    """Recommended settings: docs/advise.md."""
+class Advice(Answer):
+    """Recommended settings: docs/advise.md.
+
+    >>> advice = fd.advise(["k3.log", "k1.log"], plain="plain.log")
+    >>> advice
+    Advice(gamma=2, schedule=[])
+    """
 
     def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
-        self.document = document  #: schema foredraft.advise/1 (docs/schemas/advise.schema.json)
-        self.text = text  #: about ten lines, as the program prints them; the same as str()
+        super().__init__(document, text)  # schema foredraft.advise/1 (docs/schemas/advise.schema.json)
         self.notes = list(notes)  #: what was assumed of the models of `target` and `draft`
 
     @property
@@ -86,22 +109,16 @@ class Advice(Value):
         """Warnings, with stable codes."""
         return list(self.document["warnings"])
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return f"Advice(gamma={self.gamma}, schedule={self.schedule})"
 
 
-class LoggingPlan(Value):
-    """What to log: the fewest runs that decide, as commands."""
+class LoggingPlan(Answer):
+    """What to log: the fewest runs that decide, as commands. Schema foredraft.plan/1 (docs/schemas/plan.schema.json).
 
-    def __init__(self, document: dict[str, Any], text: str) -> None:
-        self.document = document  #: schema foredraft.plan/1 (docs/schemas/plan.schema.json)
-        self.text = text  #: as the program prints it; the same as str()
-
-    def __str__(self) -> str:
-        return self.text
+    >>> fd.plan("vllm", current_k=3, concurrency=16)
+    LoggingPlan(engine='vllm', order=['plain-1', 'k1-1', 'k3-1', 'k5-1', 'k5-2', 'k3-2', 'k1-2', 'plain-2'])
+    """
 
     def __repr__(self) -> str:
         return f"LoggingPlan(engine={self.document['engine']!r}, order={self.document['order']})"
@@ -110,16 +127,19 @@ class LoggingPlan(Value):
 Paths = str | os.PathLike[str] | Log
 
 
-def _paths(logs: Paths | Iterable[Paths]) -> list[str]:
+def paths_of(logs: Paths | Iterable[Paths]) -> list[str]:
     if isinstance(logs, Log):
         return list(logs.paths)
     if isinstance(logs, (str, os.PathLike)):
         return [os.fspath(logs)]
-    return [path for one in logs for path in _paths(one)]
+    return [path for one in logs for path in paths_of(one)]
 
 
 def read_log(*paths: str | os.PathLike[str], format: str | None = None) -> Log:
     """Reads logs of engines and load generators, plain or gzip; the format is recognized by the content unless given.
+
+    >>> fd.read_log("k3.log", "plain.log")
+    Log(['k3.log', 'plain.log'], 40 observations)
 
     Raises ValueError with the problems of all files: one that cannot be read or is no log, two with the same bytes.
     """
@@ -139,6 +159,9 @@ def advise(logs: Paths | Iterable[Paths],
     ``foredraft advise --help`` with underscores: format, engine_version, profile or device with target and draft (times
     at draft lengths that were not logged), batch, context, target_tp, ...; True for a switch.
 
+    >>> print(fd.advise(["k3.log", "k1.log"], plain="plain.log", engine="vllm").text.splitlines()[0])
+    Use K = 2: 1.13x (0.99 to 1.39) for this traffic, between those that were logged.
+
     Raises ValueError for files and options that cannot be used, all at once.
     """
     stated = dict(options)
@@ -146,15 +169,9 @@ def advise(logs: Paths | Iterable[Paths],
         stated["for"] = engine
     if isinstance(logs, Log) and logs.format:
         stated.setdefault("format", logs.format)
-    for name in ("out", "json", "help"):
-        if name in stated:
-            raise TypeError(f"foredraft: advise has no {name}")
-    keywords = [(name.replace("_", "-"), stated_value(value)) for name, value in stated.items()
-                if value is not None and value is not False]
-    try:
-        document, text, notes = _core.advice(_paths(logs), [] if plain is None else _paths(plain), keywords)
-    except ValueError as error:
-        raise ValueError(keywords_of(str(error))) from None
+    options_stated = options_of("advise", stated)
+    with named_as_keywords():
+        document, text, notes = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
     return Advice(json.loads(document), text, notes)
 
 
@@ -169,23 +186,15 @@ def plan(engine: str,
     engine: "vllm", "sglang", "trtllm" or "llama.cpp". current_k: the draft length of the server as it runs.
     concurrency: requests at once. target, draft: models, as the engine is told them.
 
+    >>> fd.plan("vllm", current_k=3, concurrency=16).document["order"]
+    ['plain-1', 'k1-1', 'k3-1', 'k5-1', 'k5-2', 'k3-2', 'k1-2', 'plain-2']
+
     Raises ValueError for values that are unknown or out of range, all at once.
     """
-    loads = list(concurrency) if isinstance(concurrency, Iterable) else [concurrency]
-    try:
-        document, text = _core.logging_plan(engine, current_k, loads, target, draft)
-    except ValueError as error:
-        raise ValueError(keywords_of(str(error).replace("--plan:", "engine:"))) from None
+    loads = plain_value(list(concurrency) if isinstance(concurrency, Iterable) else [concurrency])
+    with named_as_keywords():
+        try:
+            document, text, _ = _core.logging_plan(engine, current_k, loads, target, draft)
+        except ValueError as error:
+            raise ValueError(str(error).replace("--plan:", "engine:")) from None
     return LoggingPlan(json.loads(document), text)
-
-
-def stated_value(value: object) -> bool | int | float | str:
-    """A number or a word."""
-    held = os.fspath(value) if isinstance(value, os.PathLike) else plain_value(value)
-    return held if isinstance(held, (bool, int, float, str)) else str(held)
-
-
-def keywords_of(message: str) -> str:
-    """The message with option names as in Python: --target-tp becomes target_tp."""
-    return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)",
-                  lambda match: "engine" if match[1] == "for" else match[1].replace("-", "_"), message)

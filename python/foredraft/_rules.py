@@ -29,7 +29,11 @@ NARROW_ROUND_OFFS = 64  # of sums in a type narrower than double precision
 
 @dataclass(frozen=True, eq=False)
 class Lossiness(Value):
-    """Lossiness of a verification rule, exact at each context; standard errors are over contexts (NaN for one)."""
+    """Lossiness of a verification rule, exact at each context; standard errors are over contexts (NaN for one).
+
+    >>> fd.lossiness(target=[[0.5, 0.5]], draft=[[0.9, 0.1]], rule="rejection_sampling").lossless
+    True
+    """
     acceptance: Estimate  #: probability that a draft is accepted
     acceptance_gain: Estimate  #: acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
     total_variation: Estimate  #: sum abs(e - p) / 2
@@ -110,6 +114,10 @@ def lossiness(scenario: Scenario | None = None,
     ...) whose pool is drawn from ``seed``. rule: a name, with its parameters (rule_lenience=0.5), or your own
     function (foredraft.Rule).
 
+    >>> loss = fd.lossiness(target=[[0.5, 0.5]], draft=[[0.9, 0.1]], rule="lenient", rule_lenience=0.5)
+    >>> round(loss.acceptance.mean, 3), round(loss.total_variation.mean, 3)
+    (1.0, 0.4)
+
     Raises ValueError for rows that are no distributions, and as Scenario does.
     """
     if target is None and draft is None:
@@ -154,6 +162,10 @@ def check_rule(rule: Rule, *, lossless: bool | None = None) -> None:
     On rows with zeros, ties, point masses, equal and disjoint distributions: acceptances are probabilities, the emitted
     distribution sums to one, calls are reproducible, and each row depends only on itself. lossless: whether it claims
     to emit p exactly everywhere (None: no claim). Raises ValueError with a line for each broken promise.
+
+    >>> def accept_all(p, q):
+    ...     return np.ones_like(p), p
+    >>> fd.check_rule(accept_all, lossless=False)
     """
     pairs = _awkward_rows()
     problems: list[str] = []

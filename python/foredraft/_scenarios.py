@@ -12,7 +12,11 @@ from foredraft import _core
 
 
 class Parameter(NamedTuple):
-    """A parameter of scenarios."""
+    """A parameter of scenarios.
+
+    >>> next(parameter for parameter in fd.parameters() if parameter.name == "rule.lenience")
+    Parameter(name='rule.lenience', type='real', summary='lenient: l, the fraction of q that p has to reach; 1: rejection_sampling')
+    """
     name: str  #: as in TOML, "rule.lenience"; the keyword is rule_lenience
     type: str  #: real, integer, choice, text, reals, texts or schedule
     summary: str  #: one line, with the unit
@@ -23,12 +27,20 @@ _NAMES = {name.replace(".", "_"): name for name in _PARAMETERS}
 
 
 def parameters() -> list[Parameter]:
-    """All parameters of scenarios, sorted by topic."""
+    """All parameters of scenarios, sorted by topic.
+
+    >>> [parameter.name for parameter in fd.parameters()][:2]
+    ['fidelity', 'gamma']
+    """
     return list(_PARAMETERS.values())
 
 
 def quantities() -> list[str]:
-    """The names of all output quantities: attributes of Prediction and Simulation, stems of columns."""
+    """The names of all output quantities: attributes of Prediction and Simulation, stems of columns.
+
+    >>> fd.quantities()[:3]
+    ['tokens_per_iteration', 'tokens_variance', 'speedup']
+    """
     return _core.quantities()
 
 
@@ -44,13 +56,16 @@ def takes_number(name: str) -> bool:
 
 
 def plain(value: object) -> Any:
-    """Converts numpy numbers, words and lists to those of Python; anything else is returned unchanged."""
+    """Converts numbers, words and lists of numpy and of whatever has arrays (columns and frames of pandas and polars) to
+    those of Python; anything else is returned unchanged."""
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.generic, np.ndarray)):
         return plain(value.tolist())
     if isinstance(value, (list, tuple, range)):
         return [plain(entry) for entry in value]
+    if hasattr(value, "__array__"):
+        return plain(np.asarray(value))
     return value
 
 
@@ -60,6 +75,10 @@ class Scenario:
     Keywords are parameters (module docstring). Checked on construction: ValueError with a line for each problem,
     unknown keywords with the nearest known one. Files that it names are read. A value: comparable, not hashable,
     picklable.
+
+    >>> scenario = fd.Scenario(alpha=0.8, gamma=5, c=0.05)
+    >>> scenario.replace(gamma=3)
+    Scenario(alpha=0.8, gamma=3, c=0.05)
     """
 
     __slots__ = ("_question",)

@@ -13,7 +13,8 @@ import pathlib
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from foredraft import _core
@@ -46,6 +47,7 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
           out: str | os.PathLike[str] | None = None,
           executor: concurrent.futures.Executor | Client | None = None,
           shards: int | None = None,
+          shard: tuple[int, int] | None = None,
           threads: int | None = None,
           progress: bool = True,
           **parameters: object) -> pandas.DataFrame:
@@ -62,6 +64,16 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     this process. Finished shards are kept beside ``out`` and survive a crash of this process. The rows are those of
     the run without an executor, byte for byte. Files that the configuration names must exist for all workers.
 
+    shard: (i, n) runs only the i-th of n parts of the points, 1 to n, into ``out``; merge() joins the folders.
+
+    >>> frame = fd.sweep(alpha=[0.6, 0.8], gamma=[1, 3], c=0.05, progress=False)
+    >>> frame[["alpha", "gamma", "analytic_speedup"]].round(3)
+       alpha  gamma  analytic_speedup
+    0    0.6      1             1.524
+    1    0.6      3             1.892
+    2    0.8      1             1.714
+    3    0.8      3             2.567
+
     Raises ValueError before anything is written, with a line for each problem; RuntimeError for a failed run.
     """
     document = _document(config, parameters)
@@ -71,15 +83,61 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
             folder = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sweep")
         else:
             folder = os.fspath(out)
-        show = stack.enter_context(_bar(points)) if progress else None
+        show = stack.enter_context(bar("points")) if progress else None
         if executor is None and shards is not None:
             raise TypeError("foredraft.sweep: shards without an executor")
+        if shard is not None and (executor is not None or out is None):
+            raise TypeError("foredraft.sweep: shard needs out, and no executor")
         if executor is None or _core.holds_whole_sweep(document, folder):
-            _core.run_sweep(document, folder, None, threads or 0, COMMAND_LINE, show)
+            _core.run_sweep(document, folder, shard, threads or 0, COMMAND_LINE, show)
         else:
             count = _shard_count(shards, points)
             _run_shards(document, folder, _pool_of(executor), count, 1 if threads is None else threads, points, show)
         return _frame(pathlib.Path(folder), out is not None)
+
+
+def merge(folders: Iterable[str | os.PathLike[str]], /, *, out: str | os.PathLike[str]) -> pandas.DataFrame:
+    """Joins the folders of all shards of a sweep into ``out``, whose bytes are those of the run without shards.
+
+    folders: results folders of sweep(shard=...), in any order. Returns the rows, as sweep() does.
+
+    >>> for i in (1, 2):  # on two machines
+    ...     part = fd.sweep(alpha=[0.6, 0.8], gamma=[1, 3], c=0.05, shard=(i, 2), out=f"part{i}", progress=False)
+    >>> len(fd.merge(["part1", "part2"], out="whole"))
+    4
+
+    Raises ValueError with every problem before anything is written: a shard that is missing, given twice or incomplete,
+    folders of different sweeps or versions, a folder of another run.
+    """
+    _core.merge_shards([os.fspath(folder) for folder in folders], os.fspath(out), ["foredraft.merge"])
+    return _frame(pathlib.Path(out), True)
+
+
+@dataclass(frozen=True)
+class RepeatedRun:
+    """A run that was repeated, every byte of which agrees.
+
+    >>> frame = fd.sweep(alpha=[0.6, 0.8], gamma=3, c=0.05, out="repeated", progress=False)
+    >>> fd.check("repeated", progress=False).points
+    2
+    """
+    points: int  #: that were computed again
+    config: str  #: hash of the configuration: 64 hexadecimal digits
+    version: str  #: of foredraft, when the folder was made
+
+
+def check(folder: str | os.PathLike[str], /, *, threads: int = 0, progress: bool = True) -> RepeatedRun:
+    """Repeats the run of a results folder and compares every row and digest. Writes nothing.
+
+    >>> frame = fd.sweep(alpha=[0.6, 0.8], gamma=3, c=0.05, out="kept", progress=False)
+    >>> fd.check("kept", progress=False).points
+    2
+
+    Raises RuntimeError that names the first difference, ValueError for a folder without a complete run. Ctrl-C ends it.
+    """
+    with contextlib.ExitStack() as stack:
+        show = stack.enter_context(bar("points")) if progress else None
+        return RepeatedRun(*_core.repeat_folder(os.fspath(folder), threads, show))
 
 
 def _document(config: str | os.PathLike[str] | Mapping[str, Any] | None, parameters: Mapping[str, object]) -> str:
@@ -115,25 +173,34 @@ def _plain_tree(value: object, key: str) -> Any:
 
 
 @contextlib.contextmanager
-def _bar(points: int) -> Iterator[ShowProgress | None]:
+def bar(unit: str) -> Iterator[ShowProgress | None]:
+    """Shows progress through tqdm if that is installed."""
     try:
         import tqdm
     except ImportError:
         yield None
         return
-    with tqdm.tqdm(total=points, unit="points", bar_format="{l_bar}{bar}| {n:.0f}/{total} [{elapsed}<{remaining}]") as bar:
+    with tqdm.tqdm(unit=unit, bar_format="{l_bar}{bar}| {n:.0f}/{total} [{elapsed}<{remaining}]") as shown:
 
         def show(finished: float, total: float) -> None:
-            bar.update(finished - bar.n)
+            shown.total = total
+            shown.update(finished - shown.n)
 
         yield show
 
 
+def exact_frame(source: Any) -> pandas.DataFrame:
+    """A CSV file with the digits of its doubles read exactly."""
+    import pandas
+    # Since 3 they are without being asked to.
+    exact: Any = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+    frame: pandas.DataFrame = pandas.read_csv(source, **exact)
+    return frame
+
+
 def _frame(folder: pathlib.Path, kept: bool) -> pandas.DataFrame:
     import pandas
-    # Since 3 the digits of a double are read exactly without being asked to.
-    exact: Any = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
-    frame: pandas.DataFrame = pandas.read_csv(folder / "points.csv", **exact)
+    frame = exact_frame(folder / "points.csv")
     columns = {f"{kind}_{name}" for name in quantities() for kind in ("analytic", "simulated")}
     for column in columns & set(frame.columns):
         if not pandas.api.types.is_numeric_dtype(frame[column]):

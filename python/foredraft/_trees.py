@@ -10,12 +10,18 @@ from typing import Any
 import numpy.typing as npt
 
 from foredraft import _core
+from foredraft._scenarios import plain
 from foredraft._values import checked_array
 
 
 @dataclass(frozen=True)
 class JudgedTree:
-    """A tree with its expected tokens and speedup."""
+    """A tree with its expected tokens and speedup.
+
+    >>> chain = fd.tree([[0.6, 0.2], [0.5, 0.2]], nodes=4).chain
+    >>> chain.paths, round(chain.tokens, 3)
+    ([[0], [0, 0]], 1.9)
+    """
     paths: list[list[int]]  #: ranks on the path to each drafted node: [0, 1] is the second candidate after the first
     nodes: int  #: including the root, which is the target's own token
     depth: int  #: drafted tokens of the longest path
@@ -27,7 +33,12 @@ class JudgedTree:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tree with the most tokens or the maximum speedup, or the given one, with simpler ones to compare."""
+    """The tree with the most tokens or the maximum speedup, or the given one, with simpler ones to compare.
+
+    >>> answer = fd.tree([[0.6, 0.2], [0.5, 0.2]], nodes=4)
+    >>> round(answer.chosen.tokens, 3), round(answer.dense.tokens, 3)
+    (2.1, 2.02)
+    """
     chosen: JudgedTree
     best: JudgedTree | None  #: with a given tree: the best one within its nodes
     dense: JudgedTree  #: of equal widths
@@ -38,7 +49,7 @@ class Tree:
     notes: list[str]
 
 
-def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
+def tree(accuracies: Sequence[Sequence[float]] | npt.ArrayLike,
          nodes: int,
          *,
          depth: int | None = None,
@@ -55,9 +66,12 @@ def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
     step; ``verify_growth``, target steps for each node but the first; ``verification`` [nodes], the time of a target
     pass over 1, 2, ... nodes in any unit, > 0. drafter: "autoregressive" (depth passes) or "block" (one).
 
+    >>> fd.tree([[0.6, 0.2], [0.5, 0.2]], nodes=4, c=0.05).chosen.paths
+    [[0], [1], [0, 0]]
+
     Raises ValueError for values out of range and a tree with a node that has no accuracy or no time.
     """
-    rows = [[float(entry) for entry in row] for row in accuracies]
+    rows = [[float(entry) for entry in row] for row in plain(accuracies)]
     given = None if paths is None else [list(path) for path in paths]
     size = nodes if given is None else max(nodes, len(given) + 1)
     times: list[float] | None = None

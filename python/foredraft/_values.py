@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -36,3 +37,18 @@ class Value:
         return type(self) is type(other) and _same(vars(self), vars(other))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class Answer(Value):
+    """An answer as the program prints it: a document as with --json, and text."""
+
+    def __init__(self, document: dict[str, Any], text: str) -> None:
+        self.document = document  #: as the program prints it with --json
+        self.text = text  #: as the program prints it; the same as str()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy of the document."""
+        return copy.deepcopy(self.document)
+
+    def __str__(self) -> str:
+        return self.text

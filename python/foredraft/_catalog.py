@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be named."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from foredraft import _core
+
+if TYPE_CHECKING:
+    import pandas
+
+_PARTS = {"pairs": "models", "profiles": "devices"}  # lists that the program shows below another one
+
+
+def catalog(name: str, /) -> pandas.DataFrame:
+    """Everything of a kind, a row each: name, summary, and what else is known of it.
+
+    name: "drafters", "rules", "policies", "processes", "costs", "models", "pairs" (of token models), "devices",
+    "profiles" (step times of engines), "engines", "experiments", "formats" (of logs), "parameters", "metrics".
+
+    >>> rules = fd.catalog("rules")
+    >>> rules[rules.name == "rejection_sampling"][["lossless", "source"]]
+       lossless                                   source
+    4      True  Leviathan2023, Alg. 1; Chen2023, Alg. 2
+
+    Raises ValueError for an unknown name, with the nearest one.
+    """
+    import pandas
+    try:
+        document = json.loads(_core.list_document(_PARTS.get(name, name)))
+    except ValueError as error:
+        raise ValueError(str(error).replace("foredraft list:", "foredraft.catalog:")) from None
+    return pandas.DataFrame(document[name])

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions that Python asks in the keywords of the program's options.
+#include <fmt/format.h>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "answers/advice.hpp"
+#include "answers/comparison.hpp"
+#include "answers/inverse.hpp"
+#include "answers/load_prediction.hpp"
+#include "answers/logging_plan.hpp"
+#include "answers/profile_prediction.hpp"
+#include "app/commands/commands.hpp"
+#include "app/predict/predict.hpp"
+#include "app/predict/timed_question.hpp"
+#include "app/texts/texts.hpp"
+#include "core/command_line.hpp"
+#include "core/new_file.hpp"
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "core/table.hpp"
+#include "experiments/results/manifest.hpp"
+#include "foredraft/errors.hpp"
+#include "inputs/advice_request.hpp"
+#include "inputs/comparison_request.hpp"
+#include "inputs/deployment.hpp"
+#include "inputs/observed_acceptance.hpp"
+#include "inputs/request_field.hpp"
+#include "logs/interchange.hpp"
+#include "logs/observations_file.hpp"
+#include "logs/scrapes.hpp"
+#include "python/internal.hpp"
+
+namespace foredraft::python {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A number as Python prints it.
+std::string text_of(const Keyword& keyword) {
+  const auto text = [](const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+      return value;
+    } else {
+      return Json(value).dump();
+    }
+  };
+  return std::visit(text, keyword.value);
+}
+
+/// Of a number or a number in words ("80%", "32k") in the range; else nothing and a problem.
+std::optional<double> number_of(const Keyword& keyword, bool is_whole, double minimum, double maximum,
+                                ProblemList& problems) {
+  const auto number = std::visit(
+      [](const auto& value) -> std::optional<double> {
+        using Held = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Held, std::string>) return parse_quantity(value);
+        if constexpr (std::is_same_v<Held, double> || std::is_same_v<Held, std::int64_t>) {
+          return static_cast<double>(value);
+        }
+        return std::nullopt;
+      },
+      keyword.value);
+  const std::string key = "--" + keyword.name;
+  if (!number || !std::isfinite(*number) || (is_whole && !whole(*number))) {
+    problems.add({.key = key,
+                  .text = fmt::format("invalid value {}", text_of(keyword)),
+                  .why = is_whole ? "must be a whole number" : "must be a finite number"});
+    return std::nullopt;
+  }
+  if (*number >= minimum && *number <= maximum) return *number == 0.0 ? 0.0 : *number;  // -0 is 0
+  problems.add({.key = key,
+                .text = fmt::format("invalid {}={}", keyword.name, *number),
+                .why = fmt::format("must lie in [{}, {}]", minimum, maximum)});
+  return std::nullopt;
+}
+
+/// Puts the keyword into the request, or adds a problem of its value; false: no field has its name.
+template <class Request>
+bool set_keyword(const Keyword& keyword, std::span<const inputs::RequestField<Request>> fields, Request& request,
+                 ProblemList& problems) {
+  const auto field = std::ranges::find(fields, keyword.name, &inputs::RequestField<Request>::name);
+  if (field == fields.end()) return false;
+  const std::string key = "--" + keyword.name;
+  const auto set = [&](const auto& to) {
+    using To = std::decay_t<decltype(to)>;
+    if constexpr (std::is_same_v<To, inputs::WholeNumber<Request>>) {
+      const auto number =
+          number_of(keyword, true, static_cast<double>(to.minimum), static_cast<double>(to.maximum), problems);
+      if (number) request.*to.member = static_cast<std::int64_t>(*number);
+    } else if constexpr (std::is_same_v<To, inputs::RealNumber<Request>>) {
+      request.*to.member = number_of(keyword, false, to.minimum, to.maximum, problems);
+    } else if constexpr (std::is_same_v<To, bool Request::*>) {
+      const bool* on = std::get_if<bool>(&keyword.value);
+      if (on == nullptr) problems.add({.key = key, .text = "wrong type", .why = "must be True or False"});
+      request.*to = on != nullptr && *on;
+    } else if (std::holds_alternative<bool>(keyword.value)) {
+      problems.add({.key = key, .text = "wrong type", .why = "must be a word"});
+    } else if constexpr (std::is_same_v<To, std::string Request::*>) {
+      request.*to = text_of(keyword);
+    } else {
+      using Format = typename std::remove_reference_t<decltype(request.*to)>::value_type;
+      request.*to = latency::format_named<Format>(text_of(keyword));
+      if (!(request.*to)) {
+        problems.add({.key = key,
+                      .text = fmt::format("unknown format \"{}\"", text_of(keyword)),
+                      .suggestion = inputs::format_suggestion(text_of(keyword))});
+      }
+    }
+  };
+  std::visit(set, field->value);
+  return true;
+}
+
+/// Adds a problem for a keyword that none of the fields has.
+template <class... Requests>
+void add_unknown_keyword(const std::string& name, ProblemList& problems,
+                         std::span<const inputs::RequestField<Requests>>... fields) {
+  std::vector<std::string> known;
+  const auto add = [&](const auto& some) {
+    for (const auto& field : some) known.push_back(fmt::format("--{}", field.name));
+  };
+  (add(fields), ...);
+  const std::string key = "--" + name;
+  problems.add({.key = key, .text = "unknown option", .suggestion = suggestion_for(key, known)});
+}
+
+inputs::ReadLogs reader(const std::atomic<bool>* stop) {
+  return [stop](const std::vector<std::string>& paths, std::string_view format) {
+    return inputs::read_logs(paths, format, stop);
+  };
+}
+
+/// The options of `foredraft predict`.
+CommandLine predict_line(const std::vector<Keyword>& keywords) {
+  std::vector<std::string> words;
+  for (const Keyword& keyword : keywords) {
+    const bool is_switch = std::holds_alternative<bool>(keyword.value);
+    words.push_back(is_switch ? "--" + keyword.name : fmt::format("--{}={}", keyword.name, text_of(keyword)));
+  }
+  CommandLine line(app::predict_command().spec, words);
+  line.convert("acceptance-rate", "accepted-over-drafted", 1.0);
+  return line;
+}
+
+}  // namespace
+
+std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
+                                  const std::atomic<bool>* stop) {
+  std::vector<logs::ObservedLog> logs = inputs::read_logs(paths, format, stop);
+  logs::combine_scrapes(logs);
+  return logs::observations_text(logs);
+}
+
+AnswerTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
+                   const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
+  inputs::AdviceRequest request{.logs = logs, .plain = plain};
+  ProblemList problems{std::string(inputs::advice_source)};
+  bool unknown = false;  // whatever is missing may have been meant by it
+  for (const Keyword& keyword : keywords) {
+    if (set_keyword(keyword, inputs::advice_fields(), request, problems)) continue;
+    if (set_keyword(keyword, inputs::deployment_fields(), request.deployment, problems)) continue;
+    unknown = true;
+    add_unknown_keyword(keyword.name, problems, inputs::advice_fields(), inputs::deployment_fields());
+  }
+  if (!unknown) inputs::check(request, problems);
+  problems.raise();
+  const inputs::ReadAdvice read = inputs::read_advice(request, reader(stop));
+  const answers::Advice answer = answers::advise(read.question);
+  return {.json = experiments::document_text(to_json(answer, request.engine_version)),
+          .text = app::to_text(answer, inputs::settings_of(request, answer)),
+          .notes = read.notes};
+}
+
+AnswerTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
+                         const std::vector<std::int64_t>& concurrency, const std::string& target,
+                         const std::string& draft) {
+  const answers::PlanQuestion question{
+      .engine = engine, .current_gamma = current_gamma, .concurrency = concurrency, .target = target, .draft = draft};
+  ProblemList problems{std::string(inputs::advice_source)};
+  answers::check(question, problems);
+  problems.raise();
+  const answers::LoggingPlan plan = answers::logging_plan(question);
+  return {.json = experiments::document_text(to_json(plan)), .text = app::to_text(plan)};
+}
+
+ComparisonTexts comparison(const ComparedLogs& files, const std::vector<Keyword>& keywords,
+                           const std::atomic<bool>* stop) {
+  inputs::ComparisonRequest request{.logs = files.logs,
+                                    .plain = files.plain,
+                                    .require = files.require,
+                                    .baseline = files.baseline,
+                                    .save_baseline = files.save_baseline};
+  ProblemList problems{std::string(inputs::comparison_source)};
+  for (const Keyword& keyword : keywords) {
+    if (set_keyword(keyword, inputs::comparison_fields(), request, problems)) continue;
+    add_unknown_keyword(keyword.name, problems, inputs::comparison_fields());
+  }
+  inputs::check(request, problems);
+  problems.raise();
+  const answers::ComparisonQuestion question = inputs::read_comparison(request, reader(stop));
+  const answers::Comparison answer = answers::compare(question);
+  static_cast<void>(inputs::save_baseline(request, question, answer));
+  return {.answer = {.json = experiments::document_text(to_json(answer)), .text = app::to_text(answer)},
+          .passes = answer.concludes() && answer.meets_requirements()};
+}
+
+AnswerTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
+  CommandLine line = predict_line(keywords);
+  const app::AskedLoad asked = app::read_load(line);
+  const answers::LoadPrediction answer = app::answer_load(asked, stop);
+  return {
+      .json = experiments::document_text(to_json(answer)), .text = app::to_text(answer), .notes = asked.timed.notes};
+}
+
+AnswerTexts times_prediction(const std::vector<Keyword>& keywords) {
+  CommandLine line = predict_line(keywords);
+  if (!app::names_times(line)) {
+    line.require("device", "or --profile, --steps-file: the times of forward passes", "e.g. --device h200");
+  }
+  const app::TimedQuestion question = app::read_times(line);
+  const std::vector<answers::ProfilePrediction> predictions = app::answer_times(question);
+  return {.json = experiments::document_text(times_json(question, predictions)),
+          .text = times_text(question, predictions),
+          .notes = question.notes};
+}
+
+AnswerTexts explanation(const std::vector<Keyword>& keywords) {
+  CommandLine line = predict_line(keywords);
+  const answers::InverseQuestion question = app::read_inverse(line);
+  return {.json = experiments::document_text(to_json(question)), .text = app::to_text(question)};
+}
+
+void write_observations(const std::string& document, const std::string& path, const std::string& format) {
+  const std::vector<std::string> names = texts_of(logs::interchanges(), &logs::Interchange::name);
+  const auto found = std::ranges::find(logs::interchanges(), format, &logs::Interchange::name);
+  if (found == logs::interchanges().end()) {
+    throw InputError(
+        fmt::format("foredraft: format: unknown format \"{}\" - {}", format, suggestion_for(format, names)));
+  }
+  require_new_file(path, "path");
+  write_new_file(path, "path", found->text(logs::parse_observations(document, path)));
+}
+
+}  // namespace foredraft::python
