@@ -173,7 +173,8 @@ struct Keyword {
 struct AnswerTexts {
   std::string json;
   std::string text;
-  std::vector<std::string> notes = {};  ///< on the models, one sentence each
+  std::vector<std::string> notes = {};                           ///< on the models, one sentence each
+  std::vector<std::pair<std::string, std::string>> tables = {};  ///< CSV files of `--out`: name and text
 };
 
 /// `foredraft advise`: schema foredraft.advise/1.

@@ -100,7 +100,7 @@ def predict_load(*,
               "request_rate": request_rate, "requests": requests, "prompt": prompt, "output": output, "engine": engine}
     keywords = options_of("predict_load", stated | options)
     with named_as_keywords():
-        document, text, notes = _core.load_prediction(keywords)
+        document, text, notes, _ = _core.load_prediction(keywords)
     return LoadPrediction(json.loads(document), text, notes)
 
 
@@ -112,9 +112,11 @@ class TimesPrediction(Answer):
     TimesPrediction(best_gamma=3, best_speedup=1.49358)
     """
 
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
+    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = (),
+                 tables: Iterable[tuple[str, str]] = ()) -> None:
         super().__init__(document, text)
         self.notes = list(notes)  #: what was assumed of the models
+        self.tables = dict(tables)  #: CSV files of ``foredraft predict --out`` by name, which figures draw
 
     @property
     def best_gamma(self) -> int:
@@ -166,8 +168,8 @@ def predict_times(*,
     stated = {"target": target, "draft": draft, "device": device, "profile": profile, "batch": batch, "context": context}
     keywords = options_of("predict_times", stated | options)
     with named_as_keywords():
-        document, text, notes = _core.times_prediction(keywords)
-    return TimesPrediction(json.loads(document), text, notes)
+        document, text, notes, tables = _core.times_prediction(keywords)
+    return TimesPrediction(json.loads(document), text, notes, tables)
 
 
 class Explanation(Answer):
@@ -220,5 +222,5 @@ def explain(*,
     if measured_speedup is None and acceptance_length is None:
         raise ValueError("foredraft: measured_speedup: missing (or acceptance_length: the measured number)")
     with named_as_keywords():
-        document, text, _ = _core.explanation(keywords)
+        document, text, _, _ = _core.explanation(keywords)
     return Explanation(json.loads(document), text)

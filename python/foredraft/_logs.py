@@ -72,9 +72,11 @@ class Advice(Answer):
     Advice(gamma=2, schedule=[])
     """
 
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
+    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = (),
+                 tables: Iterable[tuple[str, str]] = ()) -> None:
         super().__init__(document, text)  # schema foredraft.advise/1 (docs/schemas/advise.schema.json)
         self.notes = list(notes)  #: what was assumed of the models of `target` and `draft`
+        self.tables = dict(tables)  #: CSV files of ``foredraft advise --out`` by name, which figures draw
 
     @property
     def recommendation(self) -> dict[str, Any] | None:
@@ -171,8 +173,8 @@ def advise(logs: Paths | Iterable[Paths],
         stated.setdefault("format", logs.format)
     options_stated = options_of("advise", stated)
     with named_as_keywords():
-        document, text, notes = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
-    return Advice(json.loads(document), text, notes)
+        document, text, notes, tables = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
+    return Advice(json.loads(document), text, notes, tables)
 
 
 def plan(engine: str,
@@ -194,7 +196,7 @@ def plan(engine: str,
     loads = plain_value(list(concurrency) if isinstance(concurrency, Iterable) else [concurrency])
     with named_as_keywords():
         try:
-            document, text, _ = _core.logging_plan(engine, current_k, loads, target, draft)
+            document, text, _, _ = _core.logging_plan(engine, current_k, loads, target, draft)
         except ValueError as error:
             raise ValueError(str(error).replace("--plan:", "engine:")) from None
     return LoggingPlan(json.loads(document), text)

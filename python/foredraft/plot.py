@@ -25,9 +25,10 @@ from foredraft._scenarios import parameters, quantities, toml_name
 if TYPE_CHECKING:
     import pandas
 
-    from foredraft._loads import LoadPrediction
+    from foredraft._loads import LoadPrediction, TimesPrediction
     from foredraft._logs import Advice
     from foredraft._questions import Predictions
+    from foredraft._studies import Reproduction, Validation
     from foredraft._trees import Tree
 
     Frame: TypeAlias = pandas.DataFrame | Predictions | Mapping[str, npt.ArrayLike]
@@ -207,25 +208,70 @@ def tree(answer: Tree, *, ax: Any = None) -> Any:
 
 def acceptance_length(advice: Advice, *, ax: Any = None) -> Any:
     """The acceptance length at every draft length with its 95 % interval, what was logged as points."""
-    return _of_advice(advice, "acceptance-length", ax)
+    return _of_tables(advice, "acceptance-length", ax)
 
 
 def speedup_by_load(advice: Advice, *, ax: Any = None) -> Any:
     """Which draft length to set at which load: a row for each load, in each cell the speedup."""
-    return _of_advice(advice, "speedup-by-load", ax)
+    return _of_tables(advice, "speedup-by-load", ax)
 
 
 def speedup_chain(advice: Advice, *, ax: Any = None) -> Any:
     """What becomes of the promised speedup on its way to the measured one, for each load."""
-    return _of_advice(advice, "speedup-chain", ax)
+    return _of_tables(advice, "speedup-chain", ax)
 
 
-def _of_advice(advice: Advice, name: str, ax: Any) -> Any:
-    if name not in advice.tables:
-        raise ValueError(f"foredraft: {name.replace('-', '_')}: the logs do not give it (they give "
-                         f"{', '.join(advice.tables) or 'no figure'})")
-    return _draw(name, lambda: _module_of(name).figure(_plots("load").table_of_text(name, advice.tables[name],
-                                                                                    _module_of(name).COLUMNS)), ax)
+def speedup_by_batch(prediction: TimesPrediction, *, ax: Any = None) -> Any:
+    """The predicted speedup against the batch size, a line for a draft length, a panel for each context length."""
+    return _of_tables(prediction, "batch-speedup", ax)
+
+
+def step_time(prediction: TimesPrediction, *, ax: Any = None) -> Any:
+    """What a token costs and what of: the parts of an iteration by draft length, a panel for each batch size."""
+    return _of_tables(prediction, "step-time", ax)
+
+
+def verification_cost(prediction: TimesPrediction, *, ax: Any = None) -> Any:
+    """How the target's forward pass grows with the tokens that it verifies, and from where on."""
+    return _of_tables(prediction, "verification-cost", ax)
+
+
+def decision_map(prediction: TimesPrediction, *, ax: Any = None) -> Any:
+    """Which draft length to use at each batch size and context length, of predictions for several of both."""
+    return _of_tables(prediction, "decision-map", ax)
+
+
+def _of_tables(answer: Advice | TimesPrediction, name: str, ax: Any) -> Any:
+    text = answer.tables.get(f"{name}.csv")
+    if text is None:
+        given = sorted({*_modules()} & {table.removesuffix(".csv") for table in answer.tables})
+        raise ValueError(f"foredraft: {name}: {type(answer).__name__} does not give this figure (it gives "
+                         f"{', '.join(given) or 'none'})")
+    return _of_text(name, text, ax)
+
+
+def _of_text(name: str, text: str, ax: Any) -> Any:
+    module = _modules()[name]
+    return _draw(name, lambda: module.figure(_plots("load").table_of_text(name, text, module.COLUMNS)), ax)
+
+
+def validation(answer: Validation, *, ax: Any = None) -> Any:
+    """Predicted against measured speedups, with bands of 5 and 15 % about the diagonal."""
+    return _of_text("validation", answer.csv, ax)
+
+
+def reproduction(study: Reproduction, *, only: str | None = None, ax: Any = None) -> dict[str, Any]:
+    """The figures of papers that reproduce() computed, by name. ``only``: this one.
+
+    >>> study = fd.reproduce("leviathan-figure3", progress=False)
+    >>> list(fd.plot.reproduction(study))
+    ['leviathan-figure3']
+    """
+    texts = {name: study.files[f"{name}.csv"] for name in _modules()
+             if f"{name}.csv" in study.files and only in (None, name)}
+    if not texts:
+        raise ValueError(f"foredraft: reproduction: no figure{f' {only}' if only else ''} among {', '.join(study.texts)}")
+    return {name: _of_text(name, text, ax) for name, text in texts.items()}
 
 
 def load_curves(answers: LoadPrediction | Iterable[LoadPrediction], *, ax: Any = None) -> Any:
@@ -270,11 +316,8 @@ def load_time(answer: LoadPrediction, *, ax: Any = None) -> Any:
     return figure("load-time", {name: [row[name] for row in rows] for name in rows[0]}, ax=ax)
 
 
-def _module_of(name: str) -> Any:
-    known = {module.ID: module for module in _plots("plot").EXPERIMENTS}
-    if name not in known:
-        raise ValueError(f"foredraft: no figure {name} (must be one of {', '.join(sorted(known))})")
-    return known[name]
+def _modules() -> dict[str, Any]:
+    return {module.ID: module for module in _plots("plot").EXPERIMENTS}
 
 
 def figure(name: str, frame: Frame, *, ax: Any = None) -> Any:
@@ -284,7 +327,9 @@ def figure(name: str, frame: Frame, *, ax: Any = None) -> Any:
     "validation" of ``foredraft validate``, "leviathan-figure2" of ``foredraft reproduce``. Raises ValueError with all names for
     another one, KeyError if the frame lacks a column.
     """
-    module = _module_of(name)
+    module = _modules().get(name)
+    if module is None:
+        raise ValueError(f"foredraft: no figure {name} (must be one of {', '.join(sorted(_modules()))})")
     columns = _columns(frame)
     table = _plots("load").Table(name, {column: _column(columns, column) for column in module.COLUMNS})
     return _draw(name, lambda: module.figure(table), ax)

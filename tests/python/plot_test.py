@@ -121,8 +121,32 @@ class Values(Figures):
         self.assertEqual(len(fd.plot.speedup_chain(advice)), 2)
         self.assertIn("logged", self.labels(fd.plot.acceptance_length(advice)))
         alone = fd.advise(EXAMPLES / "k3.log")
-        with self.assertRaisesRegex(ValueError, "foredraft: speedup_chain: the logs do not give it"):
+        with self.assertRaisesRegex(ValueError, r"speedup-chain: Advice does not give this figure \(it gives acceptance-length\)"):
             fd.plot.speedup_chain(alone)
+
+    def test_figures_of_a_prediction_show_its_batches_and_contexts(self):
+        answer = fd.predict_times(profile="h100-vllm-llama-3.1-8b", target="llama-3.1-8b", draft="eagle3-llama-3.1-8b",
+                                  alpha=0.75, batch=[1, 8], context=[1024, 4096])
+        self.assertEqual([axes.get_title(loc="left") for axes in fd.plot.speedup_by_batch(answer)],
+                         ["context 1024", "context 4096"])
+        self.assertEqual([axes.get_title(loc="left")[:7] for axes in fd.plot.step_time(answer)], ["batch 1", "batch 8"])
+        self.assertEqual([text.get_text() for text in fd.plot.decision_map(answer).get_yticklabels()], ["1024", "4096"])
+        self.assertIsNotNone(fd.plot.verification_cost(answer))
+        one = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75)
+        with self.assertRaisesRegex(ValueError, "decision-map: TimesPrediction does not give this figure"):
+            fd.plot.decision_map(one)
+
+    def test_a_validation_has_a_point_a_cell(self):
+        measured = {"target": ["qwen1.5-7b"] * 2, "draft": ["qwen1.5-0.5b"] * 2, "gamma": [2, 4], "alpha": [0.6, 0.8],
+                    "batch": [1, 1], "context": [512, 512], "speedup": [1.1, 1.4]}
+        axes = fd.plot.validation(fd.validate("h200", against=measured))
+        self.assertIn([1.1, 1.4], [list(line.get_ydata()) for line in axes.lines])
+
+    def test_a_reproduction_gives_the_figures_of_its_papers(self):
+        figures = fd.plot.reproduction(fd.reproduce("leviathan-figure3", progress=False))
+        self.assertEqual(list(figures), ["leviathan-figure3"])
+        with self.assertRaisesRegex(ValueError, "no figure among leviathan-table1"):
+            fd.plot.reproduction(fd.reproduce("leviathan-table1", progress=False))
 
 
 class Folders(Figures):
