@@ -26,8 +26,9 @@ TIMEOUT_S = 300
 def executed(path):
     """The notebook with the outputs of a run of its own, without the times and counts that a run leaves."""
     notebook = nbformat.read(path, as_version=4)
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures go into it
     nbclient.NotebookClient(notebook, timeout=TIMEOUT_S, kernel_name="python3",
-                            resources={"metadata": {"path": str(path.parent)}}).execute()
+                            resources={"metadata": {"path": str(path.parent)}}).execute(env=environment)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
@@ -71,7 +72,6 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("notebooks", nargs="*", type=pathlib.Path, metavar="NOTEBOOK")
     options = parser.parse_args()
-    os.environ.pop("MPLBACKEND", None)  # pictures go into the notebook
     problems = [difference for path in options.notebooks or NOTEBOOKS
                 if (difference := check(path.resolve(), options.update))]
     print("\n\n".join(problems) or "the notebooks print what they hold")
