@@ -134,8 +134,7 @@ def _check_axes(function: str, columns: dict[str, npt.NDArray[Any]], axes: list[
     opened = [name for name in varying if name in known] or [name for name in varying if name != "index"]
     if not opened:
         raise ValueError(f"foredraft: {function}: {len(rows)} rows for {where} - keep one of them")
-    one = columns[opened[0]][rows[0]]
-    value = repr(one) if isinstance(one, str) else text(one)
+    value = min((repr(cell) for cell in columns[opened[0]][rows].tolist()), key=len)
     ways = [f'frame[frame["{opened[0]}"] == {value}]', *(f'{key}="{opened[0]}"' for key in free)]
     raise ValueError(f"foredraft: {function}: {len(rows)} rows for {where}: {' and '.join(opened)} "
                      f"{'varies' if len(opened) == 1 else 'vary'}, which the figure does not show - choose: {' or '.join(ways)}")
