@@ -27,7 +27,7 @@ class Given(InDirectory):
 
     def test_a_figure_of_one_panel_keeps_to_the_axes_and_every_word_to_the_page(self):
         table = self.table(sample_data.write_load, load_time)
-        page, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4))
+        page, (left, right) = pyplot.subplots(1, 2, figsize=(7, 2.2))
         self.addCleanup(pyplot.close, page)
         box = left.get_position().bounds
         with layout.drawing(axes=left):
