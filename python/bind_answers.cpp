@@ -54,6 +54,8 @@ bool same_quantities(const Quantities<Number>& one, const Quantities<Number>& ot
 }  // namespace
 
 void bind_answers(nb::module_& module) {
+  const nb::sig compares("def __eq__(self, other: object, /) -> bool");
+  const nb::sig shows("def __repr__(self) -> str");
   nb::class_<Estimate>(module, "Estimate",
                        "A mean with its standard error (NaN: not known).\n\n"
                        ">>> fd.Estimate(2.95, 0.01).ci95[0] < 2.95\n"
@@ -71,14 +73,18 @@ void bind_answers(nb::module_& module) {
           "The 95 % interval (low, high).")
       .def("__float__", [](const Estimate& one) { return one.mean; })
       .def(
-          "__eq__", [](const Estimate& one, const Estimate& other) { return same(one, other); }, nb::is_operator())
+          "__eq__", [](const Estimate& one, const Estimate& other) { return same(one, other); }, nb::is_operator(),
+          compares)
       .def("__reduce__",
            [](const Estimate& one) {
              return nb::make_tuple(nb::type<Estimate>(), nb::make_tuple(one.mean, one.standard_error));
            })
-      .def("__repr__", [](const Estimate& one) {
-        return nb::str("Estimate({:.6g} +- {:.2g})").attr("format")(one.mean, one.standard_error);
-      });
+      .def(
+          "__repr__",
+          [](const Estimate& one) {
+            return nb::str("Estimate({:.6g} +- {:.2g})").attr("format")(one.mean, one.standard_error);
+          },
+          shows);
   nb::class_<ClosedForm> closed_form(module, "Prediction",
                                      "Closed forms of one scenario. NaN: not known, or not asked for; infinite: "
                                      "unbounded.\n\n"
@@ -102,8 +108,9 @@ void bind_answers(nb::module_& module) {
   closed_form.def(
       "to_dict", [](const ClosedForm& one) { return known_of(one, &QuantityFacts::closed_form); },
       nb::sig("def to_dict(self) -> dict[str, float]"), "The quantities that are known.");
-  closed_form.def("__repr__",
-                  [](nb::handle self) { return nb::str("Prediction({})").attr("format")(self.attr("to_dict")()); });
+  closed_form.def(
+      "__repr__", [](nb::handle self) { return nb::str("Prediction({})").attr("format")(self.attr("to_dict")()); },
+      shows);
   closed_form.def("__getstate__", [](const ClosedForm& one) { return known_of(one, &QuantityFacts::closed_form); })
       .def("__setstate__",
            [](ClosedForm& one, const nb::dict& known) {
@@ -114,7 +121,7 @@ void bind_answers(nb::module_& module) {
           [](const ClosedForm& one, const ClosedForm& other) {
             return same_quantities(one, other, &QuantityFacts::closed_form);
           },
-          nb::is_operator());
+          nb::is_operator(), compares);
   simulated.def_ro("iterations", &Simulated::iterations, "Simulated draft-and-verify iterations.")
       .def_ro("units", &Simulated::units, "Independent units that the standard errors rest on.")
       .def_ro("unsteady", &Simulated::unsteady,
@@ -139,9 +146,10 @@ void bind_answers(nb::module_& module) {
             return one.iterations == other.iterations && one.units == other.units &&
                    same_quantities(one.estimates, other.estimates, &QuantityFacts::estimate);
           },
-          nb::is_operator())
-      .def("__repr__",
-           [](nb::handle self) { return nb::str("Simulation({})").attr("format")(self.attr("to_dict")()); });
+          nb::is_operator(), compares)
+      .def(
+          "__repr__", [](nb::handle self) { return nb::str("Simulation({})").attr("format")(self.attr("to_dict")()); },
+          shows);
   nb::class_<BestDraftLength>(module, "BestGamma",
                               "The constant draft length with the maximum speedup.\n\n"
                               ">>> fd.best_gamma(alpha=0.8, c=0.05).gamma\n"
@@ -167,10 +175,13 @@ void bind_answers(nb::module_& module) {
             return one.gamma == other.gamma && same(one.speedup, other.speedup) &&
                    one.first_near_best == other.first_near_best && one.last_near_best == other.last_near_best;
           },
-          nb::is_operator())
-      .def("__repr__", [](const BestDraftLength& best) {
-        return nb::str("BestGamma(gamma={}, speedup={:.6g})").attr("format")(nb::cast(best.gamma), best.speedup);
-      });
+          nb::is_operator(), compares)
+      .def(
+          "__repr__",
+          [](const BestDraftLength& best) {
+            return nb::str("BestGamma(gamma={}, speedup={:.6g})").attr("format")(nb::cast(best.gamma), best.speedup);
+          },
+          shows);
 }
 
 }  // namespace foredraft::python

@@ -21,9 +21,8 @@ def catalog(name: str, /) -> pandas.DataFrame:
     "profiles" (step times of engines), "engines", "experiments", "formats" (of logs), "parameters", "metrics".
 
     >>> rules = fd.catalog("rules")
-    >>> rules[rules.name == "rejection_sampling"][["lossless", "source"]]
-       lossless                                   source
-    4      True  Leviathan2023, Alg. 1; Chen2023, Alg. 2
+    >>> rules.set_index("name").source["rejection_sampling"]
+    'Leviathan2023, Alg. 1; Chen2023, Alg. 2'
 
     Raises ValueError for an unknown name, with the nearest one.
     """

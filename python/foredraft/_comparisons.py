@@ -23,8 +23,6 @@ class Comparison(Answer):
     >>> comparison = fd.compare("k3.log", "k1.log", plain="plain.log")
     >>> comparison
     Comparison(A='k3.log', B='k1.log', passes=True)
-    >>> comparison.answer.split(".")[0]
-    'B, eagle3, K = 1, 64 requests accepts 0'
     >>> comparison.to_frame()[["run", "metric", "value"]].head(2)
                                run             metric      value
     0  A, eagle3, K = 3, 1 request  acceptance_length   2.417913

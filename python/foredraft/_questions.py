@@ -36,6 +36,10 @@ class Predictions(Value):
 
     The attributes are those of Prediction, all NaN if a quantity is not known at any point, and ``gamma`` under
     ``gamma=best``.
+
+    >>> grid = fd.predict(alpha=[0.6, 0.8], gamma=[[1], [3]], c=0.05)
+    >>> grid.shape, grid.speedup.round(2).tolist()
+    ((2, 2), [[1.52, 1.71], [1.89, 2.57]])
     """
 
     def __init__(self, inputs: dict[str, Any], known: dict[str, RealArray], shape: tuple[int, ...]) -> None:
