@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from foredraft import _core
 from foredraft._keywords import named_as_keywords, options_of
-from foredraft._values import Answer
+from foredraft._values import Answer, FiledAnswer
 
 if TYPE_CHECKING:
     import pandas
@@ -104,19 +104,13 @@ def predict_load(*,
     return LoadPrediction(json.loads(document), text, notes)
 
 
-class TimesPrediction(Answer):
+class TimesPrediction(FiledAnswer):
     """Speedups by batch size, context length and draft length from the times of a device: docs/step-times.md.
 
     >>> answer = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75)
     >>> answer
     TimesPrediction(best_gamma=3, best_speedup=1.49358)
     """
-
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = (),
-                 tables: Iterable[tuple[str, str]] = ()) -> None:
-        super().__init__(document, text)
-        self.notes = list(notes)  #: what was assumed of the models
-        self.tables = dict(tables)  #: CSV files of ``foredraft predict --out`` by name, which figures draw
 
     @property
     def best_gamma(self) -> int:
@@ -168,8 +162,8 @@ def predict_times(*,
     stated = {"target": target, "draft": draft, "device": device, "profile": profile, "batch": batch, "context": context}
     keywords = options_of("predict_times", stated | options)
     with named_as_keywords():
-        document, text, notes, tables = _core.times_prediction(keywords)
-    return TimesPrediction(json.loads(document), text, notes, tables)
+        document, text, notes, files = _core.times_prediction(keywords)
+    return TimesPrediction(json.loads(document), text, notes, files)
 
 
 class Explanation(Answer):

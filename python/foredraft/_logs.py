@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from foredraft import _core
 from foredraft._keywords import named_as_keywords, options_of
 from foredraft._scenarios import plain as plain_value
-from foredraft._values import Answer, Value
+from foredraft._values import Answer, FiledAnswer, Value
 
 if TYPE_CHECKING:
     import pandas
@@ -64,19 +64,13 @@ class Log(Value):
         return f"Log({self.paths}, {len(self.observations)} observations)"
 
 
-class Advice(Answer):
-    """Recommended settings: docs/advise.md.
+class Advice(FiledAnswer):
+    """Recommended settings: docs/advise.md. Schema foredraft.advise/1 (docs/schemas/advise.schema.json).
 
     >>> advice = fd.advise(["k3.log", "k1.log"], plain="plain.log")
     >>> advice
     Advice(gamma=2, schedule=[])
     """
-
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = (),
-                 tables: Iterable[tuple[str, str]] = ()) -> None:
-        super().__init__(document, text)  # schema foredraft.advise/1 (docs/schemas/advise.schema.json)
-        self.notes = list(notes)  #: what was assumed of the models of `target` and `draft`
-        self.tables = dict(tables)  #: CSV files of ``foredraft advise --out`` by name, which figures draw
 
     @property
     def recommendation(self) -> dict[str, Any] | None:
@@ -173,8 +167,8 @@ def advise(logs: Paths | Iterable[Paths],
         stated.setdefault("format", logs.format)
     options_stated = options_of("advise", stated)
     with named_as_keywords():
-        document, text, notes, tables = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
-    return Advice(json.loads(document), text, notes, tables)
+        document, text, notes, files = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
+    return Advice(json.loads(document), text, notes, files)
 
 
 def plan(engine: str,

@@ -241,9 +241,9 @@ def decision_map(prediction: TimesPrediction, *, ax: Any = None) -> Any:
 
 
 def _of_tables(answer: Advice | TimesPrediction, name: str, ax: Any) -> Any:
-    text = answer.tables.get(f"{name}.csv")
+    text = answer.files.get(f"{name}.csv")
     if text is None:
-        given = sorted({*_modules()} & {table.removesuffix(".csv") for table in answer.tables})
+        given = sorted({*_modules()} & {table.removesuffix(".csv") for table in answer.files})
         raise ValueError(f"foredraft: {name}: {type(answer).__name__} does not give this figure (it gives "
                          f"{', '.join(given) or 'none'})")
     return _of_text(name, text, ax)
