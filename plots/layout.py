@@ -65,7 +65,7 @@ def panels(width, count, columns, rows_shared=True):
         above = grid[0, 0] if rows_shared else grid[row, 0]
         axes = figure.add_subplot(rows, columns, index + 1, sharex=grid[0, 0], sharey=above)
         lowest = index + columns >= count
-        axes.tick_params(labelbottom=lowest, labelleft=column == 0)
+        axes.tick_params(labelbottom=lowest, labelleft=column == 0, labelsize=style.TICK_PT)
         grid[row, column] = axes
     return figure, grid
 

@@ -33,12 +33,24 @@ def executed(path):
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
             cell.execution_count = None
+            cell.outputs = _joined(cell.outputs)
             for output in cell.outputs:
                 if output.output_type == "execute_result":
                     output.execution_count = None
                 _without_address(output.get("data", {}))
     notebook.metadata.language_info = {"name": "python"}
     return notebook
+
+
+def _joined(outputs):
+    """The pieces of a stream as one: where a kernel cuts it is chance."""
+    joined = []
+    for output in outputs:
+        if joined and output.output_type == joined[-1].output_type == "stream" and output.name == joined[-1].name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _without_address(data):

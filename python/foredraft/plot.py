@@ -53,6 +53,7 @@ def _draw(function: str, figure: Callable[[], Any], ax: Any) -> Any:
         made.append(pyplot.figure(figsize=(style.WIDTH_IN[width], 2.0), dpi=_DPI))
         return made[-1]
 
+    pyplot.draw_if_interactive()  # loads the backend, which changes parameters that have to stay
     with matplotlib.rc_context():
         style.settle()
         try:

@@ -174,6 +174,14 @@ class Folders(Figures):
             fd.plot.curves({"alpha": [0.1, 0.2], "speedup": [1.0, 1.5]}, "alpha", "speedup")
             self.assertEqual(dict(matplotlib.rcParams), before)
 
+    def test_a_figure_looks_the_same_when_it_is_drawn_later_under_parameters_of_the_user(self):
+        axes = fd.plot.speedup_by_batch(fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b",
+                                                         alpha=0.75, batch=[1, 8, 32]))
+        ticks = [text.get_text() for text in axes.get_yticklabels()]
+        with matplotlib.rc_context({"ytick.labelsize": 30.0, "font.size": 30.0}):
+            axes.figure.canvas.draw()
+            self.assertEqual([text.get_text() for text in axes.get_yticklabels()], ticks)
+
 
 if __name__ == "__main__":
     unittest.main()
