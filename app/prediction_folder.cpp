@@ -251,4 +251,9 @@ std::vector<std::pair<std::string, std::string>> prediction_tables(const answers
   return tables;
 }
 
+void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
+                      const std::vector<VerificationCurve>& curves) {
+  for (const auto& [name, table] : prediction_tables(prediction, curves)) folder.write(name, table);
+}
+
 }  // namespace foredraft::app

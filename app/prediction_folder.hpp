@@ -57,4 +57,7 @@ inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> prediction_tables(
     const answers::ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves);
 
+void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
+                      const std::vector<VerificationCurve>& curves);
+
 }  // namespace foredraft::app

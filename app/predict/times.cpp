@@ -47,7 +47,7 @@ int predict_and_print(const TimedQuestion& question) {
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
     folder.emplace(*out, folder_kind(prediction.question, question.read.digest), line.words());
     for (const FileDigest& file : question.files) folder->add_input(file);
-    for (const auto& [name, table] : prediction_tables(prediction, curves)) folder->write(name, table);
+    write_prediction(*folder, prediction, curves);
     folder->complete();
     if (!has_decision_map(prediction.question)) {
       say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
