@@ -137,23 +137,28 @@ experiments::ResultFolder::Kind advice_kind(const answers::AdviceQuestion& quest
   return {.schema = "foredraft.advice/1", .content = std::move(content)};
 }
 
-void write_advice(experiments::ResultFolder& folder, const answers::Advice& advice, std::string_view settings,
-                  std::string_view engine_version) {
-  const ordered_json json = to_json(advice, engine_version);
+std::vector<std::pair<std::string, std::string>> advice_tables(const answers::Advice& advice) {
+  const ordered_json json = to_json(advice, "");
   const auto& loads = json.at("loads");
-  folder.write("advice.json", experiments::document_text(json));
-  folder.write("advice.txt", to_text(advice, settings));
-  folder.write("loads.csv", loads_csv(advice, loads));
+  std::vector<std::pair<std::string, std::string>> tables{{"loads.csv", loads_csv(advice, loads)}};
   const bool by_gamma =
       std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) { return !load.by_gamma.empty(); });
   const bool explained =
       std::ranges::any_of(advice.loads, [](const answers::LoadAdvice& load) { return load.chain.has_value(); });
-  if (!advice.strata.empty()) folder.write("strata.csv", strata_csv(advice));
-  if (!json.at("marginal").empty()) folder.write("marginal.csv", marginal_csv(json));
+  if (!advice.strata.empty()) tables.emplace_back("strata.csv", strata_csv(advice));
+  if (!json.at("marginal").empty()) tables.emplace_back("marginal.csv", marginal_csv(json));
   if (!json.at("tokens_per_iteration_by_gamma").empty())
-    folder.write("acceptance-length.csv", acceptance_length_csv(json));
-  if (explained) folder.write("speedup-chain.csv", speedup_chain_csv(advice, loads));
-  if (by_gamma) folder.write("speedup-by-load.csv", speedup_by_load_csv(advice, loads));
+    tables.emplace_back("acceptance-length.csv", acceptance_length_csv(json));
+  if (explained) tables.emplace_back("speedup-chain.csv", speedup_chain_csv(advice, loads));
+  if (by_gamma) tables.emplace_back("speedup-by-load.csv", speedup_by_load_csv(advice, loads));
+  return tables;
+}
+
+void write_advice(experiments::ResultFolder& folder, const answers::Advice& advice, std::string_view settings,
+                  std::string_view engine_version) {
+  folder.write("advice.json", experiments::document_text(to_json(advice, engine_version)));
+  folder.write("advice.txt", to_text(advice, settings));
+  for (const auto& [name, table] : advice_tables(advice)) folder.write(name, table);
 }
 
 }  // namespace foredraft::app

@@ -238,17 +238,25 @@ bool has_decision_map(const answers::ProfileQuestion& question) {
   return question.contexts.size() > 1 && question.batches.size() > 1;
 }
 
-void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
-                      const std::vector<VerificationCurve>& curves, const std::string& printed) {
-  folder.write("prediction.txt", printed);
-  folder.write("prediction.csv", lengths_csv(prediction));
-  folder.write("step-time.csv", step_time_csv(prediction));
+std::vector<std::pair<std::string, std::string>> prediction_tables(const answers::ProfilePrediction& prediction,
+                                                                   const std::vector<VerificationCurve>& curves) {
+  std::vector<std::pair<std::string, std::string>> tables{{"prediction.csv", lengths_csv(prediction)},
+                                                          {"step-time.csv", step_time_csv(prediction)}};
   // Where nothing fits into memory there is nothing to decide.
   const bool decides =
       std::ranges::any_of(prediction.cells, [&](const answers::AtBatch& at) { return prediction.advises(at); });
-  if (decides) folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
-  folder.write("verification-cost.csv", verification_cost_csv(curves, answers::evidence_of(prediction).interval_level));
-  if (decides && has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
+  if (decides) tables.emplace_back("batch-speedup.csv", batch_speedup_csv(prediction));
+  tables.emplace_back("verification-cost.csv",
+                      verification_cost_csv(curves, answers::evidence_of(prediction).interval_level));
+  if (decides && has_decision_map(prediction.question))
+    tables.emplace_back("decision-map.csv", decision_map_csv(prediction));
+  return tables;
+}
+
+void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
+                      const std::vector<VerificationCurve>& curves, const std::string& printed) {
+  folder.write("prediction.txt", printed);
+  for (const auto& [name, table] : prediction_tables(prediction, curves)) folder.write(name, table);
 }
 
 }  // namespace foredraft::app

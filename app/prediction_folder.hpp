@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answers/profile_prediction.hpp"
@@ -51,8 +52,12 @@ inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 /// Whether there is a map to draw: two contexts and two batches at least.
 [[nodiscard]] bool has_decision_map(const answers::ProfileQuestion& question);
 
-/// Writes prediction.txt, which is `printed`, prediction.csv, step-time.csv, batch-speedup.csv, verification-cost.csv
-/// and, where there is one, decision-map.csv.
+/// prediction.csv, step-time.csv, batch-speedup.csv, verification-cost.csv and, where there is one, decision-map.csv:
+/// pairs of a name and a text.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> prediction_tables(
+    const answers::ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves);
+
+/// Writes prediction.txt, which is `printed`, and prediction_tables().
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
                       const std::vector<VerificationCurve>& curves, const std::string& printed);
 

@@ -61,7 +61,7 @@ void check_distribution(std::string_view name, std::span<const double> values, d
     total += values[i];
   }
   if (!(std::abs(total - 1.0) <= tolerance)) {
-    throw DomainError(fmt::format("invalid sum of {}={} (must be 1)", name, sum_text(total)));
+    throw DomainError(fmt::format("invalid sum of {}={} (must be 1)", name, short_number_text(total)));
   }
 }
 

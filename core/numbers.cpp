@@ -41,7 +41,11 @@ std::string brief_number_text(double number) {
   return digits <= typed_digits ? exact : fmt::format("{:.4g}", number);
 }
 
-std::string sum_text(double sum) { return fmt::format("{:.12g}", sum); }
+std::string short_number_text(double number) {
+  constexpr std::size_t longest = 13;  // 12 digits and a point
+  std::string text = number_text(number);
+  return text.size() <= longest ? text : fmt::format("{:.12g}", number);
+}
 
 std::string decimal_text(double number, int digits) {
   constexpr double fixed_below = 1e6;

@@ -17,8 +17,8 @@ void append_number(std::string& text, std::uint64_t number);
 /// numbers do; else 4 significant digits, so that 0.49999999999999994 reads 0.5.
 [[nodiscard]] std::string brief_number_text(double number);
 
-/// Text for readers of a sum of typed numbers: 12 significant digits, without what rounding of the terms leaves.
-[[nodiscard]] std::string sum_text(double sum);
+/// Text for readers with at most 12 digits, without what rounding leaves: 0.3 where 0.1 + 0.2 was computed.
+[[nodiscard]] std::string short_number_text(double number);
 
 /// Text for readers with a fixed number of digits after the point, "0.0500"; from a million on in scientific notation
 /// with as many, "3.0000e+300".

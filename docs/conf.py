@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-All pages of docs/ are in the site, ARCHITECTURE.md and gpu_bench/README.md; notebooks are executed. README.md,
-CONTRIBUTING.md and pages of other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
+All pages of docs/ are in the site, ARCHITECTURE.md and gpu_bench/README.md; notebooks with the outputs that they hold.
+README.md, CONTRIBUTING.md and pages of other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 from xml.etree import ElementTree
@@ -37,9 +38,7 @@ html_show_sourcelink = False
 
 myst_heading_anchors = 3
 
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_mode = "off"  # they hold their outputs, which tests/python/documents_test.py compares with a run
 
 autodoc_preserve_defaults = True
 add_module_names = False
@@ -106,6 +105,25 @@ class RepositoryLinks(SphinxTransform):
                         break
 
 
+# Pages of docs/ that include a document of another folder.
+_INCLUDED = {"../ARCHITECTURE.md": "architecture.md", "../gpu_bench/README.md": "gpu-bench.md"}
+_LINK = re.compile(r"\]\(([\w./-]+)\.(?:md|ipynb)\)")
+
+
+def _add_navigation(_app, page, source):
+    """The navigation is what index.md links to, a group for each of its sections: the page itself is plain Markdown."""
+    if page != "index":
+        return
+    text = source[0]
+    for outside, own in _INCLUDED.items():
+        text = text.replace(f"]({outside})", f"]({own})")
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        caption = "Begin" if section.startswith("# ") else section.partition("\n")[0]
+        text += "\n".join(["", "```{toctree}", f":caption: {caption}", ":hidden:", ":maxdepth: 1", "",
+                           *_LINK.findall(section), "```", ""])
+    source[0] = text
+
+
 def _shorten_signature(_app, _what, _name, _object, _options, signature, returned):
     """Omits the meaningless signature of compiled classes without a constructor."""
     return ("", returned) if signature == "(*args, **kwargs)" else None
@@ -119,6 +137,7 @@ def _shorten_text(_app, what, _name, _object, _options, lines):
 
 def setup(app):
     app.add_transform(RepositoryLinks)
+    app.connect("source-read", _add_navigation)
     app.connect("autodoc-process-signature", _shorten_signature)
     app.connect("autodoc-process-docstring", _shorten_text)
     app.add_lexer("csv", pygments.lexers.TextLexer)

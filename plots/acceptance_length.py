@@ -5,19 +5,12 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "acceptance-length"
 COLUMNS = {"gamma": load.AXIS, "tokens_per_iteration": load.NUMBER, "low": load.NUMBER, "high": load.NUMBER,
            "source": load.TEXT}
 _SOURCES = ("observed", "fitted", "left_open")
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -5,24 +5,15 @@ against the draft length, a line for each context."""
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import origins
-import style
+from . import curves, horizontal_axis, layout, load, origins, style
 
 ID = "batch-speedup"
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "speedup": load.NUMBER,
            "speedup_spread": load.NUMBER, **origins.COLUMNS}
 _MOST_PANELS = 6
-_MOST_SERIES = 8
+_MOST_SERIES = 5
 _MOST_BARRED = 4  # series whose bars can stand side by side
 _ASIDE = 0.12  # octaves or draft lengths
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):
@@ -32,7 +23,7 @@ def figure(table):
     one_batch = len(table.values("batch")) == 1
     x, series, panel = ("gamma", "context", "batch") if one_batch else ("batch", "gamma", "context")
     panels = curves.thinned(table.values(panel), _MOST_PANELS)
-    lines = curves.thinned(table.values(series), _MOST_SERIES)
+    lines = curves.telling(table, series, ("batch", "context") if series == "gamma" else ("gamma",), _MOST_SERIES)
     looks = style.looks(len(lines))
     # Bars of the lines stand side by side.
     known = numpy.isfinite(table["speedup_spread"]).any()
@@ -47,7 +38,10 @@ def figure(table):
     for axes, value in zip(every, panels):
         axes.set_title(f"{panel} {style.value_text(value)}")
         rows = table.where(**{panel: value})
-        spread = rows["speedup_spread"] if len(lines) <= _MOST_BARRED else _of_fastest(rows, x)
+        rows = rows.keep([line in lines for line in rows[series]])
+        spread = rows["speedup_spread"]
+        if len(lines) > _MOST_BARRED:  # the bars of others would lie on each other
+            spread = numpy.where(curves.fastest(rows, x), spread, numpy.nan)
         for line, look, step in zip(lines, looks, aside):
             own = rows[series] == line
             part = rows.keep(own)
@@ -66,21 +60,9 @@ def figure(table):
     layout.arrange(drawn, grid, 2.1 if len(panels) == 1 else 1.7, _WORDS[x],
                    f"predicted speedup over autoregressive decoding ({bars})", [
         layout.Legend([curves.line_handle(look) for look in looks], [style.value_text(line) for line in lines],
-                      _WORDS[series]),
+                      curves.shown_words(_WORDS[series], lines, table, series)),
         layout.Legend(*zip(*key))])
     return drawn
 
 
 _WORDS = {"batch": "batch size (sequences)", "gamma": "draft length γ (tokens)", "context": "context length (tokens)"}
-
-
-def _of_fastest(rows, x):
-    """The spread of the fastest row at each place; of the others, whose bars would lie on each other, none."""
-    fastest = {}
-    for row, place in enumerate(rows[x]):
-        if place not in fastest or not rows["speedup"][row] <= rows["speedup"][fastest[place]]:
-            fastest[place] = row
-    spread = numpy.full(len(rows), numpy.nan)
-    chosen = list(fastest.values())
-    spread[chosen] = rows["speedup_spread"][chosen]
-    return spread

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every figure shares: a closed form is a line, a simulation is points with 95 % error bars on top of it."""
 
+import collections
+
 import numpy
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 Z_95 = 1.96
 _EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.25}
@@ -94,6 +94,30 @@ def thinned(values, max_count):
     if len(values) <= max_count:
         return values
     return [values[i] for i in numpy.linspace(0, len(values) - 1, max_count).round().astype(int)]
+
+
+def fastest(table, *place):
+    """The row of the greatest speedup at each value of the columns `place`, as whether each row is one."""
+    best = {}
+    for row, (speedup, *at) in enumerate(zip(*(table[column].tolist() for column in ("speedup", *place)))):
+        if numpy.isfinite(speedup) and (tuple(at) not in best or speedup > table["speedup"][best[tuple(at)]]):
+            best[tuple(at)] = row
+    return numpy.isin(numpy.arange(len(table)), list(best.values()))
+
+
+def telling(table, series, place, max_count):
+    """The values of `series` that a figure shows where it cannot show all: those that are the fastest at most values
+    of the columns `place`, and of the others evenly picked ones, the smallest first."""
+    wins = collections.Counter(table[series][fastest(table, *place)].tolist())
+    chosen = sorted(sorted(wins), key=wins.get, reverse=True)[:max_count - 1]
+    others = [entry for entry in table.values(series) if entry not in chosen]
+    return sorted([*chosen, *thinned(others, max_count - len(chosen))])
+
+
+def shown_words(words, shown, table, series):
+    """`words`, and how many of the values of `series` are shown where it is not all."""
+    count = len(table.values(series))
+    return words if len(shown) == count else f"{words}: {len(shown)} of {count}"
 
 
 def decimal_ticks(axis):

@@ -6,11 +6,7 @@ import math
 import numpy
 from matplotlib.patches import Patch, Rectangle
 
-import curves
-import horizontal_axis
-import layout
-import load
-import style
+from . import curves, horizontal_axis, layout, load, style
 
 ID = "decision-map"
 COLUMNS = {"context": load.AXIS, "first_batch": load.NUMBER, "last_batch": load.NUMBER, "gamma": load.NUMBER}
@@ -21,10 +17,6 @@ _OFF = {"facecolor": "white", "hatch": "//////"}
 _TOO_LARGE = {"facecolor": style.SHADE, "edgecolor": "none"}
 _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _WIDTH = "single_column"
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -4,19 +4,12 @@ for the device alone and one for device and program."""
 
 import numpy
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "emnlp-figure5"
 _FORM, _RUN = "analytic_latency_ms", "simulated_latency_ms"
 COLUMNS = {"clock": load.TEXT, "system": load.TEXT, "batch": load.NUMBER, "tokens": load.NUMBER, _FORM: load.NUMBER,
            _RUN: load.NUMBER, f"{_RUN}_standard_error": load.NUMBER}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

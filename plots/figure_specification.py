@@ -3,8 +3,7 @@
 
 import math
 
-import load
-import style
+from . import load, style
 
 SCHEMA = "foredraft.figure/1"
 

@@ -6,8 +6,7 @@ import math
 import numpy
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-import layout
-import style
+from . import layout, style
 
 _LONGEST_WORD_IN = 1.2
 

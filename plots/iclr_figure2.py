@@ -6,18 +6,11 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "iclr-figure2"
 COLUMNS = {"group": load.TEXT, "system": load.TEXT, "bleu": load.NUMBER, "printed_speedup": load.NUMBER,
            "predicted_speedup": load.NUMBER}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -2,16 +2,10 @@
 """The speedup of SpecDec on three devices [Xia2022, Fig. 5], against the batch: by their data sheets alone, and beside
 what the papers' program takes."""
 
-import load
-import speedup_by_batch
-import style
+from . import speedup_by_batch
 
 ID = "iclr-figure5"
 COLUMNS = speedup_by_batch.columns("clock", "device")
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -4,14 +4,16 @@
 Legends stand above the panels, never on them; the height of the figure follows from what it has to hold.
 """
 
+import contextlib
 from bisect import bisect
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy
+from matplotlib.container import BarContainer
 from matplotlib.text import Text
 
-import style
+from . import style
 
 _EDGE_IN = 0.04
 _GAP_IN = 0.08
@@ -29,12 +31,33 @@ class Legend:
     title: str = ""
 
 
+_new_figure = style.new_figure
+_host = None  # axes of a caller, which take the place of a figure
+
+
+@contextlib.contextmanager
+def drawing(new_figure=style.new_figure, axes=None):
+    """Within it `new_figure` makes the figures, or they are drawn in `axes` of the caller, which hold one panel."""
+    global _new_figure, _host
+    before = _new_figure, _host
+    _new_figure, _host = new_figure, axes
+    try:
+        yield
+    finally:
+        _new_figure, _host = before
+
+
 def panels(width, count, columns, rows_shared=True):
     """A figure and its `count` axes in a grid (rows x columns, None where a cell stays empty).
 
     The x axis is shared by all, the y axis by all or, with `rows_shared` false, within each row.
     """
-    figure = style.new_figure(width)
+    if _host is not None:
+        if count > 1:
+            raise ValueError(f"the figure has {count} panels, ax holds one (leave ax out, or choose what to draw)")
+        style.dress(_host)
+        return _host.figure, numpy.array([[_host]], dtype=object)
+    figure = _new_figure(width)
     rows = -(-count // columns)
     grid = numpy.full((rows, columns), None, dtype=object)
     for index in range(count):
@@ -42,7 +65,7 @@ def panels(width, count, columns, rows_shared=True):
         above = grid[0, 0] if rows_shared else grid[row, 0]
         axes = figure.add_subplot(rows, columns, index + 1, sharex=grid[0, 0], sharey=above)
         lowest = index + columns >= count
-        axes.tick_params(labelbottom=lowest, labelleft=column == 0)
+        axes.tick_params(labelbottom=lowest, labelleft=column == 0, labelsize=style.TICK_PT)
         grid[row, column] = axes
     return figure, grid
 
@@ -86,6 +109,9 @@ def _lines(text, width_in, size):
 
 def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
     """Settles every position. `y_labels`: one text for the whole grid, or a list of one text a row."""
+    if _host is not None:
+        _arrange_host(x_label, y_labels if isinstance(y_labels, str) else y_labels[0], legends)
+        return
     width_in = figure.get_size_inches()[0]
     rows = grid.shape[0]
     top_in = _EDGE_IN + _stack_legends(figure, list(legends))
@@ -113,17 +139,34 @@ def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
     _hang_legends(figure)
 
 
+def _arrange_host(x_label, y_label, legends):
+    """Words and one legend in axes whose place and size are the caller's."""
+    width_in, height_in = (side / _host.figure.dpi for side in _host.get_window_extent().size)
+    _host.set_xlabel(wrap(x_label, width_in), size=style.LABEL_PT)
+    _host.set_ylabel(wrap(y_label, height_in), size=style.LABEL_PT)
+    _host.set_title(wrap(_host.get_title(loc="left"), width_in))
+    handles = [handle for legend in legends for handle in legend.handles]
+    labels = [label for legend in legends for label in legend.labels]
+    if handles:
+        title = next((legend.title for legend in legends if legend.title), None)
+        bars = any(isinstance(container, BarContainer) for container in _host.containers)
+        drawn = _host.legend(handles, labels, title=title, frameon=True, framealpha=0.8, edgecolor="none", borderpad=0.3,
+                             loc="upper right" if bars else "best", ncol=2 if bars else 1)
+        if bars:  # they leave it no room
+            share = drawn.get_window_extent().height / _host.get_window_extent().height
+            _host.set_ylim(top=_host.get_ylim()[1] / max(0.2, 0.95 - share))
+
+
 def _place_panels(figure, grid, panel_height_in, top_in, left_in, bottom_in):
     """Sizes the figure and spreads the panels; returns left, right, bottom and top of the grid (fractions)."""
     width_in = figure.get_size_inches()[0]
     rows, columns = grid.shape
     over = {"left": numpy.zeros(grid.shape), "right": numpy.zeros(grid.shape),
             "bottom": numpy.zeros(grid.shape), "top": numpy.zeros(grid.shape)}
-    renderer = figure.canvas.get_renderer()
     for place, axes in numpy.ndenumerate(grid):
         if axes is None:
             continue
-        inner, outer = axes.get_window_extent(renderer), axes.get_tightbbox(renderer)
+        inner, outer = axes.get_window_extent(), axes.get_tightbbox()
         over["left"][place] = (inner.x0 - outer.x0) / figure.dpi
         over["right"][place] = (outer.x1 - inner.x1) / figure.dpi
         over["bottom"][place] = (inner.y0 - outer.y0) / figure.dpi
@@ -184,8 +227,9 @@ def _flow(figure, legend, width_in):
 
     def fits(part):
         drawn = row_of(part, False)
+        needed_in, _ = _size_in(figure, drawn)
         drawn.remove()
-        return len(part) == 1 or _size_in(figure, drawn)[0] <= width_in
+        return len(part) == 1 or needed_in <= width_in
 
     parts = [[]]
     for entry in entries:
@@ -200,7 +244,7 @@ def _flow(figure, legend, width_in):
 
 
 def _size_in(figure, artist):
-    box = artist.get_window_extent(figure.canvas.get_renderer())
+    box = artist.get_window_extent()
     return box.width / figure.dpi, box.height / figure.dpi
 
 

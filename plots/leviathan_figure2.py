@@ -3,19 +3,12 @@
 
 import numpy
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load
 
 ID = "leviathan-figure2"
 _Y = "tokens_per_iteration"
 COLUMNS = {"gamma": load.AXIS, "alpha": load.NUMBER, f"analytic_{_Y}": load.NUMBER, f"simulated_{_Y}": load.NUMBER,
            f"simulated_{_Y}_standard_error": load.NUMBER}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -4,19 +4,12 @@
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "leviathan-figure3"
 _POINTS = ("simulated_best_gamma", "simulated_best_gamma_low", "simulated_best_gamma_high")
 COLUMNS = {"c": load.AXIS, "alpha": load.NUMBER, "analytic_best_gamma": load.NUMBER,
            **{name: load.NUMBER for name in _POINTS}}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup and operations against acceptance when drafting is free, by draft length [Leviathan2023, Fig. 4]."""
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load
 
 ID = "leviathan-figure4"
 _PANELS = {"speedup": "speedup over autoregressive decoding", "operations_factor": "operations over autoregressive decoding"}
 COLUMNS = {"gamma": load.AXIS, "alpha": load.NUMBER,
            **{f"{kind}{y}{suffix}": load.NUMBER for y in _PANELS
               for kind, suffix in (("analytic_", ""), ("simulated_", ""), ("simulated_", "_standard_error"))}}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -9,9 +9,7 @@ import math
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 ID = "leviathan-figure5"
 COLUMNS = {"lane": load.TEXT, "kind": load.TEXT, "start": load.NUMBER, "end": load.NUMBER, "label": load.TEXT}
@@ -25,10 +23,6 @@ _NAMES = {"draft": "draft step", "target": "target step", "accepted": "accepted 
 _EDGE_PT = 0.4
 _STEP_TRACK = (0.36, 0.40)   # bottom and height within a lane of height 1
 _TOKEN_TRACK = (0.06, 0.22)
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -15,7 +15,7 @@ import stat
 
 import numpy
 
-from command import BadFile
+from .command import BadFile
 
 NUMBER = "number"  # a float; an empty cell is NaN; `unbounded`, as earlier versions wrote `inf`, is infinity
 TEXT = "text"      # as it stands
@@ -112,9 +112,14 @@ def text(path):
 
 def rows(path, max_bytes=_MAX_STREAMED_BYTES):
     """Yields the rows of a CSV file, the header first: pairs of a line number and cells, as many as the header has."""
+    with io.TextIOWrapper(_opened(path, max_bytes), encoding="utf-8", newline="") as file:
+        yield from _rows(path, file)
+
+
+def _rows(path, file):
     length = 0  # of the row that is being read, in characters
 
-    def lines(file):
+    def lines():
         nonlocal length
         while line := file.readline(_MAX_ROW_CHARACTERS + 1):
             length += len(line)
@@ -123,25 +128,33 @@ def rows(path, max_bytes=_MAX_STREAMED_BYTES):
             yield line
 
     width = None
-    with io.TextIOWrapper(_opened(path, max_bytes), encoding="utf-8", newline="") as file:
-        reader = csv.reader(lines(file), strict=True)
-        try:
-            for line in reader:
-                length = 0
-                if width is not None and line and len(line) != width:
-                    raise BadFile(path, f"line {reader.line_num} has {len(line)} cells, the header {width}")
-                if line:
-                    width = width or len(line)
-                    yield reader.line_num, line
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise BadFile(path, f"cannot be read ({error})") from None
+    reader = csv.reader(lines(), strict=True)
+    try:
+        for line in reader:
+            length = 0
+            if width is not None and line and len(line) != width:
+                raise BadFile(path, f"line {reader.line_num} has {len(line)} cells, the header {width}")
+            if line:
+                width = width or len(line)
+                yield reader.line_num, line
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadFile(path, f"cannot be read ({error})") from None
     if width is None:
         raise BadFile(path, "is empty (not even a header)")
 
 
 def table(path, kinds):
     """The columns named by `kinds` ({name: NUMBER | TEXT | AXIS}) of a CSV file; further columns are ignored."""
-    (_, header), *body = rows(path, _MAX_HELD_BYTES)
+    return _table(path, kinds, rows(path, _MAX_HELD_BYTES))
+
+
+def table_of_text(name, content, kinds):
+    """The same of the text of a CSV file; `name` stands for its path."""
+    return _table(name, kinds, _rows(name, io.StringIO(content)))
+
+
+def _table(path, kinds, lines):
+    (_, header), *body = lines
     missing = [name for name in kinds if name not in header]
     if missing:
         raise BadFile(path, f"has no column {', '.join(missing)} (it has {', '.join(header)})")

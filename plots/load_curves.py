@@ -4,11 +4,7 @@
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import style
+from . import curves, horizontal_axis, layout, load, style
 
 ID = "load-curves"
 _COST = "cost_per_million_output_tokens"
@@ -16,21 +12,17 @@ COLUMNS = {"load": load.AXIS, "unit": load.TEXT, "asked": load.TEXT, "gamma": lo
            "low": load.NUMBER, "high": load.NUMBER, "tpot_ms": load.NUMBER, "ttft_ms": load.NUMBER,
            _COST: load.NUMBER, "interval_level": load.NUMBER}
 _ROWS = (("speedup", "speedup"), ("tpot_ms", "TPOT (ms)"), ("ttft_ms", "TTFT (ms)"), (_COST, "cost per 1M tokens"))
-_MOST_LENGTHS = 6
+_MOST_LENGTHS = 4
 _MOST_TICKS = 8
 _TICKS_APART = 1.5
 _ASKED = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5)), "zorder": 1}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):
     speculating = table.keep(table["gamma"] != 0)
     if not numpy.isfinite(speculating["speedup"]).any():
         raise load.BadFile(table.path, "no value of speedup to draw")
-    gammas = _lengths(speculating)
+    gammas = curves.telling(speculating, "gamma", ("load",), _MOST_LENGTHS)
     looks = dict(zip([0, *gammas], style.looks(len(gammas) + 1)))
     rows = [(column, words) for column, words in _ROWS if numpy.isfinite(table[column]).any()]
     drawn, grid = layout.panels("single_column", len(rows), 1, rows_shared=False)
@@ -43,7 +35,8 @@ def figure(table):
             axes.axvline(asked, **_ASKED)
         if column != "speedup":
             axes.set_ylim(bottom=0)
-    best = _fastest(speculating)
+    best = speculating.keep([gamma in gammas for gamma in speculating["gamma"]])
+    best = best.keep(curves.fastest(best, "load"))
     for gamma in gammas:
         part = best.where(gamma=gamma)
         curves.simulated_range(grid[0, 0], part["load"], part["speedup"], part["low"], part["high"], looks[gamma])
@@ -57,7 +50,8 @@ def figure(table):
     bars = f" (bars: {100 * level:.0f} %, of the fastest)" if numpy.isfinite(best["low"]).any() else ""
     layout.arrange(drawn, grid, 1.15, f"{style.value_text(table['unit'][0])}{bars}", [words for _, words in rows], [
         layout.Legend([curves.line_handle(look) for look in looks.values()],
-                      ["none", *(style.value_text(gamma) for gamma in gammas)], "draft length γ (tokens)"),
+                      ["none", *(style.value_text(gamma) for gamma in gammas)],
+                      curves.shown_words("draft length γ (tokens)", gammas, speculating, "gamma")),
         layout.Legend(*zip(curves.break_even_entry()))])
     return drawn
 
@@ -69,21 +63,3 @@ def _ticks(loads):
         if value > 0 and (not ticks or value <= ticks[-1] / _TICKS_APART):
             ticks.append(value)
     return curves.thinned(ticks[::-1], _MOST_TICKS)
-
-
-def _fastest(table):
-    """At each load the row of the greatest speedup."""
-    best = {}
-    for row, (place, speedup) in enumerate(zip(table["load"], table["speedup"])):
-        if numpy.isfinite(speedup) and (place not in best or speedup > table["speedup"][best[place]]):
-            best[place] = row
-    return table.keep([row in best.values() for row in range(len(table))])
-
-
-def _lengths(table):
-    """The draft lengths that are the fastest somewhere, and others as far as there is room."""
-    first = _fastest(table).values("gamma")
-    if len(first) >= _MOST_LENGTHS:
-        return curves.thinned(first, _MOST_LENGTHS)
-    others = [gamma for gamma in table.values("gamma") if gamma not in first]
-    return sorted([*first, *curves.thinned(others, _MOST_LENGTHS - len(first))])

@@ -6,10 +6,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "load-time"
 # From the bottom of a bar to its top.
@@ -21,10 +18,6 @@ _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 COLUMNS = {"load": load.AXIS, "unit": load.TEXT, "gamma": load.AXIS, **dict.fromkeys(_PARTS, load.NUMBER),
            "best": load.TEXT}
 _MOST_BARS = 13
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):
@@ -42,6 +35,7 @@ def figure(table):
         bottom = bottom + numpy.nan_to_num(rows[part])
     axes.set_xticks(at, [style.value_text(gamma) for gamma in rows["gamma"]])
     axes.grid(visible=False, axis="x")
+    axes.set_ylim(0, 1.05 * numpy.nanmax(bottom))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     fastest = f", fastest at γ = {style.value_text(best['gamma'][0])}" if len(best) else ""
     axes.set_title(f"{style.value_text(table['load'][0])} {style.value_text(table['unit'][0])}{fastest}")

@@ -9,10 +9,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "ngram-iid-check"
 _MOST_COLUMNS = 4
@@ -21,10 +18,6 @@ _FORMULAS = {"iid_tokens_per_iteration": ("i.i.d. formula", (0, (3.5, 1.3))),
              "markov_tokens_per_iteration": ("Markov formula", (0, ()))}
 COLUMNS = {"corpus": load.TEXT, "temperature": load.AXIS, "drafter": load.TEXT, "gamma": load.NUMBER,
            **{name: load.NUMBER for name in (_RUN, _ERROR, *_FORMULAS, "bound_low", "bound_high")}}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -3,10 +3,7 @@
 
 import math
 
-import batch_speedup
-import load
-import scorecard
-import validation
+from . import batch_speedup, load, scorecard, validation
 
 _ADVICE_FIGURES = ("speedup-by-load", "speedup-chain", "acceptance-length")
 # Of a sweep the quantity whose largest value answers the question, in words and with its unit; the first that it has.
@@ -106,7 +103,7 @@ def _sweep(directory, manifest):
     sentences = []
     if best is not None:
         axes = [axis for axis in _axes(manifest) if axis in place]
-        at = ", ".join(f"{axis} = {best[1][place[axis]]}" for axis in axes)
+        at = ", ".join(f"{axis} = {scorecard.short(best[1][place[axis]])}" for axis in axes)
         sentences.append(f"Largest {words}: {best[0]:.4g}{unit}{f' at {at}' if at else ''}.")
     if compared:
         sentences.append(f"Simulation and closed form differ by at most {furthest:.1f} standard errors in "

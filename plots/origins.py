@@ -4,8 +4,7 @@
 import numpy
 from matplotlib.lines import Line2D
 
-import load
-import style
+from . import load, style
 
 COLUMNS = {"origin": load.TEXT, "inside_domain": load.TEXT, "interval_level": load.NUMBER}
 

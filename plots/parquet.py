@@ -8,10 +8,15 @@ all of their cells; an empty cell is null. The file's metadata hold the manifest
 """
 import os
 import sys
+import types
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # Python's option -I leaves it out
+if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
+    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    __package__ = "plots"
+    sys.modules["plots"] = types.ModuleType("plots")
+    sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
 
-import command  # noqa: E402
+from . import command
 
 if __name__ == "__main__":
     command.start()
@@ -21,7 +26,7 @@ import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 
-import load
+from . import load
 
 _BLOCK_BYTES = 8 << 20  # of the CSV, read at a time
 _KINDS = (pyarrow.int64(), pyarrow.float64(), pyarrow.string())  # a column has the first that holds all of its cells

@@ -9,43 +9,24 @@ nothing to draw; 130 interrupted (finished figures stay).
 import functools
 import os
 import sys
+import types
 
-sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # python -I leaves it out
-import command  # noqa: E402
+if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
+    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    __package__ = "plots"
+    sys.modules["plots"] = types.ModuleType("plots")
+    sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
+
+from . import command
 
 if __name__ == "__main__":
     command.start()
 
-import acceptance_length
-import batch_speedup
-import decision_map
-import emnlp_figure5
-import emnlp_figure6
-import iclr_figure2
-import iclr_figure4
-import iclr_figure5
-import leviathan_figure2
-import leviathan_figure3
-import leviathan_figure4
-import leviathan_figure5
-import load
-import load_curves
-import load_time
-import ngram_iid_check
-import rule_lossiness
-import speedup_by_load
-import speedup_chain
-import step_time
-import survey_batch_context
-import survey_medusa_tree
-import sweep_figure
-import token_tree
-import validation
-import verification_cost
-import wagner_figure3
-import wagner_figure4
-import wagner_figure5
+from . import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, iclr_figure2,
+               iclr_figure4, iclr_figure5, leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5,
+               load, load_curves, load_time, ngram_iid_check, rule_lossiness, speedup_by_load, speedup_chain,
+               step_time, style, survey_batch_context, survey_medusa_tree, sweep_figure, token_tree, validation,
+               verification_cost, wagner_figure3, wagner_figure4, wagner_figure5)
 
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
                emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
@@ -56,13 +37,18 @@ _SUFFIX = ".figure.json"
 
 
 def drawings(directory):
-    """The figures that `directory` has data for: pairs of an id and a function that draws it."""
-    found = [(figure.ID, lambda figure=figure: figure.draw(directory)) for figure in EXPERIMENTS
-             if load.exists(directory / f"{figure.ID}.csv")]
+    """The figures that `directory` has data for: pairs of an id and a function that makes the figure."""
+    found = [(module.ID, functools.partial(read, module, directory)) for module in EXPERIMENTS
+             if load.exists(directory / f"{module.ID}.csv")]
     for path in sorted(directory.glob(f"*{_SUFFIX}")):
         name = path.name[:-len(_SUFFIX)]
-        found.append((name, lambda name=name: sweep_figure.draw(directory, name)))
+        found.append((name, functools.partial(sweep_figure.read, directory, name)))
     return found
+
+
+def read(module, directory):
+    """The figure of a module of EXPERIMENTS."""
+    return module.figure(load.table(directory / f"{module.ID}.csv", module.COLUMNS))
 
 
 def main(arguments):
@@ -71,19 +57,20 @@ def main(arguments):
 
 def draw_all(directory):
     """Draws what `directory` has data for; returns the exit status."""
+    style.settle()
     load.manifest(directory)
     found = drawings(directory)
     if not found:
         command.say(f"plot: {directory}: nothing to draw (no figure of a sweep, no data of a known figure)",
                     problem=True)
         return 2
-    return max([command.tried("plot", directory / name, functools.partial(_draw_one, name, draw))
-                for name, draw in found])
+    return max([command.tried("plot", directory / name, functools.partial(_draw_one, directory / name, make))
+                for name, make in found])
 
 
-def _draw_one(name, draw):
-    files = draw()
-    command.say(f"{name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
+def _draw_one(stem, make):
+    files = style.save(make(), stem)
+    command.say(f"{stem.name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
     return 0
 
 

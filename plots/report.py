@@ -17,22 +17,20 @@ import json
 import os
 import re
 import sys
+import types
 
-sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # python -I leaves it out
-import command
+if __name__ == "__main__":  # started by its path: its folder becomes the package `plots`
+    sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+    __package__ = "plots"
+    sys.modules["plots"] = types.ModuleType("plots")
+    sys.modules["plots"].__path__ = [os.path.dirname(os.path.realpath(__file__))]
+
+from . import command
 
 if __name__ == "__main__":
     command.start()
 
-import load
-import markdown_tables
-import opening
-import papers
-import report_look
-import scorecard
-import validation
-import validation_report
+from . import load, markdown_tables, opening, papers, report_look, scorecard, validation, validation_report
 
 _FIRST_POINTS = 10
 _LONGEST_CELL = 200
@@ -250,7 +248,7 @@ def _breakable(name):
 
 
 def _manifest(manifest):
-    parts = ['<h2 id="manifest">Provenance</h2>', *_provenance(manifest), '<div class="wide"><table>', "<tbody>"]
+    parts = ["<details>", "<summary>the whole manifest</summary>", '<div class="wide"><table>', "<tbody>"]
     long = []
     for key, value in manifest.items():
         if isinstance(value, (dict, list)):
@@ -260,7 +258,8 @@ def _manifest(manifest):
                      "</tbody>", "</table></div>", "</details>"]
         else:
             parts.append(_manifest_row(key, value))
-    return [*parts, "</tbody>", "</table></div>", *long]
+    return ['<h2 id="manifest">Provenance</h2>', *_provenance(manifest), *parts, "</tbody>", "</table></div>", *long,
+            "</details>"]
 
 
 def _manifest_row(name, value):

@@ -9,10 +9,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "rule-lossiness"
 _MOST_COLUMNS = 3
@@ -22,10 +19,6 @@ _LOSS, _GREEDY = "total_variation", "top1_probability"
 COLUMNS = {"vocabulary": load.NUMBER, "series": load.TEXT,
            **{name: load.NUMBER for name in (*_ACCEPTANCE, _LOSS, f"{_LOSS}_standard_error", _GREEDY,
                                              f"{_GREEDY}_standard_error")}}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 
-import load
+from . import load
 
 COLUMNS = ("experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
            "ours_high", "kind", "verdict", "note")

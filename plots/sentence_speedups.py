@@ -6,10 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 _SHARE = "simulated_share"
 COLUMNS = {"population": load.TEXT, "speedup_low": load.NUMBER, "speedup_high": load.NUMBER, _SHARE: load.NUMBER,

@@ -5,11 +5,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import style
+from . import curves, horizontal_axis, layout, load, style
 
 _SPEEDUP = "analytic_speedup"
 _EVEN = (0, (2, 1.5))

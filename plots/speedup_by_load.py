@@ -4,10 +4,7 @@
 import numpy
 from matplotlib.patches import Patch, Rectangle
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "speedup-by-load"
 COLUMNS = {"load": load.TEXT, "gamma": load.AXIS, "speedup": load.NUMBER, "low": load.NUMBER, "high": load.NUMBER,
@@ -21,10 +18,6 @@ _DARK = 60  # lightness below which white letters are read better than dark ones
 _LOSING = {"facecolor": "white", "hatch": "//////"}
 _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _CHOSEN = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 1.4}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

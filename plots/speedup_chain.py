@@ -7,10 +7,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "speedup-chain"
 COLUMNS = {"load": load.TEXT, "gamma": load.NUMBER, "factor": load.TEXT, "value": load.NUMBER,
@@ -27,10 +24,6 @@ _BAR_IN = 0.19
 _TICKS, _FINE_TICKS = (sorted({k * 10.0**power for power in (-2, -1, 0, 1) for k in steps})
                        for steps in ((1, 1.5, 2, 3, 5, 7), (1, 1.1, 1.2, 1.3, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)))
 _FEWEST_TICKS = 3
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -8,11 +8,7 @@ import numpy
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-import curves
-import layout
-import load
-import origins
-import style
+from . import curves, layout, load, origins, style
 
 ID = "step-time"
 # From the bottom of a bar to its top.
@@ -28,10 +24,6 @@ COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "plain_
            **origins.COLUMNS}
 _MOST_PANELS = 8
 _MOST_BARS = 12
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):
@@ -52,7 +44,7 @@ def figure(table):
     first.set_xlim(-0.7, len(gammas) + 0.7)
     first.set_ylim(0, 1.12 * max(1.0, first.get_ylim()[1] / 1.05))
     first.xaxis.set_major_locator(FixedLocator(range(len(gammas) + 1)))
-    for axes in drawn.axes:
+    for axes in (axes for axes in grid.flat if axes is not None):
         axes.set_xticks(range(len(gammas) + 1), ["0", *map(style.value_text, gammas)])
         axes.grid(visible=False, axis="x")
     first.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))

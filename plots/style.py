@@ -10,7 +10,7 @@ import numpy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-import command
+from . import command
 
 WIDTH_IN = {"single_column": 3.35, "double_column": 7.0}
 
@@ -42,9 +42,7 @@ MAX_SERIES = len(MARKERS)
 _MAP = matplotlib.colormaps["inferno"]
 _LIGHTEST = 0.8
 
-# The user's own matplotlibrc must not change a figure.
-matplotlib.rcdefaults()
-matplotlib.rcParams.update({
+_PARAMETERS = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib
     "font.size": LABEL_PT,
@@ -85,7 +83,7 @@ matplotlib.rcParams.update({
     "ps.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "foredraft",
-})
+}
 
 _SYMBOLS = {"alpha": "α", "gamma": "γ", "c": "c", "operations_ratio": "ĉ"}
 
@@ -102,6 +100,12 @@ class Look:
     def scale(self):
         """What a marker size is multiplied by for this outline."""
         return _OUTLINES[self.marker]
+
+
+def settle():
+    """Gives the whole process this look: the user's own matplotlibrc must not change a figure."""
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(_PARAMETERS)
 
 
 def lightness(color):
@@ -148,6 +152,17 @@ def new_figure(width):
     figure = Figure(figsize=(WIDTH_IN[width], 2.0), dpi=300)
     FigureCanvasAgg(figure)  # text can be measured from now on
     return figure
+
+
+def dress(axes):
+    """Gives axes that were made in another look the one of these figures."""
+    for side, spine in axes.spines.items():
+        spine.set(visible=side in ("left", "bottom"), color=INK, linewidth=_PARAMETERS["axes.linewidth"])
+    axes.set_axisbelow(True)
+    axes.grid(True, color=GRID, linewidth=_PARAMETERS["grid.linewidth"])
+    axes.tick_params(labelsize=TICK_PT, color=INK, labelcolor=INK, width=_PARAMETERS["xtick.major.width"],
+                     length=_PARAMETERS["xtick.major.size"])
+    axes.set_facecolor("white")
 
 
 def save(figure, stem):

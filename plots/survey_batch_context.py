@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of the gain of heads as batch and context grow: a curve a context, for two ways of reading the cache."""
 
-import load
-import speedup_by_batch
-import style
+from . import speedup_by_batch
 
 ID = "survey-batch-context"
 COLUMNS = speedup_by_batch.columns("cache", "context")
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -4,19 +4,13 @@
 Filled nodes are in both trees, rings and squares in one of them; the column at the right is the greedy tree's.
 """
 
-import load
-import style
-import token_tree
+from . import load, token_tree
 
 ID = "survey-medusa-tree"
 COLUMNS = {**token_tree.COLUMNS, "tree": load.TEXT}
 _MARKS = {"both": (token_tree.FILLED, "in both trees"),
           "greedy": (token_tree.Mark("o", False), "only in the greedy tree"),
           "shipped": (token_tree.Mark("s", False), "only in the shipped tree")}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

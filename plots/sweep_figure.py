@@ -10,14 +10,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import figure_specification
-import horizontal_axis
-import layout
-import load
-import style
-import sweep_panels
-import trade_off
+from . import curves, figure_specification, horizontal_axis, layout, load, style, sweep_panels, trade_off
 
 # The quantities whose best point is worth finding, against an axis that a user can choose (alpha, c and the
 # operations ratio are given by the models).
@@ -26,10 +19,10 @@ _GIVEN = {"alpha", "c", "operations_ratio"}
 _BREAK_EVEN = {"speedup": 1.0, "best_speedup": 1.0}
 
 
-def draw(directory, figure_id):
-    """Draws figure `figure_id` of a results directory beside its data; returns the names of the files."""
+def read(directory, figure_id):
+    """Figure `figure_id` of a results directory."""
     spec = figure_specification.read(directory / f"{figure_id}.figure.json")
-    return style.save(figure(spec, data(directory, spec)), directory / figure_id)
+    return figure(spec, data(directory, spec))
 
 
 def data(directory, spec):

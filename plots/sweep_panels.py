@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What figures of a sweep share: which panels and series there are, how they stand, and in what words."""
 
-import figure_specification
-import layout
-import load
-import style
+from . import figure_specification, layout, load, style
 
 MAX_PANELS = 12
 

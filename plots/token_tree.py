@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy
 from matplotlib.lines import Line2D
 
-import layout
-import load
-import style
+from . import layout, load, style
 
 ID = "tree"
 COLUMNS = {"node": load.NUMBER, "parent": load.NUMBER, "depth": load.NUMBER, "rank": load.NUMBER,
@@ -42,17 +40,13 @@ class Mark:
 FILLED = Mark("o", True)
 
 
-def draw(directory):
-    table = load.table(directory / f"{ID}.csv", COLUMNS)
-    return style.save(figure(table, [FILLED] * len(table)), directory / ID)
-
-
-def figure(table, marks, legend=None, counted=None):
-    """`marks`: a Mark for each node. `legend`: the names of the marks that need one.
+def figure(table, marks=None, legend=None, counted=None):
+    """`marks`: a Mark for each node, FILLED without them. `legend`: the names of the marks that need one.
 
     `counted`: which nodes the column at the right adds up, the chance that a depth is reached; without it all.
     """
     check(table)
+    marks = marks or [FILLED] * len(table)
     children = _children(table)
     place = _places(children)
     drawn, grid = layout.panels("double_column", 1, 1)

@@ -5,11 +5,7 @@ order of an axis, which is not drawn itself."""
 import numpy
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
-import sweep_panels
+from . import curves, layout, load, style, sweep_panels
 
 _LOGARITHMIC_FROM = 30  # of the largest value over the smallest
 

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy
 from matplotlib.patches import Patch
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "validation"
 _SIDES = ("predicted", "measured")
@@ -65,11 +62,8 @@ def verdict(directory):
             f"over {found.cells} cells.{runs}")
 
 
-def draw(directory):
-    return style.save(figure(read(directory)), directory / ID)
-
-
 def figure(table):
+    table = measured(table)
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]
     low, high = _limits(table)

@@ -5,9 +5,7 @@ import html
 
 import numpy
 
-import load
-import scorecard
-import validation
+from . import load, scorecard, validation
 
 _MOST_BETWEEN_RUNS = 0.02  # median, as calibrate has it
 _CELL = ("target", "drafter", "gamma", "alpha", "batch", "context")

@@ -6,12 +6,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-import curves
-import horizontal_axis
-import layout
-import load
-import origins
-import style
+from . import curves, horizontal_axis, layout, load, origins, style
 
 ID = "verification-cost"
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "tokens": load.NUMBER, "growth": load.NUMBER,
@@ -22,10 +17,6 @@ _ASIDE = 0.02  # of the width of a panel
 _KNEE_LINE = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 _KNEE_MARK = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgewidth": 0.8,
               "linestyle": "none"}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

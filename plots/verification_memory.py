@@ -5,10 +5,7 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 _PEAK, _LOGITS = "analytic_peak_mb", "analytic_logits_mb"
 _GIVEN = {"color": style.GREY, "linewidth": 0.7}

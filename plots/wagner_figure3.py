@@ -6,19 +6,12 @@ import numpy
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-import curves
-import layout
-import load
-import style
+from . import curves, layout, load, style
 
 ID = "wagner-figure3"
 _TIME, _BYTES, _LAUNCHES = "counted_call_us", "counted_moved_mb", "counted_launches"
 COLUMNS = {"pair": load.TEXT, "variant": load.TEXT, "gamma": load.NUMBER, _TIME: load.NUMBER, _BYTES: load.NUMBER,
            _LAUNCHES: load.NUMBER}
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
 
 
 def figure(table):

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of one verification call against draft length in speech recognition [Wagner2024], counted."""
 
-import load
-import style
-import verification_memory
+from . import verification_memory
 
 ID = "wagner-figure4"
 COLUMNS = verification_memory.COLUMNS
 figure = verification_memory.figure
-
-
-def draw(directory):
-    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)

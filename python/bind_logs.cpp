@@ -20,7 +20,8 @@ namespace foredraft::python {
 namespace {
 
 using Keywords = std::vector<std::pair<std::string, Keyword::Value>>;
-using Texts = std::tuple<std::string, std::string, std::vector<std::string>>;
+using Texts =
+    std::tuple<std::string, std::string, std::vector<std::string>, std::vector<std::pair<std::string, std::string>>>;
 
 std::vector<Keyword> keywords_of(const Keywords& options) {
   std::vector<Keyword> keywords;
@@ -28,7 +29,7 @@ std::vector<Keyword> keywords_of(const Keywords& options) {
   return keywords;
 }
 
-Texts texts_of(const AnswerTexts& answer) { return {answer.json, answer.text, answer.notes}; }
+Texts texts_of(const AnswerTexts& answer) { return {answer.json, answer.text, answer.notes, answer.tables}; }
 
 /// The texts of work(stop), long work.
 template <class Work>

@@ -130,6 +130,17 @@ const std::vector<QuantityFacts>& quantity_facts() {
   return facts;
 }
 
+std::vector<std::tuple<std::string, std::string, std::string>> figure_labels() {
+  std::vector<std::tuple<std::string, std::string, std::string>> labels;
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    labels.emplace_back(metric.name, metric.label, metric.unit);
+  }
+  for (const scenario::Parameter& parameter : scenario::parameters()) {
+    labels.emplace_back(parameter.name, scenario::axis_label(parameter), "");
+  }
+  return labels;
+}
+
 Question::Question(std::vector<Input> inputs, Replacement replacement) : inputs_(std::move(inputs)) {
   ProblemList problems{std::string(messages_from)};
   scenario_ = scenario::scenario_of(inputs_, problems);

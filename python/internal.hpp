@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -61,6 +62,9 @@ class Question {
   Scenario scenario_;
   bool names_files_ = false;
 };
+
+/// Of every quantity and parameter its name, and its words and its unit in figures.
+[[nodiscard]] std::vector<std::tuple<std::string, std::string, std::string>> figure_labels();
 
 /// The parameter of a number; null for an unknown name and for a parameter of another type.
 struct NumberParameter;
@@ -151,7 +155,8 @@ struct Keyword {
 struct AnswerTexts {
   std::string json;
   std::string text;
-  std::vector<std::string> notes = {};  ///< on the models, one sentence each
+  std::vector<std::string> notes = {};                           ///< on the models, one sentence each
+  std::vector<std::pair<std::string, std::string>> tables = {};  ///< CSV files of `--out`: name and text
 };
 
 /// `foredraft advise`: schema foredraft.advise/1.

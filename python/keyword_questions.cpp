@@ -20,9 +20,11 @@
 #include "answers/load_prediction.hpp"
 #include "answers/logging_plan.hpp"
 #include "answers/profile_prediction.hpp"
+#include "app/advice_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/predict/predict.hpp"
 #include "app/predict/timed_question.hpp"
+#include "app/prediction_folder.hpp"
 #include "app/texts/texts.hpp"
 #include "core/command_line.hpp"
 #include "core/new_file.hpp"
@@ -180,7 +182,8 @@ AnswerTexts advice(const std::vector<std::string>& logs, const std::vector<std::
   const answers::Advice answer = answers::advise(read.question);
   return {.json = experiments::document_text(to_json(answer, request.engine_version)),
           .text = app::to_text(answer, inputs::settings_of(request, answer)),
-          .notes = read.notes};
+          .notes = read.notes,
+          .tables = app::advice_tables(answer)};
 }
 
 AnswerTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
@@ -233,7 +236,9 @@ AnswerTexts times_prediction(const std::vector<Keyword>& keywords) {
   const std::vector<answers::ProfilePrediction> predictions = app::answer_times(question);
   return {.json = experiments::document_text(times_json(question, predictions)),
           .text = times_text(question, predictions),
-          .notes = question.notes};
+          .notes = question.notes,
+          .tables = app::prediction_tables(
+              predictions.front(), app::verification_curves(predictions.front().question, question.read.profile))};
 }
 
 AnswerTexts explanation(const std::vector<Keyword>& keywords) {

@@ -28,6 +28,7 @@ void bind_others(nb::module_& module) {
     for (const QuantityFacts& facts : quantity_facts()) quantities.emplace_back(facts.name);
     return quantities;
   });
+  module.def("figure_labels", figure_labels);
   module.def("run_program", run_program, nb::call_guard<nb::gil_scoped_release>());
   module.def("version", [] { return std::string(version()); });
 }

@@ -376,6 +376,12 @@ std::vector<std::string> parameter_names() {
   return names;
 }
 
+std::string axis_label(const Parameter& parameter) {
+  const std::string& summary = parameter.summary;
+  if (summary.find(':') != std::string::npos) return parameter.name;
+  return summary.substr(0, summary.find(';'));
+}
+
 std::optional<Value> read_value(const Parameter& parameter, const Node& node, const std::string& key,
                                 ProblemList& problems) {
   return ValueReader(parameter, key, problems).read(node);

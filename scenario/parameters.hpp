@@ -62,6 +62,9 @@ struct Parameter {
 
 [[nodiscard]] std::vector<std::string> parameter_names();
 
+/// The words of a parameter at an axis of a figure, with the unit.
+[[nodiscard]] std::string axis_label(const Parameter& parameter);
+
 /// The value of a document; nullopt, with a problem, if its type or a number is wrong. `key`: for messages.
 [[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, const Node& node, const std::string& key,
                                               ProblemList& problems);

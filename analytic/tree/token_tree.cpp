@@ -127,7 +127,7 @@ void check_head(std::span<const double> row, std::int64_t head) {
     throw DomainError(
         fmt::format("invalid sum of accuracies[head {}]={} (must be at most 1: at most one candidate of a head is "
                     "accepted; top-k accuracies count earlier ranks again: give their differences)",
-                    head, sum_text(total.value())));
+                    head, short_number_text(total.value())));
   }
 }
 

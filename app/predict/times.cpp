@@ -26,7 +26,7 @@ std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) 
   std::string text;
   for (const answers::ProfilePrediction& prediction : predictions) {
     text += fmt::format("{}alpha {}\n{}", text.empty() ? "" : "\n",
-                        number_text(std::get<Iid>(prediction.question.acceptance).alpha), to_text(prediction));
+                        short_number_text(std::get<Iid>(prediction.question.acceptance).alpha), to_text(prediction));
   }
   return text;
 }

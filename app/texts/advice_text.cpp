@@ -85,6 +85,23 @@ const answers::SpeedupRow* fastest_outside(const answers::LoadAdvice& load) {
   return fastest;
 }
 
+/// The recommended draft length at a load where it was not logged, from the ones that were; nullptr: none.
+const answers::SpeedupRow* recommended_between(const answers::Advice& advice, const answers::LoadAdvice& load) {
+  if (!advice.recommendation) return nullptr;
+  const auto found = std::ranges::find_if(load.by_gamma, [&](const answers::SpeedupRow& row) {
+    using Time = answers::SpeedupRow::Time;
+    return row.curve == advice.main_curve && row.gamma == advice.recommendation->gamma &&
+           (row.time == Time::interpolated || row.time == Time::predicted);
+  });
+  return found == load.by_gamma.end() ? nullptr : &*found;
+}
+
+/// "0.99 to 1.39", or the value where its interval is not known.
+std::string range_text(const answers::SpeedupRow& row) {
+  return std::isfinite(row.low) ? fmt::format("{:.2f} to {:.2f}", row.low, row.high)
+                                : fmt::format("about {:.2f}", row.value);
+}
+
 std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& advice) {
   constexpr std::size_t longest_drafter = 24;
   const std::string& drafter = advice.curves[row.curve].name;
@@ -94,8 +111,8 @@ std::string outside_name(const answers::SpeedupRow& row, const answers::Advice& 
   return advice.curves.size() > 1 && !drafter.empty() ? readable(drafter, longest_drafter) + ", " + length : length;
 }
 
-/// A row for each logged setting of each load, under the plain run that it is compared with; below them the fastest of
-/// those that were logged at other loads only, marked as such.
+/// A row for each logged setting of each load, under the plain run that it is compared with; below them, marked as
+/// such, the recommended one if it was not logged, and the fastest of those that were logged at other loads only.
 std::string loads_table(const answers::Advice& advice) {
   using Align = Table::Align;
   constexpr std::size_t longest_name = 30;
@@ -141,11 +158,15 @@ std::string loads_table(const answers::Advice& advice) {
                             logged.speedup ? answers::with_half_width(*logged.speedup) : "", cost(run)});
       name.clear();
     }
+    if (const answers::SpeedupRow* between = recommended_between(advice, *load)) {
+      const analytic::TokensAtGamma* at = advice.curve()->at(between->gamma);
+      table.rows.push_back({"not logged", outside_name(*between, advice),
+                            at == nullptr ? "" : fmt::format("{:.3f}", at->value), "", "", "", "", range_text(*between),
+                            ""});
+    }
     if (const answers::SpeedupRow* outside = fastest_outside(*load)) {
       table.rows.push_back({"outside of its logged loads", outside_name(*outside, advice), "", "", "", "", "",
-                            std::isfinite(outside->low) ? fmt::format("{:.2f} to {:.2f}", outside->low, outside->high)
-                                                        : fmt::format("about {:.2f}", outside->value),
-                            ""});
+                            range_text(*outside), ""});
     }
   }
   table = without_empty_columns(table);

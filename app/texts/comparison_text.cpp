@@ -89,7 +89,7 @@ std::string price_text(const answers::Comparison& comparison) {
       "per 1M",
       fmt::format("output tokens cost so much at the logged output tokens/s (without speculation -> "
                   "with it), {} an hour and GPU{}",
-                  number_text(comparison.gpu_price->per_hour), gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
+                  short_number_text(comparison.gpu_price->per_hour), gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
 }
 
 /// All runs, best first among those that may be compared.

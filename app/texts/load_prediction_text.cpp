@@ -46,7 +46,7 @@ std::string load_speedup_text(double speedup, const std::optional<Interval>& int
 
 std::string load_words(const LoadQuestion& question) {
   if (question.recorded) return "With the recorded requests";
-  if (!is_closed(question)) return fmt::format("At {} requests/s", number_text(question.arrivals.rate_per_s));
+  if (!is_closed(question)) return fmt::format("At {} requests/s", short_number_text(question.arrivals.rate_per_s));
   const std::int64_t clients = question.arrivals.clients;
   return fmt::format("At {} concurrent request{}", clients, clients == 1 ? "" : "s");
 }
@@ -116,9 +116,9 @@ std::string further_text(const LoadPrediction& prediction) {
 
 std::string objective_text(const answers::Objective& objective) {
   std::string text;
-  if (objective.ttft_ms) text += fmt::format("{} ms to the first token", number_text(*objective.ttft_ms));
+  if (objective.ttft_ms) text += fmt::format("{} ms to the first token", short_number_text(*objective.ttft_ms));
   if (objective.ttft_ms && objective.tpot_ms) text += " and ";
-  if (objective.tpot_ms) text += fmt::format("{} ms for each further one", number_text(*objective.tpot_ms));
+  if (objective.tpot_ms) text += fmt::format("{} ms for each further one", short_number_text(*objective.tpot_ms));
   return text;
 }
 
@@ -359,7 +359,7 @@ std::string times_line(const LoadPrediction& prediction) {
 /// "prompts of 3000 tokens (p95 9000)"
 std::string load_lengths_text(std::string_view what, const TokenCount& count) {
   std::string text = fmt::format("{} of {} tokens", what, decimal_text(count.tokens, 0));
-  return count.p95 > 0.0 ? text + fmt::format(" in the mean (p95 {}, lognormal)", number_text(count.p95)) : text;
+  return count.p95 > 0.0 ? text + fmt::format(" in the mean (p95 {}, lognormal)", short_number_text(count.p95)) : text;
 }
 
 std::string assumes_line(const LoadPrediction& prediction) {
@@ -408,7 +408,7 @@ std::string to_text(const LoadPrediction& prediction) {
   rest += intervals_line(prediction);
   if (question.gpu_hour_price) {
     rest += fmt::format("per 1M      output tokens at this load cost so much, {} an hour and GPU\n",
-                        number_text(*question.gpu_hour_price));
+                        short_number_text(*question.gpu_hour_price));
   }
   rest += assumes_line(prediction);
   return wrapped(verdict_text(prediction) + further_text(prediction) + "\n") + wrapped(throughput_text(prediction)) +

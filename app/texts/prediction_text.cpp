@@ -149,7 +149,7 @@ std::string bounds_line(const answers::Answered& answered) {
   const double cost = asked_steps(answered);
   const std::string mean = question.acceptance_length || question.accepted_over_drafted
                                ? fmt::format("{:.4f}", alpha_of(answered))
-                               : number_text(alpha_of(answered));
+                               : short_number_text(alpha_of(answered));
   return fmt::format("any process acceptances of mean {}, however dependent: {} to {} tokens, {}x to {}x\n", mean,
                      decimal_text(bounds.low, 2), decimal_text(bounds.high, 2), decimal_text(bounds.low / cost, 2),
                      decimal_text(bounds.high / cost, 2));
@@ -164,11 +164,11 @@ std::string assumptions_line(const answers::Answered& answered, std::optional<st
     acceptance = fmt::format("acceptance by position, {} given", prediction.marginal.size());
   if (question.acceptance_length) {
     acceptance += fmt::format(" (alpha {:.4f} from {} tokens per iteration)", alpha_of(answered),
-                              number_text(*question.acceptance_length));
+                              short_number_text(*question.acceptance_length));
   }
   if (question.accepted_over_drafted) {
     acceptance += fmt::format(" (alpha {:.4f} from {} of the drafted tokens accepted)", alpha_of(answered),
-                              number_text(*question.accepted_over_drafted));
+                              short_number_text(*question.accepted_over_drafted));
   }
   std::string verified = "all tokens of an iteration";
   if (gamma) {
@@ -179,10 +179,11 @@ std::string assumptions_line(const answers::Answered& answered, std::optional<st
   std::string cost = fmt::format("{} verified at the cost of one", verified);
   if (const MeasuredTimes* measured = measured_times(answered)) {
     cost = fmt::format("{} verified in {} ms whatever gamma, a decode step {} ms", verified,
-                       number_text(measured->verify_ms), number_text(measured->step_ms));
+                       short_number_text(measured->verify_ms), short_number_text(measured->step_ms));
     if (growth > 0.0) cost.replace(cost.find(" whatever gamma"), 15, "");
   }
-  if (growth > 0.0) cost += fmt::format(",\n            each but the first adds {} decode steps", number_text(growth));
+  if (growth > 0.0)
+    cost += fmt::format(",\n            each but the first adds {} decode steps", short_number_text(growth));
   // The parameters of runs fill a line.
   const std::string_view between = std::holds_alternative<Runs>(acceptance_of(answered)) ? ";\n            " : "; ";
   return fmt::format("assumes     {}{}{} convention; {}\n", acceptance, between,
@@ -227,8 +228,8 @@ std::string to_text(std::span<const answers::Answered> all) {
     if (prediction.asked.gamma != gamma) gamma.reset();
     const double speedup = prediction.asked.speedup.value_or(std::numeric_limits<double>::infinity());
     speedups = {std::min(speedups.low, speedup), std::max(speedups.high, speedup)};
-    table.rows.push_back({number_text(alpha_of(answered)),
-                          number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
+    table.rows.push_back({short_number_text(alpha_of(answered)),
+                          short_number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
                           gamma_or_unbounded(prediction.asked.gamma), fixed(prediction.asked.tokens, ""),
                           fixed(prediction.asked.speedup, "x"), gamma_or_unbounded(prediction.best.gamma),
                           fixed(prediction.best.speedup, "x")});

@@ -86,10 +86,10 @@ std::string to_text(const answers::InverseQuestion& question) {
   }
   if (answer.interval) {
     const auto [low, high] = question.measured.rounding;
-    text +=
-        fmt::format("\nrounding    {} stands for {} to {}: {} {} to {}{}\n", question.measured.text, number_text(low),
-                    number_text(high), answers::name_of(question.sought), decimal_text(answer.interval->low, 4),
-                    decimal_text(answer.interval->high, 4), cost_unit(question.sought));
+    text += fmt::format("\nrounding    {} stands for {} to {}: {} {} to {}{}\n", question.measured.text,
+                        short_number_text(low), short_number_text(high), answers::name_of(question.sought),
+                        decimal_text(answer.interval->low, 4), decimal_text(answer.interval->high, 4),
+                        cost_unit(question.sought));
   }
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
   return text + fmt::format("{}assumes     {}; {} convention\n", answer.interval ? "" : "\n",
@@ -144,7 +144,7 @@ std::string observed_text(const answers::FittedAcceptance& observed, std::option
   constexpr std::size_t name_width = 40;
   const auto [gammas, steps] = answers::logged_steps(fit);
   return fmt::format("acceptance of {}: {} verification steps at gamma {}\n\n",
-                     readable(observed.file.path, name_width), number_text(steps), fmt::join(gammas, ", ")) +
+                     readable(observed.file.path, name_width), short_number_text(steps), fmt::join(gammas, ", ")) +
          to_text(table) + doubts_of(fit);
 }
 

@@ -21,18 +21,12 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The one-line summary of a parameter as an axis label, without what follows a semicolon.
-std::string axis_label(const scenario::Parameter& parameter) {
-  const std::string& summary = parameter.summary;
-  if (summary.find(':') != std::string::npos) return parameter.name;
-  return summary.substr(0, summary.find(';'));
-}
 
 /// The places of the figure's axes among those of the sweep.
 std::vector<std::size_t> axes_of(const Figure& figure, const std::vector<scenario::Axis>& axes) {
@@ -64,7 +58,7 @@ std::string figure_json(const Figure& figure, const std::vector<scenario::Axis>&
     json["units"][name] = metric.unit;
   }
   for (const std::size_t axis : axes_of(figure, axes)) {
-    json["labels"][axes[axis].parameter->name] = axis_label(*axes[axis].parameter);
+    json["labels"][axes[axis].parameter->name] = scenario::axis_label(*axes[axis].parameter);
   }
   json["marks"] = nullptr;
   return json.dump(2) + "\n";
@@ -144,6 +138,12 @@ std::size_t place_of(const std::vector<std::string>& texts, const std::string& t
   return static_cast<std::size_t>(found - texts.begin());
 }
 
+/// A cell of points.csv for readers.
+std::string short_cell(const std::string& cell) {
+  const auto number = cell.find('.') == std::string::npos ? std::nullopt : parse_real(cell);
+  return number ? short_number_text(*number) : cell;
+}
+
 /// Whether a cell of points.csv says that the best gamma has no end. Folders of earlier versions have the word.
 bool is_unbounded(std::string_view cell) { return cell == "inf" || cell == "unbounded"; }
 
@@ -207,12 +207,13 @@ class BestGammaTable {
                 .columns = {{"alpha", Table::Align::right}},
                 .rows = {}};
     for (const std::string& c : cs_) {
-      for (const char* title : {"gamma", "speedup"}) table.columns.push_back({title, Table::Align::right, "c = " + c});
-      if (simulated_) table.columns.push_back({"simulated", Table::Align::right, "c = " + c});
+      const std::string over = "c = " + short_cell(c);
+      for (const char* title : {"gamma", "speedup"}) table.columns.push_back({title, Table::Align::right, over});
+      if (simulated_) table.columns.push_back({"simulated", Table::Align::right, over});
     }
     for (std::size_t i = 0; i < best_.size(); ++i) {
       const std::optional<Best>& best = best_[i];
-      if (i % cs_.size() == 0) table.rows.push_back({alphas_[i / cs_.size()]});
+      if (i % cs_.size() == 0) table.rows.push_back({short_cell(alphas_[i / cs_.size()])});
       std::vector<std::string>& row = table.rows.back();
       row.push_back(best ? best->gamma + (at_end(*best) ? '*' : ' ') : "-");
       row.push_back(best ? decimal_text(best->speedup, 3) + "x" : "");
@@ -232,7 +233,8 @@ class BestGammaTable {
       note += note.empty() ? "end of the axis: the optimum is " : "; ";
       note += is_unbounded(best->optimum) ? "unbounded" : "gamma " + best->optimum;
       if (best->optimum_speedup) note += fmt::format(" ({}x)", decimal_text(*best->optimum_speedup, 3));
-      note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);
+      note +=
+          fmt::format(" at alpha = {}, c = {}", short_cell(alphas_[i / cs_.size()]), short_cell(cs_[i % cs_.size()]));
     }
     return note.empty() ? std::vector<std::string>{} : std::vector{note};
   }
@@ -323,7 +325,7 @@ class PointsTable {
 
   [[nodiscard]] std::vector<std::string> row_of(const std::vector<std::string>& cells) const {
     std::vector<std::string> row;
-    for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
+    for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : short_cell(cells[place]));
     for (const Quantity& quantity : quantities_) {
       const auto value = parse_real(cells[quantity.value]);
       row.push_back(value ? decimal_text(*value, 4) + half_width_text(real_at(cells, quantity.error), 4) : "-");

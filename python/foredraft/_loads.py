@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from foredraft import _core
 from foredraft._keywords import named_as_keywords, options_of
-from foredraft._values import Answer
+from foredraft._values import Answer, FiledAnswer
 
 if TYPE_CHECKING:
     import pandas
@@ -100,21 +100,17 @@ def predict_load(*,
               "request_rate": request_rate, "requests": requests, "prompt": prompt, "output": output, "engine": engine}
     keywords = options_of("predict_load", stated | options)
     with named_as_keywords():
-        document, text, notes = _core.load_prediction(keywords)
+        document, text, notes, _ = _core.load_prediction(keywords)
     return LoadPrediction(json.loads(document), text, notes)
 
 
-class TimesPrediction(Answer):
+class TimesPrediction(FiledAnswer):
     """Speedups by batch size, context length and draft length from the times of a device: docs/step-times.md.
 
     >>> answer = fd.predict_times(device="h100", target="llama-3.1-8b", draft="llama-3.2-1b", alpha=0.75)
     >>> answer
     TimesPrediction(best_gamma=3, best_speedup=1.49358)
     """
-
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
-        super().__init__(document, text)
-        self.notes = list(notes)  #: what was assumed of the models
 
     @property
     def best_gamma(self) -> int:
@@ -166,8 +162,8 @@ def predict_times(*,
     stated = {"target": target, "draft": draft, "device": device, "profile": profile, "batch": batch, "context": context}
     keywords = options_of("predict_times", stated | options)
     with named_as_keywords():
-        document, text, notes = _core.times_prediction(keywords)
-    return TimesPrediction(json.loads(document), text, notes)
+        document, text, notes, files = _core.times_prediction(keywords)
+    return TimesPrediction(json.loads(document), text, notes, files)
 
 
 class Explanation(Answer):
@@ -220,5 +216,5 @@ def explain(*,
     if measured_speedup is None and acceptance_length is None:
         raise ValueError("foredraft: measured_speedup: missing (or acceptance_length: the measured number)")
     with named_as_keywords():
-        document, text, _ = _core.explanation(keywords)
+        document, text, _, _ = _core.explanation(keywords)
     return Explanation(json.loads(document), text)

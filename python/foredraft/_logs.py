@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from foredraft import _core
 from foredraft._keywords import named_as_keywords, options_of
 from foredraft._scenarios import plain as plain_value
-from foredraft._values import Answer, Value
+from foredraft._values import Answer, FiledAnswer, Value
 
 if TYPE_CHECKING:
     import pandas
@@ -64,17 +64,13 @@ class Log(Value):
         return f"Log({self.paths}, {len(self.observations)} observations)"
 
 
-class Advice(Answer):
-    """Recommended settings: docs/advise.md.
+class Advice(FiledAnswer):
+    """Recommended settings: docs/advise.md. Schema foredraft.advise/1 (docs/schemas/advise.schema.json).
 
     >>> advice = fd.advise(["k3.log", "k1.log"], plain="plain.log")
     >>> advice
     Advice(gamma=2, schedule=[])
     """
-
-    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = ()) -> None:
-        super().__init__(document, text)  # schema foredraft.advise/1 (docs/schemas/advise.schema.json)
-        self.notes = list(notes)  #: what was assumed of the models of `target` and `draft`
 
     @property
     def recommendation(self) -> dict[str, Any] | None:
@@ -171,8 +167,8 @@ def advise(logs: Paths | Iterable[Paths],
         stated.setdefault("format", logs.format)
     options_stated = options_of("advise", stated)
     with named_as_keywords():
-        document, text, notes = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
-    return Advice(json.loads(document), text, notes)
+        document, text, notes, files = _core.advice(paths_of(logs), [] if plain is None else paths_of(plain), options_stated)
+    return Advice(json.loads(document), text, notes, files)
 
 
 def plan(engine: str,
@@ -194,7 +190,7 @@ def plan(engine: str,
     loads = plain_value(list(concurrency) if isinstance(concurrency, Iterable) else [concurrency])
     with named_as_keywords():
         try:
-            document, text, _ = _core.logging_plan(engine, current_k, loads, target, draft)
+            document, text, _, _ = _core.logging_plan(engine, current_k, loads, target, draft)
         except ValueError as error:
             raise ValueError(str(error).replace("--plan:", "engine:")) from None
     return LoggingPlan(json.loads(document), text)

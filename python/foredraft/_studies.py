@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from foredraft import _core
 from foredraft._devices import Device, Profile
 from foredraft._scenarios import plain
-from foredraft._sweeps import exact_frame, progress_bar
-from foredraft._values import Value
+from foredraft._sweeps import progress_bar
+from foredraft._values import Value, exact_frame, frames_of
 
 if TYPE_CHECKING:
     import pandas
@@ -42,8 +42,7 @@ class Reproduction(Value):
     @property
     def tables(self) -> dict[str, pandas.DataFrame]:
         """The CSV files as frames, by their names without the ending."""
-        return {name.removesuffix(".csv"): exact_frame(io.StringIO(text))
-                for name, text in self.files.items() if name.endswith(".csv")}
+        return frames_of(self.files)
 
     def to_frame(self) -> pandas.DataFrame:
         """The scorecard: a row for each printed number, with ours, the kind of claim and the verdict (docs/metrics.md)."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from foredraft import _core
 from foredraft._scenarios import plain, quantities, table_rows
+from foredraft._values import exact_frame
 
 if TYPE_CHECKING:
     import pandas
@@ -187,15 +188,6 @@ def progress_bar(unit: str) -> Iterator[ShowProgress | None]:
             shown.update(finished - shown.n)
 
         yield show
-
-
-def exact_frame(source: Any) -> pandas.DataFrame:
-    """A CSV file with the digits of its doubles read exactly."""
-    import pandas
-    # Since 3 they are without being asked to.
-    exact: Any = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
-    frame: pandas.DataFrame = pandas.read_csv(source, **exact)
-    return frame
 
 
 def _frame(folder: pathlib.Path, kept: bool) -> pandas.DataFrame:

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+import io
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas
 
 RealArray = npt.NDArray[np.float64]
 
@@ -52,3 +57,33 @@ class Answer(Value):
 
     def __str__(self) -> str:
         return self.text
+
+
+def exact_frame(source: Any) -> pandas.DataFrame:
+    """A CSV file with the digits of its doubles read exactly."""
+    import pandas
+    # Since 3 they are without being asked to.
+    exact: Any = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+    frame: pandas.DataFrame = pandas.read_csv(source, **exact)
+    return frame
+
+
+def frames_of(files: Mapping[str, str]) -> dict[str, pandas.DataFrame]:
+    """The CSV files among them as frames, by their names without the ending."""
+    return {name.removesuffix(".csv"): exact_frame(io.StringIO(text))
+            for name, text in files.items() if name.endswith(".csv")}
+
+
+class FiledAnswer(Answer):
+    """An answer with the tables that the program writes into a folder."""
+
+    def __init__(self, document: dict[str, Any], text: str, notes: Iterable[str] = (),
+                 files: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(document, text)
+        self.notes = list(notes)  #: what was assumed of the models
+        self.files = dict(files)  #: by name: the contents of the CSV files of ``--out``, which figures draw
+
+    @property
+    def tables(self) -> dict[str, pandas.DataFrame]:
+        """The files as frames, by their names without the ending."""
+        return frames_of(self.files)

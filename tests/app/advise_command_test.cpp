@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/run_program.hpp"
 #include "tests/support/schema_check.hpp"
@@ -61,6 +63,23 @@ TEST_CASE("exit codes tell acceptance that was estimated from none and from bad 
   CHECK(foredraft(folder, "advise").code == 2);
   CHECK(foredraft(folder, "advise enough.csv --for trtllm").code == 2);
   CHECK(foredraft(folder, "advise enough.csv --for trtllm --engine-version 1.3.0").code == 0);
+}
+
+TEST_CASE("a recommended draft length that was not logged has a row at each load, and a logged one no second") {
+  const TemporaryFolder folder;
+  const std::string logs = example("k3.log") + " " + example("k1.log") + " --plain " + example("plain.log");
+  const std::string text = foredraft(folder, "advise " + logs).out;
+  REQUIRE_THAT(text, Catch::StartsWith("Use K = 2"));
+  std::istringstream lines(text);
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("not logged", 0) == 0) rows.push_back(line);
+  }
+  REQUIRE(rows.size() == 2);
+  CHECK_THAT(rows[0], Catch::Contains("K = 2 ") && Catch::Contains(" 2.129 ") && Catch::EndsWith("1.77 to 1.93"));
+  CHECK_THAT(rows[1], Catch::Contains("K = 2 ") && Catch::Contains(" 2.129 ") && Catch::EndsWith("0.98 to 1.38"));
+  CHECK_THAT(foredraft(folder, "advise " + example("k3.log") + " --plain " + example("plain.log")).out,
+             !Catch::Contains("not logged"));
 }
 
 TEST_CASE("no line of the text is longer than 100 columns, settings included") {

@@ -55,8 +55,8 @@ TEST_CASE("readers see typed numbers as they were typed and computed ones withou
   CHECK(brief_number_text((1.0 / 0.3 - 1.0) * (1.0 - mean)) == "0.49");
   CHECK(brief_number_text(mean - 0.3 * mean) == "0.553");
   CHECK(brief_number_text(0.1 + 0.2) == "0.3");
-  CHECK(sum_text(0.6 + 0.3 + 0.2) == "1.1");
-  CHECK(sum_text(1.0 + 3e-10) == "1.0000000003");  // beyond what a check of a sum allows
+  CHECK(short_number_text(0.6 + 0.3 + 0.2) == "1.1");
+  CHECK(short_number_text(1.0 + 3e-10) == "1.0000000003");  // beyond what a check of a sum allows
 }
 
 }  // namespace foredraft

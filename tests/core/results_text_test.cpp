@@ -215,6 +215,14 @@ TEST_CASE("numbers for people stay short however large they are") {
   CHECK(decimal_text(std::numeric_limits<double>::infinity(), 2) == "inf");
 }
 
+TEST_CASE("a number that was added up reads as people would write it, and others keep all their digits") {
+  CHECK(short_number_text(0.1 + 0.2) == "0.3");
+  CHECK(short_number_text(0.7899999999999999) == "0.79");
+  CHECK(short_number_text(0.123456789012) == "0.123456789012");
+  CHECK(short_number_text(1e6) == number_text(1e6));
+  CHECK(short_number_text(-2.5) == "-2.5");
+}
+
 TEST_CASE("a text of a CSV file is no formula of a spreadsheet, and a number stays a number") {
   for (const char* text :
        {"=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "=", "-1e", "+-1"}) {

@@ -315,6 +315,16 @@ TEST_CASE("a sweep of many points shows those of largest speedup") {
   CHECK_THAT(tests::content_of(folder / "b/summary.md"), Catch::StartsWith("the first 12 of 13 points ("));
 }
 
+TEST_CASE("tables of a sweep show 0.79 for an axis value that was added up to 0.7899999999999999") {
+  const tests::TemporaryFolder folder;
+  const std::string alphas = "[axes]\nalpha = [0.7899999999999999, 0.5]\n";
+  run(tests::config_of(alphas + "[fixed]\ngamma = 3\nc = 0.1\n"), folder / "a", 1);
+  CHECK_THAT(tests::content_of(folder / "a/summary.md"), Catch::Contains("| 0.79 |"));
+  CHECK_THAT(tests::content_of(folder / "a/points.csv"), Catch::Contains("0.7899999999999999"));
+  run(tests::config_of(alphas + "gamma = [1, 3]\nc = [0.30000000000000004]\n"), folder / "b", 1);
+  CHECK_THAT(tests::content_of(folder / "b/summary.md"), Catch::Contains("| 0.79 |") && Catch::Contains("c = 0.3 "));
+}
+
 TEST_CASE("the heading of a sweep says how many iterations were run, of a recording as many as it has") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "t.csv", "sequence,outcome\n0,1\n0,1\n0,0\n0,1\n0,0\n1,1\n1,1\n1,0\n");

@@ -82,8 +82,11 @@ def always_text(text, case, document):
     long = [line for line in lines if len(line) > COLUMNS and " " in line.strip()]
     if long:
         yield f"a line of {max(map(len, long))} columns: {long[0][:60]}..."
+    recommended = (document.get("recommendation") or {}).get("gamma")
     rows = sum(len(load["runs"]) + (load["plain_ms"] is not None)
                + any(row["iteration_time"] == "extrapolated" for row in load["speedup_by_gamma"])
+               + any(row["iteration_time"] in ("interpolated", "predicted") and row["gamma"] == recommended
+                     for row in load["speedup_by_gamma"])
                for load in document.get("loads", []))
     if "suggested" in lines:  # settings of several lines count as one
         rest = lines[lines.index("suggested"):]

@@ -7,10 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import acceptance_length
-import load
-import speedup_by_load
-import speedup_chain
+from plots import acceptance_length, load, plot, speedup_by_load, speedup_chain
 
 
 class Advice(Drawn):
@@ -128,7 +125,7 @@ class Advice(Drawn):
             path = self.directory / f"{name}.csv"
             path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
             with self.assertRaisesRegex(load.BadFile, f"{name}.csv: {words}"):
-                module.draw(self.directory)
+                plot.read(module, self.directory)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import batch_speedup
-import decision_map
-import load
-import step_time
-import style
-import validation
-import verification_cost
+from plots import batch_speedup, decision_map, load, plot, step_time, style, validation, verification_cost
 
 
 class Axes(Drawn):
@@ -84,6 +78,17 @@ class Prediction(Drawn):
         barred = {(2**round(numpy.log2(x)), y) for x, y, low, high in self.points(self.panels(figure)[0]) if high > y}
         rows = [(int(row["batch"]), float(row["speedup"])) for row in self.records("batch-speedup.csv")]
         self.assertEqual(barred, {max(row for row in rows if row[0] == batch) for batch, _ in rows})
+
+    def test_of_eight_draft_lengths_the_fastest_ones_and_the_smallest_are_drawn(self):
+        figure = self.figure(batch_speedup, gammas=range(1, 9))
+        rows = self.records("batch-speedup.csv")
+        places = {(row["context"], row["batch"]) for row in rows}
+        fastest = {max((row for row in rows if (row["context"], row["batch"]) == place),
+                       key=lambda row: float(row["speedup"]))["gamma"] for place in places}
+        shown = [label for label in self.labels(figure) if label.isdigit()]
+        self.assertEqual(len(shown), 5)
+        self.assertLessEqual(fastest | {"1"}, set(shown))
+        self.assertIn("draft length γ (tokens): 5 of 8", [legend.get_title().get_text() for legend in figure.legends])
 
     def test_a_speedup_has_its_batch_its_bar_and_a_marker_that_says_where_it_comes_from(self):
         figure = self.figure(batch_speedup)
@@ -177,7 +182,7 @@ class Prediction(Drawn):
             path = self.directory / f"{name}.csv"
             path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
             with self.assertRaisesRegex(load.BadFile, f"{name}.csv: {words}"):
-                module.draw(self.directory)
+                plot.read(module, self.directory)
 
     def test_more_batches_and_contexts_than_a_figure_holds_are_thinned_from_end_to_end(self):
         many = {"batches": tuple(range(1, 15)), "contexts": tuple(range(100, 1400, 100)), "gammas": (1,)}

@@ -17,11 +17,7 @@ from unittest import mock
 import sample_data
 from support import PLOTS, InDirectory, run_main
 
-import command
-import load
-import plot
-import report
-import style
+from plots import command, load, plot, report, style
 
 
 def draw(directory, **environment):

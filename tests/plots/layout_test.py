@@ -4,41 +4,55 @@
 import itertools
 
 import sample_data
+from matplotlib import pyplot
 from support import InDirectory, drawn_texts
 
-import acceptance_length
-import batch_speedup
-import decision_map
-import emnlp_figure5
-import emnlp_figure6
-import figure_specification
-import iclr_figure2
-import iclr_figure5
-import layout
-import leviathan_figure2
-import leviathan_figure3
-import leviathan_figure4
-import leviathan_figure5
-import load
-import load_curves
-import load_time
-import ngram_iid_check
-import rule_lossiness
-import speedup_by_load
-import speedup_chain
-import step_time
-import survey_batch_context
-import survey_medusa_tree
-import style
-import sweep_figure
-import validation
-import verification_cost
-import wagner_figure3
-import wagner_figure5
+from plots import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, figure_specification,
+                   iclr_figure2, iclr_figure5, layout, leviathan_figure2, leviathan_figure3, leviathan_figure4,
+                   leviathan_figure5, load, load_curves, load_time, ngram_iid_check, rule_lossiness, speedup_by_load,
+                   speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree, sweep_figure,
+                   validation, verification_cost, wagner_figure3, wagner_figure5)
 
 LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
         "it cannot possibly fit on one line of a printed figure")
 UNBROKEN = "simulated_speedup_over_plain_decoding_standard_error" * 3
+
+
+class Given(InDirectory):
+    """Figures in axes of a caller."""
+
+    def table(self, write, module):
+        write(self.directory)
+        return load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
+
+    def test_a_figure_of_one_panel_keeps_to_the_axes_and_every_word_to_the_page(self):
+        table = self.table(lambda directory: sample_data.write_load(directory, gammas=(0, 6, 7, 8)), load_time)
+        table = table.keep(table["gamma"] > 0)  # bars of one height
+        page, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4))
+        self.addCleanup(pyplot.close, page)
+        box = left.get_position().bounds
+        with layout.drawing(axes=left):
+            self.assertIs(load_time.figure(table), page)
+        self.assertEqual(page.axes, [left, right])
+        self.assertEqual(left.get_position().bounds, box)
+        self.assertEqual((left.get_xlabel(), left.get_ylabel()),
+                         ("draft length γ (tokens); 0: no speculation", "time per token of a request (ms)"))
+        self.assertEqual([text.get_text() for text in left.get_legend().get_texts()],
+                         ["verification", "drafting", "prompts", "engine"])
+        self.assertFalse(left.spines["top"].get_visible())
+        self.assertEqual((right.get_xlabel(), right.get_legend()), ("", None))
+        legend, bars = left.get_legend().get_window_extent(), [bar.get_window_extent() for bar in left.patches]
+        self.assertFalse(any(legend.overlaps(bar) for bar in bars), "the legend covers a bar")
+        for text, extent in drawn_texts(page):
+            self.assertTrue(page.bbox.x0 <= extent.x0 and extent.x1 <= page.bbox.x1, text.get_text())
+
+    def test_a_figure_of_several_panels_is_refused_and_the_next_one_has_a_page_of_its_own(self):
+        page, axes = pyplot.subplots()
+        self.addCleanup(pyplot.close, page)
+        table = self.table(sample_data.write_load, load_curves)
+        with self.assertRaisesRegex(ValueError, "4 panels, ax holds one"), layout.drawing(axes=axes):
+            load_curves.figure(table)
+        self.assertIsNot(load_curves.figure(table), page)
 
 
 class Layout(InDirectory):

@@ -7,8 +7,7 @@ import numpy
 import sample_data
 from support import Drawn, rows_of
 
-import load_curves
-import load_time
+from plots import load_curves, load_time
 
 
 class Load(Drawn):
@@ -41,6 +40,17 @@ class Load(Drawn):
         numpy.testing.assert_allclose([point[1:] for point in drawn],
                                       [best[load] for load in sorted(best, key=float)])
         self.assertIn([8.0, 8.0], [list(line.get_xdata()) for line in speedup.lines])
+
+    def test_of_nine_draft_lengths_the_fastest_and_the_smallest_are_drawn_and_the_legend_says_how_many(self):
+        figure = self.figure(load_curves)
+        rows = [row for row in self.records("load-curves.csv") if row["speedup"]]
+        at = {row["load"] for row in rows}
+        fastest = {max((row for row in rows if row["load"] == load), key=lambda row: float(row["speedup"]))["gamma"]
+                   for load in at}
+        shown = {label for label in self.labels(figure) if label.isdigit()}
+        self.assertEqual(len(shown), 4)
+        self.assertLessEqual(fastest | {"1"}, shown)
+        self.assertIn("draft length γ (tokens): 4 of 8", [legend.get_title().get_text() for legend in figure.legends])
 
     def test_the_parts_of_a_token_are_stacked_and_the_title_names_the_fastest(self):
         figure = self.figure(load_time)

@@ -7,7 +7,7 @@ import unittest
 
 from support import InDirectory
 
-import load
+from plots import load
 
 
 class Table(InDirectory):

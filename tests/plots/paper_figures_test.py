@@ -9,24 +9,10 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import StepPatch
 from support import Drawn, drawn_texts, rows_of
 
-import emnlp_figure5
-import emnlp_figure6
-import iclr_figure2
-import iclr_figure4
-import iclr_figure5
-import leviathan_figure2
-import leviathan_figure3
-import leviathan_figure4
-import leviathan_figure5
-import load
-import ngram_iid_check
-import rule_lossiness
-import survey_batch_context
-import survey_medusa_tree
-import token_tree
-import wagner_figure3
-import wagner_figure4
-import wagner_figure5
+from plots import (emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, leviathan_figure2,
+                   leviathan_figure3, leviathan_figure4, leviathan_figure5, load, ngram_iid_check, plot, rule_lossiness, style,
+                   survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4,
+                   wagner_figure5)
 
 
 class Axes(Drawn):
@@ -126,12 +112,12 @@ class Papers(Drawn):
                            (["a", "token", 1, 1, "maybe"], "label: 'maybe'")):
             sample_data.write_csv(self.directory / "leviathan-figure5.csv", list(leviathan_figure5.COLUMNS), [row])
             with self.assertRaisesRegex(load.BadFile, f"leviathan-figure5.csv: .*{words}"):
-                leviathan_figure5.draw(self.directory)
+                plot.read(leviathan_figure5, self.directory)
 
     def test_a_tree_draws_every_node_under_its_parent_by_rank_with_the_chance_to_reach_its_depth(self):
         sample_data.write_tree(self.directory)
         table = load.table(self.directory / "tree.csv", token_tree.COLUMNS)
-        figure = token_tree.figure(table, [token_tree.FILLED] * len(table))
+        figure = token_tree.figure(table)
         axes = self.panels(figure)[0]
         nodes = [line for line in axes.lines if line.get_marker() == "o"]
         place = [(float(line.get_xdata()[0]), -float(line.get_ydata()[0])) for line in nodes]
@@ -154,14 +140,14 @@ class Papers(Drawn):
                            ([2, 0, 1, 0, 0.5], "nodes count from 0"), ([1, 0, 1, 0, 1.5], "in \\[0, 1\\]")):
             sample_data.write_csv(self.directory / "tree.csv", header, [root, row])
             with self.assertRaisesRegex(load.BadFile, f"tree.csv: .*{words}"):
-                token_tree.draw(self.directory)
+                plot.read(token_tree, self.directory)
 
     def test_a_root_alone_and_a_thousand_nodes_are_drawn(self):
         header = list(token_tree.COLUMNS)
         chain = [[i, i - 1, i, 0, 0.9**i] for i in range(1, 90)]
         wide = [[i, 0, 1, i - 1, 0.001] for i in range(1, 1000)]
         sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1]])
-        self.assertEqual(len(token_tree.draw(self.directory)), 3)
+        self.assertEqual(len(style.save(plot.read(token_tree, self.directory), self.directory / "tree")), 3)
         for rows in (chain, wide):
             sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1], *rows])
             table = load.table(self.directory / "tree.csv", token_tree.COLUMNS)

@@ -7,7 +7,7 @@ import unittest
 import sample_data
 from support import InDirectory, run_main
 
-import plot
+from plots import plot
 
 
 class PlotCommand(InDirectory):

@@ -113,8 +113,9 @@ class Signals(Process):
 
     def test_a_signal_between_writing_and_renaming_leaves_nothing(self):
         for number in SIGNALS:
-            code = (f"import sys; sys.path.insert(0, {str(PLOTS)!r})\n"
-                    "import command, os\n"
+            code = (f"import sys; sys.path.insert(0, {str(PLOTS.parent)!r})\n"
+                    "import os\n"
+                    "from plots import command\n"
                     "command.start()\n"
                     f"os.replace = lambda *_: (print(len(os.listdir({str(self.directory)!r}))),"
                     f" os.kill(os.getpid(), {int(number)}))\n"
@@ -151,8 +152,9 @@ class Streams(Process):
             self.assertEqual(drawn, wanted, streams)
 
     def test_no_file_becomes_a_closed_standard_stream(self):
-        code = (f"import sys; sys.path.insert(0, {str(PLOTS)!r})\n"
-                "import command, os\n"
+        code = (f"import sys; sys.path.insert(0, {str(PLOTS.parent)!r})\n"
+                "import os\n"
+                "from plots import command\n"
                 "command.start()\n"
                 "command.finish(0 if all(os.readlink(f'/proc/self/fd/{n}') == '/dev/null' for n in range(3)) else 1)\n")
         run = subprocess.run(["/bin/sh", "-c", '"$@" <&- >&- 2>&-', "sh", sys.executable, "-I", "-c", code], check=False)

@@ -19,8 +19,7 @@ import unittest
 import sample_data
 from support import InDirectory, run_main
 
-import plot
-import report
+from plots import plot, report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PHONE, DESKTOP = 390, 1280

@@ -14,9 +14,7 @@ from unittest import mock
 import sample_data
 from support import InDirectory, run_main
 
-import markdown_tables
-import plot
-import report
+from plots import markdown_tables, plot, report
 
 # Elements that close by themselves.
 VOID = {"meta", "wbr", "img"}
@@ -135,7 +133,8 @@ class Report(InDirectory):
         for rows, words in (([[0.5, 1.5, 1.4, -2.25], [0.9, 3.25, 3.2, 1], [0.7, "", "inf", ""]],
                              "Largest speedup: 3.25x at alpha = 0.9. Simulation and closed form differ by at most 2.2 "
                              "standard errors in 2 comparisons."),
-                            ([[0.5, "", 1.5, ""], [0.9, "", 0.5, ""]], "Largest speedup: 1.5x at alpha = 0.5.")):
+                            ([[0.5, "", 1.5, ""], [0.9, "", 0.5, ""]], "Largest speedup: 1.5x at alpha = 0.5."),
+                            ([[0.7899999999999999, "", 1.5, ""]], "Largest speedup: 1.5x at alpha = 0.79.")):
             sample_data.write_csv(self.directory / "points.csv", header, rows)
             self.opens_with(self.report(), words, "speedup")
         sample_data.write_csv(self.directory / "points.csv", ["alpha", "simulated_tokens_per_s"], [[1, 20], [2, 10]])
@@ -175,7 +174,7 @@ class Report(InDirectory):
 
     def test_an_error_that_nobody_thought_of_is_one_line(self):
         sample_data.write_manifest(self.directory)
-        with mock.patch("report.page", side_effect=RecursionError("too deep")):
+        with mock.patch("plots.report.page", side_effect=RecursionError("too deep")):
             status, _, err = run_main(report.main, self.directory)
         self.assertEqual((status, err), (1, f"report: {self.directory}: RecursionError: too deep\n"))
 
@@ -291,6 +290,9 @@ class Report(InDirectory):
         points = text[text.index('<h2 id="points">'):text.index('<h2 id="manifest">')]
         self.assertEqual(points.count("<tr>"), 11)
         self.assertIn("<code>foredraft.manifest/1</code>", text)
+        folded = text[text.index('<h2 id="manifest">'):].partition("<details>")
+        self.assertNotIn("<table>", folded[0])
+        self.assertIn("<code>foredraft.manifest/1</code>", folded[2])
         self.assertIn("<td>axes.alpha</td><td><code>[0.5, 0.9]</code></td>", text)
         self.assertIn("<td>1.sha256</td>", text)
 

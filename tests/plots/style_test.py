@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import itertools
+import subprocess
+import sys
 import unittest
 
 import numpy
-from support import InDirectory  # noqa: F401  (its import finds the plots)
+from support import PLOTS
 
 import matplotlib
-import style
+from plots import style
 
 # Linear RGB as seen without one kind of cone: Machado, Oliveira & Fernandes, IEEE TVCG 15(6), 2009, severity 1.
 NO_RED_CONE = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
@@ -53,6 +55,16 @@ class Looks(unittest.TestCase):
         self.assertAlmostEqual(style.lightness("#777777"), 50.03, places=1)  # the usual middle grey
         for color, known in (("#ff0000", 53.24), ("#00ff00", 87.73), ("#0000ff", 32.30)):  # primaries of sRGB
             self.assertAlmostEqual(style.lightness(color), known, places=1)
+
+
+class Parameters(unittest.TestCase):
+    def test_importing_the_plots_leaves_the_parameters_of_matplotlib_to_the_user(self):
+        code = (f"import sys; sys.path.insert(0, {str(PLOTS.parent)!r})\n"
+                "import matplotlib\n"
+                "before = dict(matplotlib.rcParams)\n"
+                "from plots import plot, report\n"
+                "sys.exit(before != dict(matplotlib.rcParams))\n")
+        self.assertEqual(subprocess.run([sys.executable, "-B", "-c", code], check=False).returncode, 0)
 
 
 class Words(unittest.TestCase):

@@ -12,12 +12,15 @@ from pathlib import Path
 from unittest import mock
 
 PLOTS = Path(__file__).resolve().parents[2] / "plots"
-sys.path.insert(0, str(PLOTS))
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(PLOTS.parent))
 
 from matplotlib.container import ErrorbarContainer  # noqa: E402
-from matplotlib.text import Text  # noqa: E402  (the plots settle matplotlib's parameters first where they are used)
+from matplotlib.text import Text  # noqa: E402
 
-import load  # noqa: E402
+from plots import load, style  # noqa: E402
+
+style.settle()  # as plot.py does
 
 
 class InDirectory(unittest.TestCase):

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of a sweep: which points, how long their bars, which curve, which best point."""
 
+import re
 import unittest
 
 import numpy
 import sample_data
-from support import Drawn, rows_of
+from support import PLOTS, Drawn, rows_of
 
-import figure_specification
-import load
-import sweep_figure
-import sweep_panels
+from plots import figure_specification, load, style, sweep_figure, sweep_panels
 
 
 class Sweep(Drawn):
@@ -203,6 +201,19 @@ class TradeOff(Drawn):
             encoding="utf-8")
         with self.assertRaisesRegex(load.BadFile, "no value of tokens_per_s to draw"):
             self.figure()
+
+
+class Keys(unittest.TestCase):
+    def test_the_page_for_users_has_every_key_of_a_figure(self):
+        reader = (PLOTS.parent / "experiments/config/sweep_config.cpp").read_text(encoding="utf-8")
+        known = re.search(r'reject_unread\(std::vector<std::string>\{("id", [^}]*)\}', reader)[1]
+        section = (PLOTS.parent / "docs/papers.md").read_text(encoding="utf-8").partition("### Its figures")[2]
+        table = section.partition("| key |")[2].partition("\n\n")[0]
+        self.assertEqual(sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)), sorted(re.findall(r"\w+", known)))
+        for most in (style.MAX_SERIES, sweep_panels.MAX_PANELS):
+            self.assertIn(f"at most {most} |", table)
+        for name, inches in style.WIDTH_IN.items():
+            self.assertRegex(table, rf'"{name}"` \({inches:g} in')
 
 
 if __name__ == "__main__":
