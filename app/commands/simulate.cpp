@@ -142,6 +142,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
                {"memory_access_factor", estimate_json(sim::memory_access_factor(tally))}});
   const Estimates& estimates = simulated.estimates;
   if (!std::isnan(estimates.mean_gamma.mean)) json["mean_gamma"] = estimate_json(estimates.mean_gamma);
+  if (!std::isnan(estimates.loss.mean)) json["loss"] = estimate_json(estimates.loss);
   for (const scenario::Metric& metric : scenario::metrics()) {
     const bool of_server = metric.needs == scenario::Needs::serving || metric.needs == scenario::Needs::latency_goal;
     if (!of_server || metric.estimate == nullptr || std::isnan((estimates.*metric.estimate).mean)) continue;
@@ -235,11 +236,12 @@ int run_simulate(CommandLine& line) {
   });
   for (const std::string& note : inputs.notes()) say("note: {}", note);
   const sim::Tally tally = run_with_progress(*simulator, plan, threads);
-  const Simulated simulated = sim::estimates_of(scenario, tally);
+  Simulated simulated = sim::estimates_of(scenario, tally);
   if (!simulated.unsteady.empty()) say("warning: {}", simulated.unsteady);
   ClosedForm closed_form =
       in_phase("closed form", [&] { return analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator)); });
   closed_form.optimal_acceptance = sim::pool_optimum(*simulator);
+  experiments::add_loss(closed_form, simulated);
   print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)
                                 : text(simulation, tally, simulated, closed_form));
   return exit_done;

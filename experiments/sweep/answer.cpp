@@ -50,17 +50,18 @@ namespace {
 /// A hundred units in the last place: closed form and estimate are a handful of double operations from exact numbers.
 constexpr double estimate_round_off = 2e-14;
 
-/// 1 - speedup / optimum. The optimum of the closed form is exact.
-Estimate loss_of(const Estimate& speedup, double optimum) {
-  return {1.0 - speedup.mean / optimum, speedup.standard_error / optimum};
-}
-
 void append_cell(double value, std::string& row) {
   row += ',';
   if (!std::isnan(value)) append_number(row, value);
 }
 
 }  // namespace
+
+void add_loss(const ClosedForm& closed_form, Simulated& simulated) {
+  const Estimate& speedup = simulated.estimates.speedup;
+  const double optimum = closed_form.optimal_speedup;
+  simulated.estimates.loss = {1.0 - speedup.mean / optimum, speedup.standard_error / optimum};
+}
 
 std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simulated& simulated,
                                       const scenario::Metric& metric) {
@@ -96,10 +97,7 @@ std::vector<std::string> answer_columns(const std::vector<scenario::Metric>& met
 
 void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
                    std::optional<Simulated> simulated, std::string& row) {
-  if (simulated) {
-    Estimates& estimates = simulated->estimates;
-    estimates.loss = loss_of(estimates.speedup, closed_form.optimal_speedup);
-  }
+  if (simulated) add_loss(closed_form, *simulated);
   const std::size_t start = row.size();
   if (simulated) {
     row += ',';

@@ -30,6 +30,9 @@ struct Agreement {
 
 // ---- A closed form and a simulation of one point side by side.
 
+/// Sets the loss of a simulation: that of its speedup against the optimum of the closed form, which is exact.
+void add_loss(const ClosedForm& closed_form, Simulated& simulated);
+
 /// (simulated - closed form) / standard error of a metric; 0 if both agree to round-off; always finite. nullopt if one
 /// of the three is missing, or if all units of the simulation are equal: its standard error of 0 says nothing then. If
 /// the closed form has a variance of tokens, tokens per iteration are compared in that case by the standard error that
@@ -40,8 +43,7 @@ struct Agreement {
 /// Columns of points.csv after the inputs.
 [[nodiscard]] std::vector<std::string> answer_columns(const std::vector<scenario::Metric>& metrics, bool simulated);
 
-/// The cells that go with answer_columns, commas between, without a line end. The loss of the simulation is that of its
-/// speedup against the closed form of the optimum.
+/// The cells that go with answer_columns, commas between, without a line end.
 void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
                    std::optional<Simulated> simulated, std::string& row);
 
