@@ -20,6 +20,7 @@ FOREDRAFT = sys.argv.pop(2)
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 DEVICES = ("H100", "H200")  # in the order of the documents' columns and lines
 PUBLISHED = ("hf_reference", "wagner_exact", "wagner_sigmoid")
+BATCHES = ("llama-3.1-8b", "qwen1.5-7b")  # targets of gpu_bench/data/h100/batches
 BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}
 STATED_RATIO = (1.0 / 1.21, 1.21)  # verification over decode step, as `predict --device` states it
 # Lines of the table of docs/step-times.md, and the models of each.
@@ -112,9 +113,9 @@ def data_sheet_errors(device, model, context, measured):
 class Measured:
     """The files of one folder, and what the documents state of them."""
 
-    def __init__(self, device):
+    def __init__(self, device, folder=""):
         self.device = device
-        self.folder = ROOT / "gpu_bench/data" / device.lower()
+        self.folder = ROOT / "gpu_bench/data" / device.lower() / folder
         self.profile = json.loads((self.folder / "profile.json").read_text(encoding="utf-8"))
         self.steps = {(row["model"], row["role"], int(row["batch"]), int(row["tokens"])): row
                       for row in self.rows_of("steps.csv")}
@@ -228,7 +229,9 @@ class Profiles(unittest.TestCase):
                     f"# {measured.profile['device']['name']} (incomplete)\n"))
 
     def test_a_validation_belongs_to_its_profile(self):
-        for path in ROOT.glob("gpu_bench/data/*/validation/manifest.json"):
+        paths = list(ROOT.glob("gpu_bench/data/**/validation/manifest.json"))
+        self.assertEqual(len(paths), 1 + len(BATCHES))
+        for path in paths:
             manifest = json.loads(path.read_text(encoding="utf-8"))
             files = [(ROOT, of) for of in manifest["inputs"]] + [(path.parent, of) for of in manifest["outputs"]]
             for folder, of in files:
@@ -281,6 +284,34 @@ class Profiles(unittest.TestCase):
             self.says("docs/validation.md",
                       f"| {target} | {drafter} | {drafting} | {100 * statistics.median(map(abs, of)):.1f} % | "
                       f"{100 * signed_worst(of):+.1f} % |")
+
+    def test_the_page_on_validation_states_the_errors_of_loops_at_larger_batches(self):
+        few, many, steps = [], [], []
+        for target in BATCHES:
+            measured = Measured("H100", f"batches/{target}")
+            cells = measured.rows_of("validation/validation.csv")
+            errors = [float(row["signed_error"]) for row in cells]
+            held = sum(float(row["predicted_low"]) <= float(row["measured_speedup"]) <= float(row["predicted_high"])
+                       for row in cells)
+            batches = ", ".join(map(str, sorted({int(row["batch"]) for row in cells})))
+            self.says("docs/validation.md",
+                      f"| {target} | {cells[0]['drafter']} | {batches} | {len(cells)} | "
+                      f"{100 * statistics.median(map(abs, errors)):.1f} % | {100 * signed_worst(errors):+.1f} % | {held} | "
+                      f"{100 * statistics.median(float(row['between_runs']) for row in cells):.1f} % |")
+            times = {(int(row["batch"]), int(row["tokens"])): float(row["median_us"]) for row in measured.rows_of("steps.csv")
+                     if (row["model"], row["role"], row["dtype"]) == (target, "decoder_pass", "fp16")}
+            passes = data_sheet_errors("h100", target, 512, times)
+            steps += [of for of in passes if of["tokens"] == 1]
+            few += [of for of in passes if of["batch"] * of["tokens"] <= 128]
+            many += [of for of in passes if of["batch"] * of["tokens"] > 128]
+        low, high = (round(-100 * of(step["time"] for step in steps)) for of in (max, min))
+        worst = max(many, key=lambda of: of["time"])
+        self.assertTrue(all(of["held"] for of in few))
+        self.says("docs/validation.md",
+                  f"the decode steps at batch 8 to 64 take {low} to {high} % less than `--device h100` predicts, all inside "
+                  "their intervals, and so are passes of at most 128 tokens in all",
+                  f"takes up to {round(100 * worst['time'])} % longer than predicted (batch {worst['batch']}, "
+                  f"{worst['tokens']} tokens each)")
 
     def test_the_page_on_step_times_holds_the_data_sheets_against_them(self):
         summaries = []
