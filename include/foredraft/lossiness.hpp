@@ -16,10 +16,13 @@ namespace foredraft {
 /// for a single context and for an infinite mean. p is the target's distribution, e the one that a tested position
 /// emits.
 struct Lossiness {
-  Estimate acceptance;  ///< probability that a draft is accepted; NaN if there are too many candidates to compute it
+  /// Probability that a draft is accepted, under block_verification the first one of a single draft; NaN if there are
+  /// too many candidates to compute it.
+  Estimate acceptance;
   Estimate acceptance_gain;   ///< acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
   Estimate total_variation;   ///< sum |e - p| / 2; 0 under a lossless rule
   Estimate kl_divergence;     ///< sum e ln(e / p), in nat; infinite if e emits a token of probability 0 under p
+  Estimate entropy_change;    ///< entropy of e less that of p, in nat: below 0 where the rule sharpens
   Estimate top1_agreement;    ///< fraction of contexts in which the most probable token of p is also one of e's
   Estimate top1_probability;  ///< e at the most probable token of p
 };

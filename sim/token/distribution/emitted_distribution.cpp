@@ -326,6 +326,7 @@ PositionLossiness lossiness(const VerificationRule& rule, const PositionDistribu
           .acceptance_gain = acceptance - overlap(distributions.target, distributions.draft),
           .total_variation = 1.0 - overlap(emitted, distributions.target),
           .kl_divergence = kl_divergence(emitted, distributions.target),
+          .entropy_change = row_entropy(emitted) - row_entropy(distributions.target),
           .top1_agreement = emitted[top] >= largest * (1.0 - round_off) ? 1.0 : 0.0,
           .top1_probability = emitted[top]};
 }
@@ -336,6 +337,7 @@ Lossiness mean_lossiness(std::span<const PositionLossiness> positions) {
           .acceptance_gain = mean_of(positions, &PositionLossiness::acceptance_gain),
           .total_variation = mean_of(positions, &PositionLossiness::total_variation),
           .kl_divergence = mean_of(positions, &PositionLossiness::kl_divergence),
+          .entropy_change = mean_of(positions, &PositionLossiness::entropy_change),
           .top1_agreement = mean_of(positions, &PositionLossiness::top1_agreement),
           .top1_probability = mean_of(positions, &PositionLossiness::top1_probability)};
 }

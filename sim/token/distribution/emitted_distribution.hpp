@@ -134,6 +134,7 @@ struct PositionLossiness {
   double acceptance_gain;   ///< acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
   double total_variation;   ///< sum |e - p| / 2
   double kl_divergence;     ///< sum e ln(e / p) (nat); infinite if e emits a token of probability 0 under p
+  double entropy_change;    ///< entropy of e less that of p (nat)
   double top1_agreement;    ///< 1 if the most probable token of p (lowest index on ties) is also one of e's; else 0
   double top1_probability;  ///< e at the most probable token of p: how often the token of greedy decoding is emitted
 };

@@ -15,7 +15,7 @@ namespace foredraft::sim {
 namespace {
 
 /// Tries by rejection, after which inversion is cheaper.
-constexpr int max_rounds = 8;
+constexpr int max_rounds = 4;
 
 double unit_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
 

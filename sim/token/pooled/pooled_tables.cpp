@@ -7,7 +7,6 @@
 
 #include "core/check.hpp"
 #include "foredraft/quantities.hpp"
-#include "sim/token/distribution/block_verification.hpp"
 
 namespace foredraft::sim {
 
@@ -70,11 +69,12 @@ bool PooledBlocks::keeps(std::size_t context, double ratio, double uniform) cons
   const auto i = static_cast<std::size_t>(place);
   const double share = place - static_cast<double>(i);
   const double* at = masses_.data() + context * (grid + 2) + i;
-  if (uniform >= block_acceptance(ratio, at[0] + share * (at[1] - at[0]))) return false;
+  // U < S / (S + 1 - P)
+  const auto below = [&](double mass) { return uniform * (mass + (1.0 - ratio)) < mass; };
+  if (!below(at[0] + share * (at[1] - at[0]))) return false;
   const double before = i == 0 ? 0.0 : at[0] + share * (at[0] - at[-1]);
   const double after = at[1] - (1.0 - share) * (at[2] - at[1]);
-  if (uniform < block_acceptance(ratio, std::max({0.0, before, after}))) return true;
-  return uniform < block_acceptance(ratio, ratio * residuals_[context](1.0 / ratio));
+  return below(std::max({0.0, before, after})) || below(ratio * residuals_[context](1.0 / ratio));
 }
 
 namespace {

@@ -127,6 +127,12 @@ void apply_temperature(std::span<double> distribution, double temperature) {
   normalise(distribution);
 }
 
+double row_entropy(std::span<const double> distribution) {
+  double entropy = 0.0;
+  for (const double p : distribution) entropy -= p > 0.0 ? p * std::log(p) : 0.0;
+  return entropy;
+}
+
 double overlap(std::span<const double> p, std::span<const double> q) {
   FOREDRAFT_EXPECT(p.size() == q.size());
   return 1.0 - 0.5 * lane_sum(p.size(), [p, q](std::size_t i) { return std::abs(p[i] - q[i]); });

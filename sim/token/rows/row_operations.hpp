@@ -90,6 +90,9 @@ void softmax(std::span<const double> logits, double temperature, std::span<doubl
 /// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
 void apply_temperature(std::span<double> distribution, double temperature);
 
+/// - sum p ln p (nat).
+[[nodiscard]] double row_entropy(std::span<const double> distribution);
+
 /// sum min(p, q) as 1 - sum |p - q| / 2, which is accurate to round-off if the sum is close to 1.
 [[nodiscard]] double overlap(std::span<const double> p, std::span<const double> q);
 

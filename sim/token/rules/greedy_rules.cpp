@@ -110,9 +110,7 @@ class TypicalAcceptanceRule final : public TopTokenRule {
 
   /// The threshold.
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
-    double entropy = 0.0;
-    for (const double p : distributions.target) entropy -= p > 0.0 ? p * std::log(p) : 0.0;
-    return std::min(epsilon_, delta_ * std::exp(-entropy));
+    return std::min(epsilon_, delta_ * std::exp(-row_entropy(distributions.target)));
   }
 
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {

@@ -40,6 +40,9 @@ TEST_CASE("lossiness by hand: accepting everything emits q, matching greedily th
   CHECK(greedy.acceptance_gain == Approx(-0.4).epsilon(tests::few_ulp));
   CHECK(greedy.total_variation == Approx(0.5).epsilon(tests::few_ulp));
   CHECK(greedy.kl_divergence == Approx(std::log(2.0)).epsilon(10 * tests::few_ulp));
+  const double entropy = -(0.5 * std::log(0.5) + 0.3 * std::log(0.3) + 0.2 * std::log(0.2));
+  CHECK(greedy.entropy_change == Approx(-entropy).epsilon(10 * tests::few_ulp));
+  CHECK(all.entropy_change == Approx(-(0.3 * std::log(0.3) + 0.6 * std::log(0.6) + 0.1 * std::log(0.1)) - entropy));
   CHECK(greedy.top1_agreement == 1.0);
   CHECK(greedy.top1_probability == Approx(1.0).epsilon(tests::few_ulp));
 }
@@ -61,6 +64,7 @@ TEST_CASE("a lossless rule loses nothing, on ties too, and the acceptance of one
       const PositionLossiness loss = lossiness(*rule.make(), {.target = table.target[k], .draft = table.draft[k]});
       CHECK(loss.total_variation < tests::few_ulp);
       CHECK(loss.kl_divergence < tests::few_ulp);
+      CHECK(std::abs(loss.entropy_change) < 10 * tests::few_ulp);
       CHECK(loss.top1_agreement == 1.0);
       if (rule.name == "rejection_sampling") CHECK(std::abs(loss.acceptance_gain) < tests::few_ulp);
       if (rule.name == "multi_candidate") CHECK(loss.acceptance_gain > 0.05);
