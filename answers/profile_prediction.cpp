@@ -282,7 +282,8 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .device = profile.device.name,
                                .source = profile.source,
                                .setting = pair.setting(),
-                               .valid = !profile.aa_test || profile.aa_test->valid(),
+                               .covered = pair.covered(),
+                               .valid = profile.valid(),
                                .attainable = attainable,
                                .step_error = profile.step_error,
                                .notes = format_notes(pair, profile.device.name)};

@@ -104,6 +104,7 @@ struct ProfilePrediction {
   std::string device;
   latency::Source source = latency::Source::measured;
   latency::Setting setting = {};
+  std::string covered = {};         ///< where the profile has times (PairSurface::covered)
   bool valid = true;                ///< false: the profile's A/A run says that it is not
   std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
   /// One a context: every batch from the first to the last, or to the largest that fits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answers/validation.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <set>
 
@@ -25,7 +26,9 @@ CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profil
   const AtDraftLength& length = prediction.cells.front().at(cell.gamma);
   const latency::IterationTimes& times = length.times;
   for (const latency::Latency* latency : {&times.plain, &times.drafting, &times.verify}) {
-    if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
+    if (latency->inside) continue;
+    throw DomainError(fmt::format("{}: outside of the domain in which the profile answers (it has times of {})",
+                                  to_text(cell), prediction.covered));
   }
   CellPrediction predicted{.cell = cell,
                            .plain_us = times.plain.time_us + latency::charged_us(times.plain_sampling),

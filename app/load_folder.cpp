@@ -169,8 +169,9 @@ std::string lengths_csv_of(const LoadPrediction& prediction) {
 
 }  // namespace
 
-experiments::ResultFolder::Kind load_folder_kind(const LoadQuestion& question, std::span<const FileDigest> files) {
-  experiments::ResultFolder::Kind kind = folder_kind(question.pair, files.front());
+experiments::ResultFolder::Kind load_folder_kind(const LoadQuestion& question, std::span<const FileDigest> files,
+                                                 bool valid) {
+  experiments::ResultFolder::Kind kind = folder_kind(question.pair, files.front(), valid);
   kind.schema = load_schema;
   kind.content["load"] = load_content(question);
   kind.content["files"] = experiments::files_json({files.begin(), files.end()});

@@ -13,9 +13,9 @@ namespace foredraft::app {
 
 inline constexpr std::string_view load_schema = "foredraft.load_prediction/1";
 
-/// Of the question and of the files that it was read from, the times first.
+/// Of the question and of the files that it was read from, the times first; `valid` as in folder_kind().
 [[nodiscard]] experiments::ResultFolder::Kind load_folder_kind(const answers::LoadQuestion& question,
-                                                               std::span<const FileDigest> files);
+                                                               std::span<const FileDigest> files, bool valid);
 
 /// Writes load.txt and load.json as they are printed, load-lengths.csv (every number by draft length), load-time.csv
 /// (where the time of a token goes) and load-curves.csv: the same server at the loads of `curve` and

@@ -214,6 +214,11 @@ std::string noise_text(const latency::Profile& profile) {
       repeat.pairs, 100.0 * repeat.median_difference, 100.0 * repeat.p95_difference);
 }
 
+std::string noise_message(std::string_view problem, std::string_view advice, bool accepted) {
+  if (accepted) return std::string(problem);
+  return fmt::format("{} - {}, or take it as it is with --accept-noise", problem, advice);
+}
+
 std::string calibration_text(const latency::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
   std::string text = limits_line(profile) + "\n" + pairs_table(profile, pairs) + "\n";
   const std::string noise = noise_text(profile);

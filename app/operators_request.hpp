@@ -38,4 +38,7 @@ struct OperatorsRequest {
 /// Result of the A/A test and its limits; empty if there was none.
 [[nodiscard]] std::string noise_text(const latency::Profile& profile);
 
+/// What a command says of an invalid profile. Where the user has accepted the noise, nothing is advised.
+[[nodiscard]] std::string noise_message(std::string_view problem, std::string_view advice, bool accepted);
+
 }  // namespace foredraft::app

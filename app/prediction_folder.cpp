@@ -209,10 +209,12 @@ std::optional<double> knee_tokens(const VerificationCurve& curve) {
   return low * std::pow(static_cast<double>(above->tokens) / low, share);
 }
 
-experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question, const FileDigest& times) {
+experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question, const FileDigest& times,
+                                            bool valid) {
   const auto* iid = std::get_if<Iid>(&question.acceptance);
   const auto* positional = std::get_if<Positional>(&question.acceptance);
-  nlohmann::ordered_json content{{"times_sha256", times.sha256},
+  nlohmann::ordered_json content{{"valid", valid},
+                                 {"times_sha256", times.sha256},
                                  {"target", question.target},
                                  {"draft", question.draft},
                                  {"drafting", to_string(question.drafting)},
@@ -252,7 +254,8 @@ std::vector<std::pair<std::string, std::string>> prediction_tables(const answers
 }
 
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
-                      const std::vector<VerificationCurve>& curves) {
+                      const std::vector<VerificationCurve>& curves, const std::string& printed) {
+  folder.write("prediction.txt", printed);
   for (const auto& [name, table] : prediction_tables(prediction, curves)) folder.write(name, table);
 }
 

@@ -45,9 +45,9 @@ struct VerificationCurve {
 
 inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 
-/// Of the question and of the file, or data sheet, that the times came from.
+/// Of the question and of the file, or data sheet, that the times came from; `valid`: by their own A/A test.
 [[nodiscard]] experiments::ResultFolder::Kind folder_kind(const answers::ProfileQuestion& question,
-                                                          const FileDigest& times);
+                                                          const FileDigest& times, bool valid);
 
 /// Whether there is a map to draw: two contexts and two batches at least.
 [[nodiscard]] bool has_decision_map(const answers::ProfileQuestion& question);
@@ -57,7 +57,8 @@ inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> prediction_tables(
     const answers::ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves);
 
+/// Writes prediction.txt, which is `printed`, and the tables.
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
-                      const std::vector<VerificationCurve>& curves);
+                      const std::vector<VerificationCurve>& curves, const std::string& printed);
 
 }  // namespace foredraft::app

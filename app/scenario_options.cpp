@@ -165,6 +165,26 @@ class ScenarioReader {
 
 }  // namespace
 
+const std::vector<OptionSpec>& positional_options() {
+  static const std::vector<OptionSpec> options{
+      {"conditional", "a1,a2,...", "or: acceptance rate of draft i given that all drafts before it were accepted"},
+      {"marginal", "m1,m2,...", "or: share of iterations that accept draft i and all before it, as engines log it"}};
+  return options;
+}
+
+const std::vector<OptionSpec>& process_options() {
+  static const std::vector<OptionSpec> options{
+      {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
+       [] { return scenario::find_parameter("process")->choices; }},
+      {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
+      {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
+      {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
+      {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
+      {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
+      {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"}};
+  return options;
+}
+
 OptionGroup cost_options() {
   return {"cost of an iteration: c, or measured times",
           {{"c", "C", "time of a draft step over that of a target decode step"},

@@ -54,6 +54,9 @@ inline constexpr OptionSpec convention_option{
 
 // ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/.
 
+/// Acceptance by position; processes with their parameters.
+[[nodiscard]] const std::vector<OptionSpec>& positional_options();
+[[nodiscard]] const std::vector<OptionSpec>& process_options();
 /// c, or measured times.
 [[nodiscard]] OptionGroup cost_options();
 /// Whether measured times are given.

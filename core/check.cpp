@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/numbers.hpp"
+
 namespace foredraft {
 namespace {
 
@@ -58,7 +60,9 @@ void check_distribution(std::string_view name, std::span<const double> values, d
     }
     total += values[i];
   }
-  if (!(std::abs(total - 1.0) <= tolerance)) reject(fmt::format("sum of {}", name), total, "must be 1");
+  if (!(std::abs(total - 1.0) <= tolerance)) {
+    throw DomainError(fmt::format("invalid sum of {}={} (must be 1)", name, short_number_text(total)));
+  }
 }
 
 namespace detail {

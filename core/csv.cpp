@@ -176,9 +176,13 @@ std::string UserTable::name(std::string_view column) {
   return text;
 }
 
-void UserTable::reject(std::string key, std::string text, std::string why) {
+void UserTable::reject(std::string key, std::string text, std::string why, std::string suggestion) {
   row_rejected_ = true;
-  problems_.add({.line = line_, .key = std::move(key), .text = std::move(text), .why = std::move(why)});
+  problems_.add({.line = line_,
+                 .key = std::move(key),
+                 .text = std::move(text),
+                 .why = std::move(why),
+                 .suggestion = std::move(suggestion)});
 }
 
 void UserTable::reject_cell(std::string_view column, std::string why) {

@@ -92,7 +92,7 @@ class UserTable {
   std::string name(std::string_view column);
 
   /// Adds a problem of this row.
-  void reject(std::string key, std::string text, std::string why);
+  void reject(std::string key, std::string text, std::string why, std::string suggestion = {});
   [[nodiscard]] bool row_rejected() const { return row_rejected_; }
 
   /// Throws InputError `file:line: ...` with the first twenty problems and the number of the others. `nothing` is the

@@ -40,6 +40,13 @@ std::string short_number_text(double number) {
   return text.size() <= longest ? text : fmt::format("{:.12g}", number);
 }
 
+std::string brief_number_text(double number) {
+  constexpr auto typed_digits = 10;
+  std::string exact = number_text(number);
+  const auto digits = std::ranges::count_if(exact, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return digits <= typed_digits ? exact : fmt::format("{:.4g}", number);
+}
+
 std::string decimal_text(double number, int digits) {
   constexpr double fixed_below = 1e6;
   return std::abs(number) < fixed_below ? fmt::format("{:.{}f}", number, digits)

@@ -33,7 +33,8 @@ Role read_role(UserTable& table) {
     known.emplace_back(latency::to_string(one));
     if (word == known.back()) return one;
   }
-  table.reject("role", fmt::format("unknown role \"{}\"", word), suggestion_for(word, known));
+  table.reject("role", fmt::format("unknown role \"{}\"", word), suggestion_for(word, known),
+               "roles with an example: docs/calibrate.md");
   return Role::decoder_pass;
 }
 

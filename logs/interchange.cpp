@@ -157,9 +157,11 @@ std::string speculation_profile_text(std::span<const ObservedLog> logs) {
     if (pooled.histogram[j] > 0) by_emitted[std::to_string(j + 1)] = pooled.histogram[j];
   }
   const EngineSettings& settings = logs.front().contents.settings;
+  const std::string producer =
+      fmt::format("foredraft {}.{}.{}{}", version_major, version_minor, version_patch, version_suffix);
   return written({{"schema_version", "1.0"},
                   {"measured", true},
-                  {"producer", fmt::format("foredraft {}.{}.{}", version_major, version_minor, version_patch)},
+                  {"producer", producer},
                   {"method", or_null(settings.method)},
                   {"draft_checkpoint", or_null(settings.draft)},
                   {"target_model", or_null(settings.target)},

@@ -22,8 +22,14 @@ def opening(directory, manifest, score, stems):
             (load.exists(directory / "tree.json"), lambda: _tree(directory), ("tree",)),
             (load.exists(directory / "points.csv"), lambda: _sweep(directory, manifest), tuple(stems))):
         if applies:
-            return answer(), next((stem for stem in figures if stem in stems), None)
+            return _marked(answer(), manifest), next((stem for stem in figures if stem in stems), None)
     return "", None
+
+
+def _marked(sentences, manifest):
+    """An answer from a profile that fails its own A/A test begins with that."""
+    invalid = (manifest or {}).get("valid", True) is False
+    return f"NOT VALID by the profile's own A/A test. {sentences}" if sentences and invalid else sentences
 
 
 def advice(directory):

@@ -83,9 +83,11 @@ def page(directory):
 
     if load.exists(directory / "advice.json"):
         add("advice", "Findings", _advice(directory))
-    if load.exists(directory / "load.txt"):
-        add("load", "Answer", ['<h2 id="load">Answer</h2>',
-                               f'<pre class="wide">{html.escape(load.text(directory / "load.txt"))}</pre>'])
+    for anchor in ("load", "prediction"):
+        printed = directory / f"{anchor}.txt"
+        if load.exists(printed):
+            add(anchor, "Answer", [f'<h2 id="{anchor}">Answer</h2>',
+                                   f'<pre class="wide">{html.escape(load.text(printed))}</pre>'])
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))

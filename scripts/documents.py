@@ -71,7 +71,7 @@ def pages():
     """The pages whose blocks run, relative to the repository."""
     return [path.relative_to(ROOT).as_posix() for path in
             [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks/README.md",
-             ROOT / "gpu_bench/README.md"]]
+             ROOT / "gpu_bench/README.md", ROOT / "predictions/README.md"]]
 
 
 def blocks_of(text):

@@ -10,6 +10,7 @@
 #include "analytic/numerics/stable_forms.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
+#include "core/numbers.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft {
@@ -126,7 +127,7 @@ void check_head(std::span<const double> row, std::int64_t head) {
     throw DomainError(
         fmt::format("invalid sum of accuracies[head {}]={} (must be at most 1: at most one candidate of a head is "
                     "accepted; top-k accuracies count earlier ranks again: give their differences)",
-                    head, total.value()));
+                    head, short_number_text(total.value())));
   }
 }
 

@@ -257,11 +257,12 @@ int run_calibrate(CommandLine& line) {
     return exit_interrupted;
   }
   print_result(calibration_text(profile, pairs));
-  if (!profile.aa_test || profile.aa_test->valid()) return exit_done;
-  say("this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
-      "programs and calibrate into another file, give it more --minutes, or take it as it is with "
-      "--accept-noise",
-      noise_text(profile), options.out);
+  if (profile.valid()) return exit_done;
+  say("{}", noise_message(fmt::format("this machine is too noisy: {}. {} keeps what was measured and says that it is "
+                                      "not valid",
+                                      noise_text(profile), options.out),
+                          "end other programs and calibrate into another file, give it more --minutes",
+                          options.accept_noise));
   return options.accept_noise ? exit_done : exit_failed;
 }
 

@@ -47,7 +47,15 @@ Simulation from_options(CommandLine& line) {
   simulation.plan.path = line.word("path", path_names()) == "reference" ? Path::reference : Path::fast;
   std::vector<StatedValue> stated;
   if (const auto log = line.text("acceptance")) {
+    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
     stated = {{"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))}, {"process.file", *log}};
+  }
+  const bool from_file = line.text("process") == scenario::name_of(AcceptanceProcess(Trace{})) ||
+                         line.text("process") == scenario::name_of(AcceptanceProcess(Observed{}));
+  if (from_file && stated.empty()) {
+    line.reject("process", fmt::format("{} without its file", *line.text("process")), "it is replayed",
+                "use --acceptance FILE for a log, or a configuration with process.file");
+    line.done();
   }
   if (const auto scenario = read_scenario(line, stated)) simulation.scenario = *scenario;
   return simulation;
@@ -233,6 +241,20 @@ int run_simulate(CommandLine& line) {
   return exit_done;
 }
 
+OptionGroup acceptance_options_of_simulate() {
+  OptionGroup group{"acceptance and draft length", {{"alpha", "A", "acceptance rate of a draft, in [0, 1]"}}};
+  const auto add = [&group](const std::vector<OptionSpec>& options) {
+    group.options.insert(group.options.end(), options.begin(), options.end());
+  };
+  add(positional_options());
+  add({{"acceptance", "FILE", "or: an engine log or an observations file; recorded steps are replayed"}});
+  add(process_options());
+  add({{"gamma", "G", "drafted tokens per iteration; with a policy the maximum"},
+       convention_option,
+       {"operations-ratio", "R", "operations of a draft step over those of a target decode step"}});
+  return group;
+}
+
 }  // namespace
 
 Command simulate_command() {
@@ -251,15 +273,9 @@ Command simulate_command() {
            {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
             "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
             "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
+            "foredraft simulate --process markov --a 0.9 --b 0.5 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
             "foredraft simulate experiments/configs/simulate_token.toml --json"},
-       .groups = {{"acceptance and draft length",
-                   {{"alpha", "A", "acceptance rate of a draft, in [0, 1]"},
-                    {"acceptance", "FILE", "or: an engine log or an observations file; recorded steps are replayed"},
-                    {"gamma", "G", "drafted tokens per iteration; with a policy the maximum"},
-                    convention_option,
-                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"}}},
-                  cost_options(),
-                  drafting_options()}},
+       .groups = {acceptance_options_of_simulate(), cost_options(), drafting_options()}},
       run_simulate};
 }
 

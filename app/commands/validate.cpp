@@ -212,7 +212,7 @@ int run_validate(CommandLine& line) {
   const latency::Profile& profile = read.profile;
   const ValidationInputs inputs{.files = {read.digest},
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
-                                .valid = !profile.aa_test || profile.aa_test->valid(),
+                                .valid = profile.valid(),
                                 .command_line = line.words()};
   static_cast<void>(catch_interrupts());  // before anything is written
   const auto [predictions, measured] =
@@ -233,10 +233,11 @@ int run_validate(CommandLine& line) {
   print_result(validation_text(predictions, measured, inputs.measured_by, profile.device.name));
   if (figures == PlotResult::failed) return exit_failed;
   if (inputs.valid) return exit_done;
-  say("{} is not valid: {}. Its predictions say little - calibrate again on a quiet machine, or take "
-      "them as they are with --accept-noise",
-      options.profile, noise_text(profile));
-  return line.has("accept-noise") ? exit_done : exit_failed;
+  const bool accepted = line.has("accept-noise");
+  say("{}", noise_message(
+                fmt::format("{} is not valid: {}. Its predictions say little", options.profile, noise_text(profile)),
+                "calibrate again on a quiet machine", accepted));
+  return accepted ? exit_done : exit_failed;
 }
 
 }  // namespace

@@ -76,25 +76,21 @@ double invert_accepted_over_drafted(CommandLine& line, const answers::Question& 
 }  // namespace
 
 OptionGroup acceptance_options() {
-  return {
+  OptionGroup group{
       "acceptance and draft length",
       {{"alpha", "A,...", "acceptance rate of a draft, in [0, 1]; a list gives one row per value"},
-       {"conditional", "a1,a2,...", "or: acceptance rate of draft i given that all drafts before it were accepted"},
-       {"marginal", "m1,m2,...", "or: share of iterations that accept draft i and all before it, as engines log it"},
        {"acceptance-length", "X", "or: measured tokens per iteration at --gamma; alpha is computed from it"},
        {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
        {"acceptance-rate", "R", "the same, under the name that engines log"},
        {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
-       {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
-        [] { return scenario::find_parameter("process")->choices; }},
-       {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
-       {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
-       {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
-       {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
-       {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
-       {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"},
        {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
        {"gamma", "G", "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}};
+  const auto add_before = [&group](std::string_view option, const std::vector<OptionSpec>& added) {
+    group.options.insert(std::ranges::find(group.options, option, &OptionSpec::name), added.begin(), added.end());
+  };
+  add_before("acceptance-length", positional_options());
+  add_before("measured-speedup", process_options());
+  return group;
 }
 
 bool states_acceptance(const CommandLine& line) { return line.has("process") || stated_acceptances(line) > 0; }

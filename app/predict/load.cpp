@@ -266,7 +266,8 @@ int predict_load(CommandLine& line) {
       return with_source(asked.timed,
                          [&] { return answers::predict_loads(asked.question, asked.timed.read.profile, stop); });
     });
-    folder.emplace(*out, load_folder_kind(asked.question, asked.timed.files), asked.timed.line.words());
+    folder.emplace(*out, load_folder_kind(asked.question, asked.timed.files, asked.timed.read.profile.valid()),
+                   asked.timed.line.words());
     for (const FileDigest& file : asked.timed.files) folder->add_input(file);
     write_load(*folder, prediction, curve);
     folder->complete();

@@ -42,19 +42,19 @@ int predict_and_print(const TimedQuestion& question) {
     return all;
   });
   const answers::ProfilePrediction& prediction = predictions.front();
+  const std::string printed = times_text(question, predictions);
   std::optional<experiments::ResultFolder> folder;
   if (out) {
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, folder_kind(prediction.question, question.read.digest), line.words());
+    folder.emplace(*out, folder_kind(prediction.question, question.read.digest, prediction.valid), line.words());
     for (const FileDigest& file : question.files) folder->add_input(file);
-    write_prediction(*folder, prediction, curves);
+    write_prediction(*folder, prediction, curves, printed);
     folder->complete();
     if (!has_decision_map(prediction.question)) {
       say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
     }
   }
-  print_result(line.has("json") ? experiments::document_text(times_json(question, predictions))
-                                : times_text(question, predictions));
+  print_result(line.has("json") ? experiments::document_text(times_json(question, predictions)) : printed);
   return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
 }
 
@@ -64,7 +64,9 @@ OptionGroup times_options() {
   return {"or step times of a device, in place of c and measured times",
           {device_option,
            profile_option,
-           {"steps-file", "CSV", "or your own step times: model,role,batch,tokens,context,ms"},
+           {"steps-file", "CSV",
+            "or your own step times: model,role,batch,tokens,context,ms, e.g. big,decoder_pass,1,4,512,10.9 "
+            "(docs/calibrate.md)"},
            target_option,
            draft_option,
            {"batch", "B,...", "batch size (default 1)"},

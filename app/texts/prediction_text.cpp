@@ -201,10 +201,9 @@ std::string acceptance_words(const AcceptanceProcess& acceptance) {
   for (const auto& parameter : member.parameters) {
     const auto value = parameter.get(acceptance);
     if (!value) continue;
-    // What is fitted has digits without meaning.
-    const auto* number = std::holds_alternative<Runs>(acceptance) ? std::get_if<double>(&*value) : nullptr;
+    const auto* number = std::get_if<double>(&*value);
     text += fmt::format(" {} {}", parameter.name.substr(prefix.size()),
-                        number == nullptr ? scenario::to_text(*value) : fmt::format("{:.4g}", *number));
+                        number == nullptr ? scenario::to_text(*value) : brief_number_text(*number));
   }
   return text;
 }

@@ -260,7 +260,10 @@ std::string origin_line(const answers::ProfilePrediction& prediction) {
   }
   if (!sampling_inside) text += "; some sampling is of larger or smaller batches than were measured";
   text += "\n";
-  if (!outside.empty()) text += fmt::format("OUTSIDE     the domain of the fit: {}\n", fmt::join(outside, ", "));
+  if (!outside.empty()) {
+    text += fmt::format("OUTSIDE     the domain of the fit: {}; the profile has times of {}\n",
+                        fmt::join(outside, ", "), prediction.covered);
+  }
   if (!prediction.valid)
     text += "NOT VALID   by its own A/A run: two measurements of the same differ by more than 2 %\n";
   return text;

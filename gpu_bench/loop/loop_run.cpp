@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/check.hpp"
 #include "gpu_bench/measure/measure.hpp"
@@ -19,7 +20,8 @@ namespace {
 constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
 
 constexpr int runs = 5;
-/// Minimum number of samples of a cell, in steps and iterations, even if no time is left.
+constexpr std::string_view out_of_time = "the time limit came before its turn - give it more --minutes";
+/// Minimum number of samples of a visit, in steps and iterations: a cell is not visited for fewer.
 constexpr double min_samples = 4.0;
 constexpr double min_budget_s = 1e-6;
 /// For a fixed time a ratio is most accurate with sample counts proportional to one over the root of the times; an
@@ -121,6 +123,7 @@ class LoopRun {
         end_s_(start_s_ + budget_s),
         samples_(cells.size()),
         weights_(cells.size(), 1.0),
+        shortest_s_(cells.size(), 0.0),
         why_missing_(cells.size()) {
     check_positive("budget_s", budget_s);
     for (const LoopCell& cell : cells) {
@@ -148,8 +151,13 @@ class LoopRun {
   }
 
  private:
+  /// The first cell is visited whatever the time is, so that there is something to show.
   void visit(int run, std::size_t cell) {
     const double now_s = device_.now_s();
+    if (now_s + shortest_s_[cell] >= end_s_ && (run > 1 || cell > 0)) {
+      if (samples_[cell].empty() && why_missing_[cell].empty()) why_missing_[cell] = out_of_time;
+      return;
+    }
     const double share_s = std::max(0.0, end_s_ - now_s) * share_of_rest(run, cell);
     say_(fmt::format("{:5.0f} s  run {} of {}, cell {} of {}: {}; {:.0f} s left", now_s - start_s_, run, runs, cell + 1,
                      cells_.size(), to_text(cells_[cell]), std::max(0.0, end_s_ - now_s)));
@@ -180,6 +188,7 @@ class LoopRun {
 
   LoopSamples measured(std::size_t index, double until_s, std::uint64_t seed) {
     const LoopCell& cell = cells_[index];
+    const double start_s = device_.now_s();
     const LoopSide side = device_.side_of(cell);
     LoopSamples samples;
     std::vector<std::int32_t> accepted(static_cast<std::size_t>(cell.batch));
@@ -195,10 +204,12 @@ class LoopRun {
     static_cast<void>(side.decode_step());
     static_cast<void>(iterate());
     const double now_s = device_.now_s();
+    const double min_s = min_samples * (now_s - warm_up_s);
+    shortest_s_[index] = now_s - start_s + min_s;
     latency::Protocol protocol;
     protocol.warm_up = 0;
     protocol.seed = seed;
-    protocol.budget_s = std::max({until_s - now_s, min_samples * (now_s - warm_up_s), min_budget_s});
+    protocol.budget_s = std::max({until_s - now_s, min_s, min_budget_s});
     std::vector<latency::Measurement> arms = measure({{.name = "decode step",
                                                        .run = [&side] { return Sample{.us = side.decode_step()}; },
                                                        .samples_a_round = decode_steps_a_round},
@@ -225,6 +236,7 @@ class LoopRun {
   double end_s_;
   std::vector<std::vector<LoopSamples>> samples_;  ///< of each cell, run by run
   std::vector<double> weights_;                    ///< of each cell, for its share of the time
+  std::vector<double> shortest_s_;                 ///< of each cell: its last visit with the minimum of samples
   std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: continues from run to run
   std::vector<std::string> why_missing_;
 };

@@ -128,10 +128,12 @@ struct LoopResult {
   std::vector<latency::Missing> missing = {};
 };
 
-/// Runs all cells five times: decode steps and iterations in turn, by the protocol of measure(), a few of each even if
-/// no time is left. The first run gives each cell an equal share of the time, the others an equal number of samples. A
-/// disturbance of some seconds affects one or two runs of a cell, which does not change the median of five. `keep`
-/// receives all known rows whenever there are more. Throws DomainError for invalid cells, std::runtime_error if a
+/// Runs all cells five times: decode steps and iterations in turn, by the protocol of measure(), at least four of each.
+/// The first run gives each cell an equal share of the time, the others an equal number of samples. A disturbance of
+/// some seconds affects one or two runs of a cell, which does not change the median of five. A cell is not visited
+/// again where its last visit would not fit into what is left of `budget_s`, and not at all after the end, the first
+/// one excepted: the last first visit may exceed the budget, and no other. `keep` receives all known rows whenever
+/// there are more. Throws DomainError for invalid cells, std::runtime_error if a
 /// verifier does not emit what it was forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
                                   const std::function<void(const std::vector<LoopRow>&)>& keep,

@@ -380,7 +380,7 @@ std::string verification_section(const latency::Profile& profile) {
 }  // namespace
 
 std::string report_markdown(const latency::Profile& profile) {
-  const bool is_valid = !profile.aa_test || profile.aa_test->valid();
+  const bool is_valid = profile.valid();
   return fmt::format(
       "# {}{}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
       "Measured twice\n\n{}\n## "

@@ -5,15 +5,17 @@
 
 #pragma GCC visibility push(default)
 
-/// Version of the library; CMake takes the version of the project from here.
+/// Version of the library; CMake and pip take the version of the project from here.
 namespace foredraft {
 
 /// Version of these headers.
 inline constexpr int version_major = 0;
-inline constexpr int version_minor = 2;
+inline constexpr int version_minor = 3;
 inline constexpr int version_patch = 0;
+/// ".dev0" before the release, as Python's packages write it; "" of a release.
+inline constexpr std::string_view version_suffix = ".dev0";
 
-/// "MAJOR.MINOR.PATCH" of the linked library.
+/// "MAJOR.MINOR.PATCH" of the linked library, and its suffix.
 [[nodiscard]] std::string_view version();
 
 }  // namespace foredraft

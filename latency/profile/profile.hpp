@@ -210,6 +210,8 @@ struct Profile {
   Limits limits;
   std::optional<Protocol> protocol = {};  ///< measured only
   std::optional<AgainstItself> aa_test = {};
+  /// Whether the A/A test says so; true without one.
+  [[nodiscard]] bool valid() const { return !aa_test || aa_test->valid(); }
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
   std::vector<Breakdown> breakdowns = {};

@@ -71,6 +71,9 @@ class CostSurface {
 
   [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
 
+  /// Where the profile has times: of this kind, else of which kinds.
+  [[nodiscard]] const std::string& covered() const { return covered_; }
+
   /// Of a data sheet: the formats of its operators that are computed in another one (computed_in), with that.
   [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 
@@ -79,7 +82,7 @@ class CostSurface {
 
   ForwardPassKind kind_;
   bool spread_known_ = true;
-  std::string covered_;                ///< where the profile has times: of this kind, else of which kinds; for messages
+  std::string covered_;
   std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
   std::optional<ForwardPassOperations> operations_;

@@ -149,6 +149,10 @@ class PairSurface {
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
+  /// Where the profile has times of the target: "batch 1, 4; tokens 1 to 9; context 0, 512"; of a profile without any,
+  /// what it has of other models.
+  [[nodiscard]] const std::string& covered() const { return target_.covered(); }
+
   /// CostSurface::computed_in_others() of all passes.
   [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 

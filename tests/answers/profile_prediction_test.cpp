@@ -158,7 +158,9 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   const ProfilePrediction other = predict(question, profile);
   CHECK(other.cells.front().one_draft.origin == latency::Origin::fitted);
   CHECK_FALSE(other.cells.front().one_draft.inside);  // a vocabulary of 256,000
-  CHECK_THAT(app::to_text(other), Catch::Contains("OUTSIDE     the domain of the fit: batch 8 context 128"));
+  CHECK_THAT(app::to_text(other), Catch::Contains("OUTSIDE     the domain of the fit: batch 8 context 128; the profile "
+                                                  "has times of batch ") &&
+                                      Catch::Contains(other.covered.substr(0, other.covered.find(';'))));
   latency::Profile noisy = profile;
   noisy.aa_test->median_difference = 0.05;
   CHECK_THAT(app::to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));

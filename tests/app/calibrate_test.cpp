@@ -53,6 +53,12 @@ TEST_CASE("a calibration says which predictions its profile does not serve") {
       Catch::EndsWith("serves    no prediction yet: no pass of a model was measured - give it more --minutes\n"));
 }
 
+TEST_CASE("noise that the user has accepted is said without advising what was already done") {
+  CHECK(app::noise_message("too noisy", "end other programs", false) ==
+        "too noisy - end other programs, or take it as it is with --accept-noise");
+  CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
+}
+
 TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;
   const std::vector<gpu_bench::PlannedPair> pairs =

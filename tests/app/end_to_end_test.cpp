@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -184,6 +185,33 @@ TEST_CASE("predict and simulate print one JSON document, the same bytes every ti
   const auto without_c =
       nlohmann::json::parse(foredraft(folder, "simulate --alpha 0.8 --gamma 5 --iterations 1e4 --seed 1 --json").out);
   CHECK(without_c["speedup"].is_null());
+}
+
+TEST_CASE("simulate takes the processes of predict, by the same options") {
+  const TemporaryFolder folder;
+  const std::string run = " --gamma 3 --c 0.05 --iterations 1e5 --seed 1 --json";
+  for (const char* process :
+       {"--process markov --a 0.9 --b 0.5", "--process markov --mean 0.79 --correlation 0.3",
+        "--process beta_mixture --a 3 --b 1.2", "--process runs --a 0.9 --b 0.6 --spread 1 --rho 1.5",
+        "--marginal 0.8,0.6,0.5", "--conditional 0.8,0.75,0.7"}) {
+    CAPTURE(process);
+    const Outcome simulated = foredraft(folder, "simulate " + std::string(process) + run);
+    INFO(simulated.err);
+    REQUIRE(simulated.code == 0);
+    const Outcome predicted = foredraft(folder, "predict " + std::string(process) + " --gamma 3 --c 0.05 --json");
+    REQUIRE(predicted.code == 0);
+    const auto json = nlohmann::json::parse(simulated.out);
+    const auto& tokens = json["tokens_per_iteration"];
+    const double closed_form = nlohmann::json::parse(predicted.out)["tokens_per_iteration"].get<double>();
+    CHECK(json["analytic"]["tokens_per_iteration"].get<double>() == closed_form);
+    CHECK(std::abs(tokens["mean"].get<double>() - closed_form) < 5.0 * tokens["standard_error"].get<double>());
+  }
+  const Outcome twice = foredraft(folder, "simulate --acceptance x.log --process markov --gamma 3 --iterations 1e3");
+  CHECK(twice.code == 2);
+  CHECK_THAT(twice.err, Catch::Contains("--process: mutually exclusive with --acceptance"));
+  const Outcome trace = foredraft(folder, "simulate --process trace --gamma 3 --iterations 1e3");
+  CHECK(trace.code == 2);
+  CHECK_THAT(trace.err, Catch::Contains("--process: trace without its file"));
 }
 
 TEST_CASE("simulate takes one point from a configuration and refuses axes") {
@@ -481,7 +509,7 @@ TEST_CASE("a prediction from a device goes into a folder where one is named, and
   CHECK_THAT(kept.err, Catch::Contains("no decision map: it needs two batches and two contexts"));
   const auto manifest = nlohmann::json::parse(content_of(folder / "a/manifest.json"));
   CHECK(manifest["inputs"].at(0)["path"] == "h200");
-  CHECK(manifest["outputs"].size() == 4);
+  CHECK(manifest["outputs"].size() == 5);
   CHECK(foredraft(folder, question + " --context 128,512 --out b --json", without_figures).err.find("map") ==
         std::string::npos);
   CHECK(fs::exists(folder / "b/decision-map.csv"));

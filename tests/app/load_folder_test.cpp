@@ -73,7 +73,7 @@ TEST_CASE("a folder of a load has its answer, the parts of a token's time, and o
   const std::vector<LoadPrediction> curve{two_lengths(8), two_lengths(1)};
   const std::vector<FileDigest> files{digest_text("sheet", "bytes")};
   {
-    experiments::ResultFolder written(folder / "out", load_folder_kind(asked.question, files), {"foredraft"});
+    experiments::ResultFolder written(folder / "out", load_folder_kind(asked.question, files, false), {"foredraft"});
     write_load(written, asked, curve);
     written.complete();
   }
@@ -100,10 +100,11 @@ TEST_CASE("a folder of a load has its answer, the parts of a token's time, and o
   const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
   CHECK(manifest["schema"] == "foredraft.load_prediction/1");
   CHECK(manifest["load"]["load"] == 2.0);
+  CHECK(manifest["valid"] == false);
   CHECK(manifest["outputs"].size() == 5);
   // Another load is another folder's.
   CHECK_THROWS_AS(
-      experiments::ResultFolder(folder / "out", load_folder_kind(two_lengths(3).question, files), {"foredraft"}),
+      experiments::ResultFolder(folder / "out", load_folder_kind(two_lengths(3).question, files, false), {"foredraft"}),
       InputError);
 }
 

@@ -148,15 +148,17 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   const tests::TemporaryFolder folder;
   answers::ProfileQuestion question = question_of_two_batches();
   const FileDigest times = digest_text("steps.csv", two_batches);
+  bool valid = true;
   const auto write = [&](const std::string& name) {
-    experiments::ResultFolder result(folder / name, folder_kind(question, times), {"predict"});
+    experiments::ResultFolder result(folder / name, folder_kind(question, times, valid), {"predict"});
     result.add_input(times);
     write_prediction(
         result, prediction_of_two_batches(),
         {{.batch = 2,
           .context = 100,
           .points = {{1, {.time_us = 8.0, .spread = 0.25}, 1.0, 0.0},
-                     {2, {.time_us = 10.0, .origin = latency::Origin::fitted, .inside = false}, 1.21, {}}}}});
+                     {2, {.time_us = 10.0, .origin = latency::Origin::fitted, .inside = false}, 1.21, {}}}}},
+        "Use gamma 1.\n");
     result.complete();
   };
   write("out");
@@ -183,6 +185,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
         "interval_level\n"
         "100,2,1,8,0.25,measured,yes,1,0,1.1," +
             knee + ",0.95\n100,2,2,10,,fitted,no,1.21,,1.1," + knee + ",0.95\n");
+  CHECK(tests::content_of(folder / "out/prediction.txt") == "Use gamma 1.\n");
   CHECK_FALSE(std::filesystem::exists(folder / "out/decision-map.csv"));
 
   const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
@@ -190,7 +193,8 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   CHECK(manifest["state"] == "complete");
   CHECK(manifest["inputs"].at(0)["sha256"] == sha256(two_batches));
   CHECK(manifest["batch"] == nlohmann::json::parse("[1, 2]"));
-  REQUIRE(manifest["outputs"].size() == 4);
+  CHECK(manifest["valid"] == true);
+  REQUIRE(manifest["outputs"].size() == 5);
   for (const auto& output : manifest["outputs"]) {
     CHECK(output["sha256"] == sha256(tests::content_of(folder / ("out/" + output["path"].get<std::string>()))));
   }
@@ -201,6 +205,10 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("not written to"));
   CHECK(tests::content_of(folder / "out/manifest.json") == before);
   question = question_of_two_batches();
+  valid = false;  // by the A/A test of the times: the manifest says so
+  write("invalid");
+  CHECK(nlohmann::json::parse(tests::content_of(folder / "invalid/manifest.json"))["valid"] == false);
+  valid = true;
   tests::write_text(folder / "notes.txt", "mine");
   CHECK_THAT(folder_problem([&] { write("."); }), Catch::Contains("it holds files and no manifest.json"));
   CHECK_THAT(folder_problem([&] { write("notes.txt"); }), Catch::Contains("is a file"));
@@ -217,8 +225,8 @@ TEST_CASE("a decision map has the ranges of the schedule of each context") {
   question.contexts = {128, 1024};
   const tests::TemporaryFolder folder;
   const answers::ProfilePrediction prediction = answers::predict(question, profile);
-  experiments::ResultFolder result(folder / "out", folder_kind(question, digest_text("p", "")), {});
-  write_prediction(result, prediction, {});
+  experiments::ResultFolder result(folder / "out", folder_kind(question, digest_text("p", ""), true), {});
+  write_prediction(result, prediction, {}, "");
   std::string wanted = "context,first_batch,last_batch,gamma\n";
   for (std::size_t i = 0; i < 2; ++i) {
     for (const answers::ScheduleRange& range : prediction.schedules[i]) {

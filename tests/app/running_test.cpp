@@ -84,6 +84,22 @@ TEST_CASE("a rule that accepts every draft runs, whatever its law's sum rounds t
   CHECK(outcome.code == 0);
 }
 
+TEST_CASE("acceptance by position goes with iterations that draft nothing, and a gamma beyond it is said first") {
+  const TemporaryFolder folder;
+  const std::string by_position = "process = \"positional\"\n\"process.marginal\" = [0.8, 0.5]\nc = 0.1";
+  for (const char* gammas : {"gamma = [0, 1, 2]", "gamma = [2, 1, 0]"}) {
+    write_text(folder / "s.toml", sweep_of("iterations = 1000", gammas, by_position));
+    const Outcome outcome = foredraft(folder, "sweep s.toml --no-figures --out " + std::string(gammas).substr(9, 1));
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+  }
+  write_text(folder / "s.toml", sweep_of("iterations = 1000", "gamma = [0, 1, 3]", by_position));
+  const Outcome beyond = foredraft(folder, "sweep s.toml --no-figures --out beyond");
+  CHECK(beyond.code == 2);
+  CHECK_THAT(beyond.err, Catch::Contains("s.toml:") && Catch::Contains("invalid gamma=3"));
+  CHECK_FALSE(std::filesystem::exists(folder / "beyond"));
+}
+
 TEST_CASE("drafts that decay go with an iteration that drafts nothing") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_of("iterations = 1000", "gamma = [0, 1, 2]",

@@ -8,6 +8,7 @@
 #include "core/problems.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/tiny_profile.hpp"
 
@@ -127,7 +128,18 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
   request.batches = {64};
   const std::vector<gpu_bench::LoopCell> cells = answers::validation_cells(profile, request).cells;
   CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells(cells, profile, "cpu.json")); }),
-             Catch::Contains("cpu.json: ") && Catch::Contains("batch 64"));
+             Catch::Contains("cpu.json: ") && Catch::Contains("batch 64") && Catch::Contains("batch 1, 4; tokens "));
+  const auto fitted =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
+  const gpu_bench::LoopCell vocabulary_beyond{.target = "llama-2-7b",
+                                              .drafter = "gemma-2b",
+                                              .dtype = "fp16",
+                                              .gamma = 2,
+                                              .alpha = 0.7,
+                                              .batch = 8,
+                                              .context = 128};
+  CHECK_THAT(rejected_with([&] { static_cast<void>(answers::predict_cells({vocabulary_beyond}, fitted, "p.json")); }),
+             Catch::Contains("outside of the domain") && Catch::Contains("(it has times of batch "));
 }
 
 TEST_CASE(

@@ -46,4 +46,17 @@ TEST_CASE("options take quantities, and one quantity in either of two units") {
                     Catch::Contains("--x-ms: mutually exclusive with --x-us") && Catch::Contains("invalid entry 1"));
 }
 
+TEST_CASE("readers see typed numbers as they were typed and computed ones without what rounding leaves") {
+  CHECK(brief_number_text(0.79) == "0.79");
+  CHECK(brief_number_text(0.1234567) == "0.1234567");
+  CHECK(brief_number_text(3.0) == "3");
+  CHECK(brief_number_text(1e-300) == "1e-300");
+  const double mean = 0.79;  // of a Beta mixture with correlation 0.3, and of a Markov chain
+  CHECK(brief_number_text((1.0 / 0.3 - 1.0) * (1.0 - mean)) == "0.49");
+  CHECK(brief_number_text(mean - 0.3 * mean) == "0.553");
+  CHECK(brief_number_text(0.1 + 0.2) == "0.3");
+  CHECK(short_number_text(0.6 + 0.3 + 0.2) == "1.1");
+  CHECK(short_number_text(1.0 + 3e-10) == "1.0000000003");  // beyond what a check of a sum allows
+}
+
 }  // namespace foredraft

@@ -37,8 +37,8 @@ bool agree(const foredraft::Estimate& simulated, double closed_form) {
 
 int main() {
   using namespace foredraft;
-  REQUIRE(version() ==
-          std::to_string(version_major) + "." + std::to_string(version_minor) + "." + std::to_string(version_patch));
+  REQUIRE(version() == std::to_string(version_major) + "." + std::to_string(version_minor) + "." +
+                           std::to_string(version_patch) + std::string(version_suffix));
   REQUIRE(to_string(Convention::bonus) == "bonus" && parse_convention("no_bonus") == Convention::no_bonus);
   REQUIRE(to_string(Drafting::block) == "block" && parse_drafting("free") == Drafting::free);
 

@@ -372,6 +372,21 @@ class Report(InDirectory):
                         "load-curves")
         self.assertIn("evidence    data sheet: 20 %", text)
 
+    def test_a_prediction_shows_what_was_printed_and_an_invalid_profile_is_the_first_word(self):
+        sample_data.write_prediction(self.directory, batches=(1,), contexts=(512,))
+        (self.directory / "prediction.txt").write_text("Use gamma 1 <here>.\n", encoding="utf-8")
+        sample_data.write_manifest(self.directory, schema="foredraft.prediction/1", valid=True)
+        self.stand_ins("batch-speedup")
+        text = self.report()
+        self.assertIn('<li><a href="#prediction">Answer</a></li>', text)
+        self.assertIn('<pre class="wide">Use gamma 1 &lt;here&gt;.\n</pre>', text)
+        self.assertNotIn("NOT VALID", text)
+        sample_data.write_manifest(self.directory, schema="foredraft.prediction/1", valid=False)
+        self.assertIn('<p class="verdict">NOT VALID by the profile&#x27;s own A/A test. Predicted speedup: ', self.report())
+        sample_data.write_validation(self.directory)
+        self.assertIn('<p class="verdict">NOT VALID by the profile&#x27;s own A/A test. The predicted speedups are off by ',
+                      self.report())
+
     def test_what_it_cannot_use_is_named(self):
         self.rejected("nothing to report", status=2)
         sample_data.write_manifest(self.directory, schema="foredraft.manifest/2")

@@ -40,7 +40,7 @@ TIMEOUT_S = 60  # of a command
 # All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
 PRINTED = [
     # foredraft --version
-    (re.compile(r"\Aforedraft \d+\.\d+\.\d+ \(commit .*\)\n\Z"), "foredraft VERSION (BUILD)\n"),
+    (re.compile(r"\Aforedraft \d+\.\d+\.\d+(?:\.dev\d+)? \(commit .*\)\n\Z"), "foredraft VERSION (BUILD)\n"),
     # the plan of a sweep: "about 1 s on 2 threads"
     (re.compile(r"(?<=, )about [^,\n]* on \d+ threads?$", re.MULTILINE), "about TIME on THREADS"),
     # progress, of what takes longer than two seconds on a slow machine

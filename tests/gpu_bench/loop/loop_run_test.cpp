@@ -32,6 +32,7 @@ struct MadeUpDevice {
   double plain_us = 1000.0;
   double iteration_us = 2000.0;
   double draft_us = 0.0;            ///< of an iteration, for each draft besides
+  double setup_s = 0.0;             ///< of a cell, at each visit
   std::vector<double> slower = {};  ///< what iterations are slower by when a cell comes for the n-th time; 1 behind
   std::int64_t too_large = -1;      ///< batch for which there is no memory
   std::int64_t interrupt_after = std::numeric_limits<std::int64_t>::max();  ///< iterations
@@ -56,6 +57,7 @@ struct MadeUpDevice {
     if (cell.batch == too_large) throw MemoryError("too little memory");
     const auto run = static_cast<std::size_t>(std::count(visited.begin(), visited.end(), cell));
     visited.push_back(cell);
+    now_s += setup_s;
     return {.decode_step = [this] { return spent(plain_us); },
             .iterate =
                 [this, cell,
@@ -234,6 +236,39 @@ TEST_CASE("an interrupted loop keeps its rows and names what is missing") {
   CHECK(result.missing[0].what == to_text(cells[1]));
   CHECK(result.missing[0].why == "the run was interrupted");
   REQUIRE(stopped.kept.size() == 1);
+}
+
+TEST_CASE("the time limit holds: no visit begins that would not fit, and the time left is what is left") {
+  // A visit takes half a second of setting up and 15 ms: a warm-up of 3 ms and four samples of a step and an iteration.
+  const double visit_s = 0.515;
+  std::vector<LoopCell> cells;
+  for (const std::int64_t gamma : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) cells.push_back(cell_of(gamma, 0.5));
+  MadeUpDevice device;
+  device.setup_s = 0.5;
+  const LoopResult result = device.run(cells, 8.0);
+  CHECK(device.visited.size() == 15);
+  CHECK(device.now_s <= 8.0);
+  CHECK(device.now_s > 8.0 - visit_s);
+  CHECK(result.rows.size() == 10);
+  CHECK(result.missing.empty());
+  CHECK(result.rows.front().between_runs);
+  CHECK_FALSE(result.rows.back().between_runs);
+  for (const std::string& line : device.said) {
+    CAPTURE(line);
+    CHECK_THAT(line, !Catch::Contains("; 0 s left"));
+  }
+  MadeUpDevice hurried;
+  hurried.setup_s = 0.5;
+  const LoopResult few = hurried.run(cells, 1.0);
+  CHECK(few.end == MeasureEnd::done);
+  CHECK(hurried.visited.size() == 2);
+  CHECK(hurried.now_s <= 1.0 + visit_s);
+  REQUIRE(few.missing.size() == 8);
+  CHECK(few.missing.front().what == to_text(cells[2]));
+  CHECK_THAT(few.missing.front().why, Catch::Contains("time limit") && Catch::Contains("--minutes"));
+  MadeUpDevice late;
+  late.setup_s = 0.5;
+  CHECK(late.run(cells, 1e-3).rows.size() == 1);
 }
 
 TEST_CASE("a cell that does not fit into memory is named, the others are run") {
