@@ -15,6 +15,7 @@
 
 #include "python/bind.hpp"
 #include "python/long_work.hpp"
+#include "python/points.hpp"
 
 namespace nb = nanobind;
 
@@ -22,36 +23,59 @@ namespace foredraft::python {
 namespace {
 
 using RealArray = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-using RealInput = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AnyShape = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using OutcomeInput = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using MatrixInput = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-nb::object array_of(std::unique_ptr<double[]> values, std::size_t size) {
+nb::object array_of(Column values, std::size_t size) {
   double* const data = values.release();
-  const nb::capsule owner(data, [](void* held) noexcept { delete[] static_cast<double*>(held); });
+  const nb::capsule owner(data, [](void* held) noexcept { FreeMemory()(static_cast<double*>(held)); });
   return nb::cast(RealArray(data, {size}, owner));
 }
 
-/// The quantities that are known at some point, and "gamma" if the best one was requested.
-nb::dict predict_arrays(const Question& base, const std::vector<std::pair<std::string, RealInput>>& arrays, bool best,
-                        unsigned threads) {
+/// Points, and the arrays that they read.
+struct HeldPoints {
+  std::vector<AnyShape> arrays;
+  Points points;
+};
+
+HeldPoints points_of(const Question& base, const std::vector<std::pair<std::string, AnyShape>>& arrays,
+                     const std::vector<std::size_t>& shape, bool best, unsigned threads) {
+  std::vector<AnyShape> held;
   std::vector<Varying> varying;
-  std::size_t points = 1;
   for (const auto& [keyword, values] : arrays) {
-    varying.push_back({name_of(keyword), {values.data(), values.size()}});
-    points = values.size();
+    const auto* lengths = values.shape_ptr();
+    varying.push_back({.parameter = name_of(keyword),
+                       .values = {values.data(), values.size()},
+                       .shape = {lengths, lengths + values.ndim()}});
+    held.push_back(values);
   }
-  Columns columns =
-      run_interruptibly([&](const std::atomic<bool>& stop,
-                            ProgressBoard&) { return predict_points(base, varying, points, best, threads, &stop); },
-                        nb::none());
+  Points points(base, varying, shape, best, threads);
+  return {std::move(held), std::move(points)};
+}
+
+/// Points::answer as a dictionary; unknown quantities are left out.
+nb::dict answer_points(const HeldPoints& held, const std::vector<std::string>& names, std::size_t first,
+                       std::size_t count, unsigned threads) {
+  Columns columns = held.points.columns(names, count);
+  constexpr std::size_t few = 65536;  // done before anybody could interrupt
+  if (held.points.is_in_vectors(names) && count <= few) {
+    held.points.answer(columns, first, count, threads, nullptr);
+  } else {
+    run_interruptibly(
+        [&](const std::atomic<bool>& stop, ProgressBoard&) {
+          held.points.answer(columns, first, count, threads, &stop);
+          return true;
+        },
+        nb::none());
+  }
   nb::dict known;
   for (std::size_t i = 0; i < columns.quantities.size(); ++i) {
     if (!columns.quantities[i]) continue;
     const std::string_view name = quantity_facts()[i].name;
-    known[nb::str(name.data(), name.size())] = array_of(std::move(columns.quantities[i]), points);
+    known[nb::str(name.data(), name.size())] = array_of(std::move(columns.quantities[i]), count);
   }
-  if (columns.gamma) known["gamma"] = array_of(std::move(columns.gamma), points);
+  if (columns.gamma) known["gamma"] = array_of(std::move(columns.gamma), count);
   return known;
 }
 
@@ -124,7 +148,16 @@ void bind_arrays(nb::module_& module, nb::class_<Question>& question_class) {
                     return Question(inputs_of(parameters), std::shared_ptr<const Recording>(recording_of(outcomes)));
                   })
       .def_static("of_distributions", question_of_distributions);
-  module.def("predict_arrays", predict_arrays);
+  nb::class_<HeldPoints>(module, "Points")
+      .def_static("of", points_of)
+      .def_prop_ro("is_plain", [](const HeldPoints& held) { return held.points.is_plain(); })
+      .def("known",
+           [](const HeldPoints& held) {
+             std::vector<std::string> names;
+             for (const std::string_view name : held.points.known()) names.emplace_back(name);
+             return names;
+           })
+      .def("answer", answer_points);
   module.def("lossiness", loss_of);
 }
 

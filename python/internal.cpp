@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <bitset>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -12,7 +11,6 @@
 
 #include "app/commands/commands.hpp"
 #include "core/numbers.hpp"
-#include "core/parallel.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/config/sweep_config.hpp"
@@ -76,93 +74,6 @@ bool whole(double number) { return std::abs(number) <= 0x1p53 && number == std::
 Value value_of(const scenario::Parameter& parameter, double number) {
   if (parameter.type == scenario::ValueType::integer) return static_cast<std::int64_t>(number);
   return number == 0.0 ? 0.0 : number;  // -0.0 is 0
-}
-
-/// The first value that the parameter does not allow.
-std::optional<std::size_t> first_illegal(const NumberParameter& parameter, std::span<const double> values) {
-  const auto found =
-      std::find_if(values.begin(), values.end(), [&](double value) { return !is_legal(parameter, value); });
-  if (found == values.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - values.begin());
-}
-
-struct VaryingNumber {
-  const NumberParameter* parameter;
-  std::span<const double> values;
-};
-
-std::vector<VaryingNumber> checked_numbers(const std::vector<Varying>& varying) {
-  ProblemList problems{std::string(messages_from)};
-  std::vector<VaryingNumber> numbers;
-  for (const Varying& one : varying) {
-    const NumberParameter* parameter = find_number(one.parameter);
-    if (parameter == nullptr) throw std::logic_error(one.parameter + " takes no number");
-    numbers.push_back({parameter, one.values});
-    const auto at = first_illegal(*parameter, one.values);
-    if (!at) continue;
-    std::string why = scenario::problem(*parameter->parameter, one.values[*at]);
-    if (why.empty()) why = "must be a whole number";
-    problems.add({.key = one.parameter,
-                  .text = fmt::format("invalid {}={} at index {}", one.parameter, one.values[*at], *at),
-                  .why = std::move(why)});
-  }
-  problems.raise();
-  return numbers;
-}
-
-constexpr std::size_t block_points = 1024;
-
-/// The columns that blocks of points fill, each from any thread. A block omits the quantities that are unknown at all
-/// of its points: memory of a column that no block writes is never touched.
-class ColumnWriter {
- public:
-  ColumnWriter(std::size_t points, bool best) : points_(points), written_((points + block_points - 1) / block_points) {
-    for (std::size_t i = 0; i < quantity_facts().size(); ++i) {
-      columns_.quantities.push_back(std::make_unique_for_overwrite<double[]>(points));
-    }
-    if (best) columns_.gamma = std::make_unique_for_overwrite<double[]>(points);
-  }
-
-  void write(std::size_t block, std::span<const ClosedForm> answers, std::span<const double> gammas) {
-    const std::size_t first = block * block_points;
-    for (std::size_t i = 0; i < columns_.quantities.size(); ++i) {
-      const auto quantity = quantity_facts()[i].closed_form;
-      const auto known = [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); };
-      if (quantity == nullptr || std::none_of(answers.begin(), answers.end(), known)) continue;
-      written_[block].set(i);
-      double* to = columns_.quantities[i].get() + first;
-      for (const ClosedForm& answer : answers) *to++ = answer.*quantity;
-    }
-    if (columns_.gamma) std::copy(gammas.begin(), gammas.end(), columns_.gamma.get() + first);
-  }
-
-  [[nodiscard]] Columns take() {
-    for (std::size_t i = 0; i < columns_.quantities.size(); ++i) {
-      std::unique_ptr<double[]>& column = columns_.quantities[i];
-      const auto has = [i](const Written& block) { return block.test(i); };
-      if (std::none_of(written_.begin(), written_.end(), has)) {
-        column.reset();
-        continue;
-      }
-      for (std::size_t block = 0; block < written_.size(); ++block) {
-        if (has(written_[block])) continue;
-        const std::size_t first = block * block_points;
-        std::fill_n(column.get() + first, std::min(block_points, points_ - first), unknown<double>);
-      }
-    }
-    return std::move(columns_);
-  }
-
- private:
-  using Written = std::bitset<64>;
-
-  std::size_t points_;
-  std::vector<Written> written_;  ///< quantities that each block wrote
-  Columns columns_;
-};
-
-std::string message_at(std::size_t point, const std::exception& error) {
-  return fmt::format("{}: at index {}: {}", messages_from, point, error.what());
 }
 
 Json figure_json(const std::vector<latency::SheetFigure>& figures) {
@@ -275,39 +186,6 @@ bool is_legal(const NumberParameter& parameter, double number) {
 
 void assign(const NumberParameter& parameter, double number, Scenario& scenario) {
   parameter.parameter->assign(scenario, value_of(*parameter.parameter, number));
-}
-
-Columns predict_points(const Question& base, const std::vector<Varying>& varying, std::size_t points, bool best,
-                       unsigned threads, const std::atomic<bool>* stop) {
-  const std::vector<VaryingNumber> numbers = checked_numbers(varying);
-  ColumnWriter writer(points, best);
-  inputs::Inputs inputs;  // reads every file once
-  const auto run_block = [&](std::uint64_t block) {
-    if (stop != nullptr && *stop) throw Interrupted();
-    const std::size_t first = static_cast<std::size_t>(block) * block_points;
-    const std::size_t count = std::min(block_points, points - first);
-    std::vector<ClosedForm> answers(count);
-    std::vector<double> gammas(best ? count : 0);
-    Scenario scenario = base.scenario();
-    for (std::size_t i = 0; i < count; ++i) {
-      try {
-        for (const VaryingNumber& number : numbers) assign(*number.parameter, number.values[first + i], scenario);
-        if (base.names_files()) inputs.attach(scenario);
-        if (best) {
-          const auto gamma = best_draft_length(scenario).gamma;
-          if (!gamma) throw DomainError("no finite best gamma (the speedup grows with every length)");
-          scenario.gamma = *gamma;
-          gammas[i] = static_cast<double>(*gamma);
-        }
-        answers[i] = predict(scenario);
-      } catch (const DomainError& error) {
-        throw DomainError(message_at(first + i, error));
-      }
-    }
-    writer.write(static_cast<std::size_t>(block), answers, gammas);
-  };
-  parallel_for((points + block_points - 1) / block_points, threads, run_block);
-  return writer.take();
 }
 
 std::string config_of_file(const std::string& path) { return resolved(experiments::load_sweep_config(path)); }

@@ -75,24 +75,6 @@ struct NumberParameter;
 /// Stores a legal number.
 void assign(const NumberParameter& parameter, double number, Scenario& scenario);
 
-/// A parameter whose value varies between points.
-struct Varying {
-  std::string parameter;
-  std::span<const double> values;  ///< one per point
-};
-
-/// Closed forms of many points.
-struct Columns {
-  std::vector<std::unique_ptr<double[]>> quantities;  ///< as quantity_facts(); null: NaN at every point
-  std::unique_ptr<double[]> gamma;                    ///< the best one, if requested; else null
-};
-
-/// The closed forms of `points` questions that differ from `base` in `varying`. `best`: each at its best draft length.
-/// Throws InputError with a line for each parameter with an illegal number, DomainError for a point without an answer,
-/// both with the index of the first one; Interrupted.
-[[nodiscard]] Columns predict_points(const Question& base, const std::vector<Varying>& varying, std::size_t points,
-                                     bool best, unsigned threads, const std::atomic<bool>* stop);
-
 /// The configuration of a TOML file, resolved, with its figures and its folder, as a string that the functions below
 /// read.
 [[nodiscard]] std::string config_of_file(const std::string& path);

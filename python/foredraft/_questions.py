@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import math
 import operator
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,8 @@ import numpy.typing as npt
 from foredraft import _core
 from foredraft._rules import question_of_distributions
 from foredraft._scenarios import Scenario, plain, quantities, question_of, takes_number
-from foredraft._values import RealArray, Value, checked_array
+from foredraft._sweeps import progress_bar
+from foredraft._values import RealArray, Value, checked_array, same
 
 if TYPE_CHECKING:
     import pandas
@@ -35,22 +39,34 @@ class Predictions(Value):
     """Closed forms of many points: each attribute is an array of float64 in the shape that the arguments broadcast to.
 
     The attributes are those of Prediction, all NaN if a quantity is not known at any point, and ``gamma`` under
-    ``gamma=best``.
+    ``gamma=best``. Arguments are checked at the call. With a draft model, i.i.d. acceptance, a cost ratio and arrays of
+    alpha, gamma and c only, a quantity is computed when it is first used; ValueError if an array has changed by then.
 
     >>> grid = fd.predict(alpha=[0.6, 0.8], gamma=[[1], [3]], c=0.05)
     >>> grid.shape, grid.speedup.round(2).tolist()
     ((2, 2), [[1.52, 1.71], [1.89, 2.57]])
     """
 
-    def __init__(self, inputs: dict[str, Any], known: dict[str, RealArray], shape: tuple[int, ...]) -> None:
-        self._inputs, self._known, self.shape = inputs, known, shape
+    def __init__(self, parameters: dict[str, Any], threads: int) -> None:
+        self._parameters = {name: _numbers(name, value) if _is_array(name, value) else plain(value)
+                            for name, value in parameters.items()}
+        self._threads = threads
+        self._known: dict[str, RealArray] = {}
+        self._points, self.shape = _points_of(self._parameters, threads)
+        if self._points is not None and not self._points.is_plain:
+            self._known = self._answer([])
+            self._points = None
 
     def __getattr__(self, name: str) -> RealArray:
-        known: dict[str, RealArray] = self.__dict__.get("_known", {})
-        if name in known:
-            return known[name]
-        if name.startswith("_") or name not in quantities():
-            raise AttributeError(f"Predictions has no {name!r} (quantities: {', '.join(known)})")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._known and self._points is not None and name in self._names():
+            # Of those that are not computed in vectors all are computed at once.
+            self._known |= self._answer([name]) if name in _IN_VECTORS else self._answer_all()
+        if name in self._known:
+            return self._known[name]
+        if name not in quantities():
+            raise AttributeError(f"Predictions has no {name!r} (quantities: {', '.join(self._names())})")
         return np.full(self.shape, np.nan)
 
     def __dir__(self) -> list[str]:
@@ -58,25 +74,125 @@ class Predictions(Value):
 
     def to_dict(self) -> dict[str, RealArray]:
         """The quantities that are known at some point."""
-        return dict(self._known)
+        if self._points is not None:
+            self._known |= self._answer_all()
+        return {name: self._known[name] for name in self._names() if name in self._known}
 
     def to_frame(self) -> pandas.DataFrame:
         """One row per point in the order of the arrays, a column for each argument and each known quantity."""
         import pandas
-        columns = {name: np.broadcast_to(value, self.shape).ravel() for name, value in self._inputs.items()}
-        columns |= {name: values.ravel() for name, values in self._known.items()}
+        columns = {name: self._column(name, 0, math.prod(self.shape)) for name in self._arguments()}
+        columns |= {name: values.ravel() for name, values in self.to_dict().items()}
         return pandas.DataFrame(columns)
 
+    def to_parquet(self,
+                   path: str | os.PathLike[str],
+                   *,
+                   quantities: Sequence[str] | None = None,
+                   progress: bool = True) -> None:
+        """Writes the rows of to_frame() to a Parquet file, in pieces: memory does not grow with the number of points.
+
+        ``quantities``: only these, by default all that are known. ``progress``: shown through tqdm if that is installed.
+        The file appears when it is complete; Ctrl-C leaves none. Needs pyarrow (pip install 'foredraft[parquet]').
+        """
+        try:
+            import pyarrow  # type: ignore[import-untyped]
+            import pyarrow.parquet  # type: ignore[import-untyped]
+        except ImportError:
+            raise ImportError("foredraft: to_parquet needs pyarrow - pip install 'foredraft[parquet]'") from None
+        asked = list(self._names() if quantities is None else dict.fromkeys(quantities))
+        for name in asked:
+            if name not in _core.quantities() and name not in self._names():
+                raise ValueError(f"foredraft: quantities: unknown {name!r} (must be of {', '.join(self._names())})")
+        arguments = self._arguments()
+        points = math.prod(self.shape)
+
+        def table(first: int, count: int) -> pyarrow.Table:
+            columns = {name: pyarrow.array(self._column(name, first, count)) for name in arguments}
+            missing = [name for name in asked if name not in self._known]
+            answer = self._answer(missing, first, count) if self._points is not None and missing else {}
+            answer |= {name: values.ravel()[first:first + count] for name, values in self._known.items()}
+            return pyarrow.table(columns | {name: answer.get(name, np.full(count, np.nan)) for name in asked})
+
+        with _replacing(os.fspath(path)) as file, progress_bar("points") if progress else contextlib.nullcontext() as show:
+            schema = table(0, min(points, 1)).schema
+            # Results differ from row to row, arguments repeat.
+            with pyarrow.parquet.ParquetWriter(file, schema, use_dictionary=arguments) as writer:
+                for first in range(0, points, _PIECE):
+                    count = min(_PIECE, points - first)
+                    writer.write_table(table(first, count))
+                    if show is not None:
+                        show(first + count, points)
+
     def __repr__(self) -> str:
-        return f"Predictions(shape={self.shape}, {', '.join(self._known)})"
+        return f"Predictions(shape={self.shape}, {', '.join(self._names())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Predictions) and same(self._parameters, other._parameters)
+
+    __hash__ = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_points": self._points is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if state["_points"]:
+            self._points = _points_of(self._parameters, self._threads)[0]
+        else:
+            self._points = None
+
+    def _names(self) -> list[str]:
+        """The quantities that are known at some point."""
+        return list(self._known) if self._points is None else self._points.known()
+
+    def _arguments(self) -> list[str]:
+        return [name for name, value in self._parameters.items() if value is not best]
+
+    def _column(self, name: str, first: int, count: int) -> npt.NDArray[Any]:
+        """An argument at the points [first, first + count)."""
+        value = self._parameters[name]
+        if isinstance(value, np.ndarray):
+            return np.broadcast_to(value, self.shape).flat[first:first + count]
+        column = np.empty(count, dtype=object if isinstance(value, (str, list)) else type(value))
+        column.fill(value)
+        return column
+
+    def _answer(self, names: list[str], first: int = 0, count: int | None = None) -> dict[str, RealArray]:
+        """These quantities, or all; of all points in their shape, else of [first, first + count)."""
+        assert self._points is not None
+        points = math.prod(self.shape) if count is None else count
+        answer: dict[str, RealArray] = self._points.answer(names, first, points, self._threads)
+        return answer if count is not None else {name: values.reshape(self.shape) for name, values in answer.items()}
+
+    def _answer_all(self) -> dict[str, RealArray]:
+        missing = [name for name in self._names() if name not in self._known]
+        return self._answer(missing) if missing else {}
+
+
+_IN_VECTORS = ("tokens_per_iteration", "speedup", "gamma")
+_PIECE = 1 << 18  # points of a piece of a Parquet file
+
+
+@contextlib.contextmanager
+def _replacing(path: str) -> Iterator[BinaryIO]:
+    """A stream that becomes the file at the end: all or none."""
+    temporary = os.path.join(os.path.dirname(path), f".foredraft-tmp-{os.urandom(8).hex()}")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
 def _numbers(name: str, value: object) -> RealArray:
-    """One parameter's values as doubles; ValueError for anything but an array of numbers."""
+    """One parameter's values as doubles in C order; ValueError for anything but an array of numbers."""
     array = checked_array(name, value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"foredraft: {name}: wrong type (must be numbers, is an array of {array.dtype})")
-    return array.astype(np.float64, copy=False)
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _is_array(name: str, value: object) -> bool:
@@ -84,9 +200,10 @@ def _is_array(name: str, value: object) -> bool:
     return several and takes_number(name)
 
 
-def _predict_arrays(parameters: dict[str, Any], threads: int) -> Predictions:
-    arrays = {name: _numbers(name, value) for name, value in parameters.items() if _is_array(name, value)}
-    fixed = {name: plain(value) for name, value in parameters.items() if name not in arrays}
+def _points_of(parameters: dict[str, Any], threads: int) -> tuple[_core.Points | None, tuple[int, ...]]:
+    """The checked points, None without any, and their shape."""
+    arrays = {name: value for name, value in parameters.items() if isinstance(value, np.ndarray)}
+    fixed = {name: value for name, value in parameters.items() if name not in arrays}
     best_asked = fixed.get("gamma") is best
     if best_asked:
         fixed["gamma"] = 1
@@ -95,20 +212,15 @@ def _predict_arrays(parameters: dict[str, Any], threads: int) -> Predictions:
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"foredraft: shapes do not broadcast: {shapes}") from None
-    points = int(np.prod(shape))
-    columns = [(name, np.ascontiguousarray(np.broadcast_to(array, shape).ravel())) for name, array in arrays.items()]
-    first = {name: _first_legal(values) for name, values in columns}
-    base = _core.Question(fixed | first)
-    known = _core.predict_arrays(base, columns, best_asked, threads) if points else {}
-    inputs = {name: arrays.get(name, value) for name, value in parameters.items()}
-    if best_asked:
-        inputs.pop("gamma")
-    return Predictions(inputs, {name: values.reshape(shape) for name, values in known.items()}, shape)
+    base = _core.Question(fixed | {name: _first_legal(array) for name, array in arrays.items()})
+    if math.prod(shape) == 0:
+        return None, shape
+    return _core.Points.of(base, list(arrays.items()), list(shape), best_asked, threads), shape
 
 
 def _first_legal(values: RealArray) -> float | int:
     """A representative of an array for the check of all parameters together: an integer if possible."""
-    first = float(values[0]) if values.size else 1.0
+    first = float(values.flat[0]) if values.size else 1.0
     return int(first) if first.is_integer() else first
 
 
@@ -151,7 +263,7 @@ def predict(scenario: Scenario | None = None, /, *, threads: int = 0, **paramete
         if answer is not None:
             return answer
         if parameters.get("gamma") is best or any(_is_array(name, value) for name, value in parameters.items()):
-            return _predict_arrays(parameters, threads)
+            return Predictions(parameters, threads)
     return _core.predict(question_of(scenario, parameters))
 
 

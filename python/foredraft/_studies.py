@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foredraft import _core
 from foredraft._devices import Device, Profile
 from foredraft._scenarios import plain
-from foredraft._sweeps import bar
+from foredraft._sweeps import progress_bar
 from foredraft._values import Value, exact_frame, frames_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def reproduce(*names: str,
     Runs without the GIL; Ctrl-C ends it. Raises ValueError with every unknown name, RuntimeError for a failed run.
     """
     with contextlib.ExitStack() as stack:
-        show = stack.enter_context(bar("experiments")) if progress else None
+        show = stack.enter_context(progress_bar("experiments")) if progress else None
         found = _core.reproduce(list(names), seed, threads, None if out is None else os.fspath(out),
                                 None if validation is None else os.fspath(validation), ["foredraft.reproduce"], show)
     texts = {name: text for name, _, text, _ in found["experiments"]}

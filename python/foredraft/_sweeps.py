@@ -84,7 +84,7 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
             folder = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sweep")
         else:
             folder = os.fspath(out)
-        show = stack.enter_context(bar("points")) if progress else None
+        show = stack.enter_context(progress_bar("points")) if progress else None
         if executor is None and shards is not None:
             raise TypeError("foredraft.sweep: shards without an executor")
         if shard is not None and (executor is not None or out is None):
@@ -137,7 +137,7 @@ def check(folder: str | os.PathLike[str], /, *, threads: int = 0, progress: bool
     Raises RuntimeError that names the first difference, ValueError for a folder without a complete run. Ctrl-C ends it.
     """
     with contextlib.ExitStack() as stack:
-        show = stack.enter_context(bar("points")) if progress else None
+        show = stack.enter_context(progress_bar("points")) if progress else None
         return RepeatedRun(*_core.repeat_folder(os.fspath(folder), threads, show))
 
 
@@ -174,7 +174,7 @@ def _plain_tree(value: object, key: str) -> Any:
 
 
 @contextlib.contextmanager
-def bar(unit: str) -> Iterator[ShowProgress | None]:
+def progress_bar(unit: str) -> Iterator[ShowProgress | None]:
     """Shows progress through tqdm if that is installed."""
     try:
         import tqdm

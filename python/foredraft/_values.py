@@ -27,9 +27,9 @@ def checked_array(name: str, value: object) -> npt.NDArray[Any]:
         raise ValueError(f"foredraft: {name}: not an array ({error})") from None
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
     return bool(one.equals(other) if hasattr(one, "equals") else one == other)
@@ -39,7 +39,7 @@ class Value:
     """Compares by contents (NaN equals NaN, as both are not known), is not hashable and can be pickled."""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _same(vars(self), vars(other))
+        return type(self) is type(other) and same(vars(self), vars(other))
 
     __hash__ = None  # type: ignore[assignment]
 

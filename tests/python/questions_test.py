@@ -69,6 +69,108 @@ class Questions(unittest.TestCase):
             self.assertEqual(answer.gamma[i], best.gamma)
             self.assertAlmostEqual(answer.speedup[i], best.speedup, delta=1e-12)
 
+    def test_arrays_of_any_layout_are_those_of_points(self):
+        random = np.random.default_rng(3)
+        alpha, gamma, c = random.uniform(0, 1, (7, 1, 300)), random.integers(1, 40, (1, 5, 1)), random.uniform(0, 1, (5, 300))
+        layouts = {
+            "open axes": (alpha, gamma, c),
+            "dense": tuple(np.array(array) for array in np.broadcast_arrays(alpha, gamma, c)),
+            "transposed": tuple(np.asfortranarray(array) for array in np.broadcast_arrays(alpha, gamma, c)),
+            "views": tuple(np.broadcast_arrays(alpha, gamma, c)),
+            "short rows": tuple(array.T for array in np.broadcast_arrays(alpha, gamma, c)),
+        }
+        for convention in ("bonus", "no_bonus"):
+            n = gamma + (convention == "bonus")
+            expected = sum(np.where(j < n, alpha**j, 0) for j in range(40)) / (1 + gamma * c)
+            for name, (alphas, gammas, costs) in layouts.items():
+                with self.subTest(name, convention=convention):
+                    answer = fd.predict(alpha=alphas, gamma=gammas, c=costs, convention=convention)
+                    turned = answer.speedup.T if name == "short rows" else answer.speedup
+                    np.testing.assert_allclose(turned, expected, rtol=1e-14)
+                    at = (3, 4, 100)
+                    point = fd.predict(alpha=float(alpha[3, 0, 100]), gamma=int(gamma[0, 4, 0]), c=float(c[4, 100]),
+                                       convention=convention)
+                    self.assertLessEqual(abs(turned[at] - point.speedup), 4 * np.spacing(point.speedup))
+
+    def test_the_best_gammas_of_many_points_are_those_of_points(self):
+        random = np.random.default_rng(4)
+        alpha, c = random.uniform(0, 1, 400), 10**random.uniform(-5, 0.3, 400)
+        answer = fd.predict(alpha=alpha, gamma=fd.best, c=c)
+        gammas = [fd.best_gamma(alpha=float(a), c=float(b)).gamma for a, b in zip(alpha, c)]
+        np.testing.assert_array_equal(answer.gamma, gammas)
+        np.testing.assert_array_equal(answer.tokens_variance, [
+            fd.predict(alpha=float(a), gamma=gamma, c=float(b)).tokens_variance for a, b, gamma in zip(alpha, c, gammas)])
+
+    def test_a_point_without_an_answer_is_named_at_the_call(self):
+        c = np.full((3, 1), 0.1)
+        for bad, message in (
+            (dict(alpha=[0.5, 0.6, 1.5], gamma=2, c=c), r"alpha=1.5 at index 2 \("),
+            (dict(alpha=0.5, gamma=[1, 2], c=[[0.1], [-1]]), r"c=-1 at index 2 \("),
+            (dict(alpha=[0.5] * 5000 + [math.nan], gamma=2, c=0.1), r"alpha=nan at index 5000 \("),
+            (dict(alpha=0.5, gamma=[[1], [0]], c=[0.1, 0.2, 0.3], convention="no_bonus"), "at index 3: .*gamma=0"),
+            (dict(alpha=0.5, gamma=[1, 2e12], c=c), r"gamma=2000000000000 at index 1 \("),
+            (dict(alpha=[0.5, 1.0], gamma=fd.best, c=c), "at index 1: no finite best gamma"),
+            (dict(alpha=[0.5, 0.7], gamma=fd.best, c=[[0.1], [0]]), "at index 2: no finite best gamma"),
+            (dict(alpha=[0.5, 0.6], gamma=fd.best, c=0.1, sequence_length=100), "at index 0: no best draft length"),
+        ):
+            with self.subTest(bad), self.assertRaisesRegex(ValueError, message):
+                fd.predict(**bad)
+
+    def test_arrays_that_change_after_the_call_are_an_error(self):
+        alpha = np.linspace(0.1, 0.9, 10_000)
+        answer = fd.predict(alpha=alpha, gamma=5, c=0.1)
+        before = answer.speedup
+        alpha[[0, 9999]] = alpha[[9999, 0]]
+        self.assertIs(answer.speedup, before)
+        for name in ("tokens_per_iteration", "tokens_variance"):
+            with self.subTest(name), self.assertRaisesRegex(ValueError, "alpha: the array has changed"):
+                getattr(answer, name)
+
+    def test_other_scenarios_answer_arrays_too(self):
+        for other in (dict(drafter="block"), dict(policy="plus2_minus1"), dict(cost_verify_growth=0.1)):
+            with self.subTest(other):
+                alpha = np.array([[0.5], [0.8]])
+                answer = fd.predict(alpha=alpha, gamma=[2, 5, 9], c=0.1, **other)
+                self.assertEqual(answer.speedup[1, 1], fd.predict(alpha=0.8, gamma=5, c=0.1, **other).speedup)
+        known = fd.predict(alpha=[0.5, 0.8], gamma=5)
+        self.assertTrue(np.isnan(known.speedup).all())
+        self.assertEqual(known.tokens_per_iteration[1], fd.predict(alpha=0.8, gamma=5).tokens_per_iteration)
+
+    def test_a_parquet_file_has_the_rows_of_the_frame(self):
+        import pandas
+        scenario = dict(alpha=np.linspace(0, 1, 400)[:, None], gamma=np.arange(700), c=0.1, convention="bonus")
+        answer = fd.predict(**scenario)  # more than a piece of the file
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "points.parquet")
+            answer.to_parquet(path, progress=False)
+            pandas.testing.assert_frame_equal(pandas.read_parquet(path), answer.to_frame(), check_dtype=False)
+            fd.predict(alpha=[0.5, 0.8], gamma=fd.best, c=0.1).to_parquet(path, quantities=["gamma", "mean_batch"], progress=False)
+            frame = pandas.read_parquet(path)
+            self.assertEqual(list(frame.columns), ["alpha", "c", "gamma", "mean_batch"])
+            np.testing.assert_array_equal(frame.gamma, [fd.best_gamma(alpha=a, c=0.1).gamma for a in (0.5, 0.8)])
+            self.assertTrue(frame.mean_batch.isna().all())
+            fd.predict(alpha=[], gamma=1, c=0.1).to_parquet(path, progress=False)
+            self.assertEqual(len(pandas.read_parquet(path)), 0)
+            with self.assertRaisesRegex(ValueError, "unknown 'speed'"):
+                answer.to_parquet(path, quantities=["speed"])
+            self.assertEqual(os.listdir(folder), ["points.parquet"])
+
+    def test_an_interrupted_parquet_file_does_not_exist(self):
+        script = ("import sys, numpy as np, foredraft as fd\n"
+                  "answer = fd.predict(alpha=np.linspace(0, 1, 30_000)[:, None], gamma=np.arange(1, 10_000), c=0.1)\n"
+                  "print('begun', flush=True)\n"
+                  "answer.to_parquet(sys.argv[1], quantities=['speedup'], progress=False)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.Popen([sys.executable, "-c", script, f"{folder}/points.parquet"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            while not os.listdir(folder) and run.poll() is None:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            _, errors = run.communicate(timeout=60)
+            self.assertIn("KeyboardInterrupt", errors)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_mistakes_are_named_all_at_once(self):
         with self.assertRaises(ValueError) as raised:
             fd.Scenario(alph=0.8, gamma=-1, c="fast", rule="lenint", fidelity="token")
