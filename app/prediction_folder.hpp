@@ -57,7 +57,7 @@ inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> prediction_tables(
     const answers::ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves);
 
-/// Writes prediction.txt, which is `printed`, and prediction_tables().
+/// Writes prediction.txt, which is `printed`, and the tables.
 void write_prediction(experiments::ResultFolder& folder, const answers::ProfilePrediction& prediction,
                       const std::vector<VerificationCurve>& curves, const std::string& printed);
 

@@ -34,17 +34,17 @@ std::string number_text(double number) {
   return text;
 }
 
+std::string short_number_text(double number) {
+  constexpr std::size_t longest = 13;  // 12 digits and a point
+  std::string text = number_text(number);
+  return text.size() <= longest ? text : fmt::format("{:.12g}", number);
+}
+
 std::string brief_number_text(double number) {
   constexpr auto typed_digits = 10;
   std::string exact = number_text(number);
   const auto digits = std::ranges::count_if(exact, [](char letter) { return letter >= '0' && letter <= '9'; });
   return digits <= typed_digits ? exact : fmt::format("{:.4g}", number);
-}
-
-std::string short_number_text(double number) {
-  constexpr std::size_t longest = 13;  // 12 digits and a point
-  std::string text = number_text(number);
-  return text.size() <= longest ? text : fmt::format("{:.12g}", number);
 }
 
 std::string decimal_text(double number, int digits) {

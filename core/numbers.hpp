@@ -13,12 +13,12 @@ void append_number(std::string& text, double number);
 void append_number(std::string& text, std::uint64_t number);
 [[nodiscard]] std::string number_text(double number);
 
+/// The same for readers, with at most 12 digits: 0.3 where 0.1 + 0.2 was computed, without what rounding leaves.
+[[nodiscard]] std::string short_number_text(double number);
+
 /// Text for readers of a number that was typed or computed: the shortest text where it has at most 10 digits, as typed
 /// numbers do; else 4 significant digits, so that 0.49999999999999994 reads 0.5.
 [[nodiscard]] std::string brief_number_text(double number);
-
-/// Text for readers with at most 12 digits, without what rounding leaves: 0.3 where 0.1 + 0.2 was computed.
-[[nodiscard]] std::string short_number_text(double number);
 
 /// Text for readers with a fixed number of digits after the point, "0.0500"; from a million on in scientific notation
 /// with as many, "3.0000e+300".

@@ -51,7 +51,8 @@ std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation) {
     constexpr double round_off = 1e-10;
     const double total = std::accumulate(row.begin(), row.end(), 0.0);
     if (total > 1.0 + round_off) {
-      throw DomainError(fmt::format("invalid sum of accuracies[{}]={} (must be at most 1)", d, short_number_text(total)));
+      throw DomainError(
+          fmt::format("invalid sum of accuracies[{}]={} (must be at most 1)", d, short_number_text(total)));
     }
   }
   const IterationShape shape{depth, Convention::bonus, simulation.drafting};
