@@ -27,9 +27,10 @@ constexpr std::string_view list_formats = "run `foredraft list formats`";
 /// Maximum number of rows that are read as one table.
 constexpr std::size_t max_table_rows = 10'000;
 
-/// Maximum numbers of the records of somebody's own: of their keys, of the levels they may be in, of the values that
-/// are offered of a document, and of those that are none before no more are looked for.
+/// Maximum numbers of the records of somebody's own: of their keys, of the bytes of a cell, of the levels they may be
+/// in, of the values that are offered of a document, and of those that are none before no more are looked for.
 constexpr std::size_t max_record_keys = 64;
+constexpr std::size_t max_record_cell = 200;
 constexpr std::size_t max_record_depth = 4;
 constexpr std::size_t max_offers = 100'000;
 constexpr std::size_t max_other_records = 10'000;
@@ -256,7 +257,7 @@ void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
   const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
   Record record{.headings = {}, .row = {.cells = {}, .line = line}};
   const auto add = [&](const JsonValue& cell) {
-    if (cell.is_null() || record.headings.size() == max_record_keys) return;
+    if (cell.is_null() || cell.source().size() > max_record_cell || record.headings.size() == max_record_keys) return;
     const std::string heading = cell.key();
     if (std::ranges::find(record.headings, heading) != record.headings.end()) return;
     record.headings.push_back(heading);
