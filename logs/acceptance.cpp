@@ -44,7 +44,8 @@ double error_within(std::span<const Observation> observations, double ratio, dou
   double squares = 0.0;
   for (const Observation& observation : observations) {
     if (!counted(observation)) continue;
-    if (observation.acceptance->accepted_at.empty() && *observation.acceptance->accepted_tokens > 0) return std::numeric_limits<double>::quiet_NaN();
+    if (observation.acceptance->accepted_at.empty() && *observation.acceptance->accepted_tokens > 0)
+      return std::numeric_limits<double>::quiet_NaN();
     double weight = 1.0;
     for (const std::int64_t at : observation.acceptance->accepted_at) {
       squares += weight * static_cast<double>(at);

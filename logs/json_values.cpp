@@ -212,15 +212,15 @@ struct Word {
   std::string_view text;
   JsonValue::Type type;
 };
-constexpr std::array<Word, 9> words{{{"true", JsonValue::Type::boolean},
-                                     {"false", JsonValue::Type::boolean},
-                                     {"null", JsonValue::Type::null},
-                                     {"True", JsonValue::Type::boolean},
-                                     {"False", JsonValue::Type::boolean},
-                                     {"None", JsonValue::Type::null},
-                                     {"NaN", JsonValue::Type::null},
-                                     {"nan", JsonValue::Type::null},
-                                     {"Infinity", JsonValue::Type::null}}};
+constexpr std::array<Word, 9> bare_words{{{"true", JsonValue::Type::boolean},
+                                          {"false", JsonValue::Type::boolean},
+                                          {"null", JsonValue::Type::null},
+                                          {"True", JsonValue::Type::boolean},
+                                          {"False", JsonValue::Type::boolean},
+                                          {"None", JsonValue::Type::null},
+                                          {"NaN", JsonValue::Type::null},
+                                          {"nan", JsonValue::Type::null},
+                                          {"Infinity", JsonValue::Type::null}}};
 
 bool is_digit_byte(char c) { return c >= '0' && c <= '9'; }
 
@@ -281,7 +281,7 @@ bool JsonDocument::read_word(JsonValue& value) {
   std::string_view rest(at_, static_cast<std::size_t>(end_ - at_));
   const bool negative = rest.starts_with("-Infinity");
   if (negative) rest.remove_prefix(1);
-  for (const Word& word : words) {
+  for (const Word& word : bare_words) {
     if (!rest.starts_with(word.text)) continue;
     value.type_ = word.type;
     at_ += word.text.size() + (negative ? 1 : 0);

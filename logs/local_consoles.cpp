@@ -64,8 +64,7 @@ constexpr StatedConsole mlx_console{Span::request, mlx_lines, mlx_speeds};
 constexpr std::array<StatedLine, 7> prompt_lines{{
     {"Prompt: # t/s | Generation: # t/s", {nullptr, &StatedRun::request_tokens_per_s}},
     {"prompt eval time = # ms / # tokens", {&StatedRun::ttft_ms, &StatedRun::prompt_tokens}},
-    {"eval time = # ms / # runs",
-     {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
+    {"eval time = # ms / # runs", {{{&StatedRun::duration_s, 0.001}, {&StatedRun::output_tokens}}}},
     {"Tokens/Second: #", {&StatedRun::request_tokens_per_s}},
     {"Time to First Token: #s", {{{&StatedRun::ttft_ms, 1000.0}}}},
     {"Prompt Tokens: #", {&StatedRun::prompt_tokens}},

@@ -64,9 +64,9 @@ int run_reproduce(CommandLine& line) {
   if (const auto measured = line.text("validation")) validation = experiments::validation_artifacts(*measured);
 
   const experiments::ExperimentSettings settings{.seed = seed,
-                                           .threads = threads,
-                                           .note = [](std::string_view text) { say("  {}", text); },
-                                           .stop = &catch_interrupts(default_patience)};
+                                                 .threads = threads,
+                                                 .note = [](std::string_view text) { say("  {}", text); },
+                                                 .stop = &catch_interrupts(default_patience)};
   experiments::ResultFolder folder(line.text("out").value(), experiments::reproduction_kind(chosen, seed), line.words(),
                                    threads);
   std::size_t begun = 0;
