@@ -136,8 +136,11 @@ struct UnderPolicy {
   }
 
   IterationDistribution operator()(const OptimalTokenStopping& policy) const {
-    return stopped(optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
-                                          draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention));
+    IterationDistribution distribution =
+        stopped(optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
+                                       draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention));
+    distribution.alpha = std::nullopt;  // tokens are drafted for their acceptance
+    return distribution;
   }
 
   [[nodiscard]] IterationDistribution stopped(const StoppedDrafts& drafts) const {
