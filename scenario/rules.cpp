@@ -92,7 +92,7 @@ const std::vector<RuleMember>& rules() {
         .value = AcceptAll{}},
        false},
       {{.name = "block_verification",
-        .summary = "verify all drafts together: accept at least as many as rejection_sampling, at no loss",
+        .summary = "verify all drafts together: on average at least as many accepted as by rejection_sampling",
         .source = "Sun2025, Alg. 2",
         .value = BlockVerification{}},
        true},
