@@ -577,7 +577,12 @@ Table all_parameters() {
   }
   add_choice(table, "rule", rules(), name_of(Rule(RejectionSampling{})), "verification rule; foredraft list rules",
              in_token);
-  for (const RuleMember& rule : rules()) add_member(table, "rule", rule, in_token);
+  // k_seq shares its parameter with multi_candidate, whose place in results it must not change.
+  for (const bool shares : {false, true}) {
+    for (const RuleMember& rule : rules()) {
+      if (std::holds_alternative<KSeq>(rule.value) == shares) add_member(table, "rule", rule, in_token);
+    }
+  }
   add(table, temperature);
   add(table, models);
   add(table, server_rows);

@@ -34,7 +34,7 @@ constexpr std::array opt_parameters{
     number<&CascadeOpt::margin>("rule.margin", {.minimum = -1000.0, .maximum = 1000.0},
                                 "cascade_opt: a, what the drafter's best probability may lack, over TV(p, q)")};
 constexpr std::array k_seq_parameters{number<&KSeq::candidates>(
-    "rule.candidates", candidate_count, "k_seq, multi_candidate: candidates of one position; 1: rejection_sampling")};
+    "rule.candidates", candidate_count, "k_seq: candidates of one position; 1: rejection_sampling")};
 constexpr std::array sglang_parameters{
     number<&SglangThresholds::threshold_single>("rule.threshold_single", probability,
                                                 "sglang_thresholds: a token from this probability on is accepted"),
@@ -54,7 +54,7 @@ constexpr std::array lenient_parameters{
                                "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")};
 constexpr std::array candidate_parameters{
     number<&MultiCandidate::candidates>("rule.candidates", candidate_count,
-                                        "multi_candidate: candidates of one position; 1: rejection_sampling"),
+                                        "multi_candidate, k_seq: candidates of one position; 1: rejection_sampling"),
     number<&MultiCandidate::replacement>("rule.replacement", flag_range,
                                          "multi_candidate: candidates drawn with (1) or without (0) replacement")};
 constexpr std::array sigmoid_parameters{
@@ -92,7 +92,7 @@ const std::vector<RuleMember>& rules() {
         .value = AcceptAll{}},
        false},
       {{.name = "block_verification",
-        .summary = "verify all drafts together: accept at least as many as rejection_sampling, at no loss",
+        .summary = "verify all drafts together: on average at least as many accepted as by rejection_sampling",
         .source = "Sun2025, Alg. 2",
         .value = BlockVerification{}},
        true},
