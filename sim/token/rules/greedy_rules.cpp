@@ -73,7 +73,7 @@ class TopBetaRule final : public TopTokenRule {
   Judged judged_;
 };
 
-/// TensorRT-LLM's relaxed acceptance (version 1.0, relaxed_topk and relaxed_delta): accepts a drafted token that is
+/// TensorRT-LLM's relaxed acceptance (relaxed_topk and relaxed_delta): accepts a drafted token that is
 /// among the target's n most probable ones and at most delta less probable than the first, p(x) >= max p - delta.
 /// Tokens tied at rank n all count as within it; with n = 1 the rule is greedy_match.
 class TopNDeltaRule final : public TopTokenRule {

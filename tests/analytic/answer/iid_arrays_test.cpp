@@ -20,7 +20,7 @@
 namespace foredraft::analytic {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr Convention conventions[] = {Convention::bonus, Convention::no_bonus};
 
 /// Points with one value of each argument a point.
@@ -181,7 +181,7 @@ TEST_CASE("arrays choose the best gamma of one point, ties included") {
     std::size_t differ = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const BestGamma one = best_gamma(IidSetting{points.alpha[i], points.c[i], convention, Drafting::autoregressive});
-      if (gammas[i] == (one.gamma ? static_cast<double>(*one.gamma) : infinity)) continue;
+      if (gammas[i] == (one.gamma ? static_cast<double>(*one.gamma) : unbounded)) continue;
       ++differ;
       CAPTURE(points.alpha[i], points.c[i], gammas[i], one.gamma.value_or(-1));
       CHECK(differ == 0);
@@ -243,7 +243,7 @@ TEST_CASE("a look at many values sees one outside of the range, and any change, 
     for (std::size_t i = 0; i < size; ++i) {
       CAPTURE(size, i);
       const double before = values[i];
-      for (const double wrong : {-1.0, 6.5, 7.0, not_a_number, infinity}) {
+      for (const double wrong : {-1.0, 6.5, 7.0, not_a_number, unbounded}) {
         values[i] = wrong;
         CHECK_FALSE(judged(values, 0.0, 6.0, true).inside);
       }

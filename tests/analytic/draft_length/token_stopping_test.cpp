@@ -17,7 +17,7 @@
 namespace foredraft::analytic {
 namespace {
 
-constexpr Convention conventions[] = {Convention::bonus, Convention::no_bonus};
+constexpr Convention either_convention[] = {Convention::bonus, Convention::no_bonus};
 
 double speed(const VaryingYield& yield, double c) { return speedup(yield.tokens, yield.mean_gamma, constant_ratio(c)); }
 
@@ -32,7 +32,7 @@ TEST_CASE("tokens and drafts under a rejection probability are those of products
   // alpha s = a, (1 - alpha) s = 1.
   for (const double a : {0.7, 4.0}) {
     for (const double bias : {0.5, 1.0}) {
-      for (const Convention convention : conventions) {
+      for (const Convention convention : either_convention) {
         CAPTURE(a, bias, to_string(convention));
         const double alpha = a / (a + 1.0);
         const double threshold = 0.6;
@@ -91,7 +91,7 @@ TEST_CASE("a confidence of an entropy has it, and none has more than an even row
 TEST_CASE("no policy beats optimal stopping, and that never beats the oracle, on 150 random instances") {
   RandomStream random(43, {.purpose = Purpose::test, .point = 0, .block = 0});
   for (int instance = 0; instance < 150; ++instance) {
-    const Convention convention = conventions[instance % 2];
+    const Convention convention = either_convention[instance % 2];
     const double alpha = random.uniform();
     const double concentration = std::pow(10.0, 6.0 * random.uniform() - 2.0);
     const double bias = std::pow(4.0, 2.0 * random.uniform() - 1.0);
