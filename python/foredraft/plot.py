@@ -45,7 +45,7 @@ def _plots(name: str) -> Any:
 def _draw(function: str, figure: Callable[[], Any], ax: Any) -> Any:
     """The axes of a figure of plots/ in its style, which stays here: the parameters of matplotlib are the user's."""
     import matplotlib
-    from matplotlib import pyplot
+    pyplot: Any = importlib.import_module("matplotlib.pyplot")  # of which only some versions state types
     style, layout, load = _plots("style"), _plots("layout"), _plots("load")
     made: list[Any] = []
 
