@@ -133,8 +133,8 @@ struct LoopResult {
 /// some seconds affects one or two runs of a cell, which does not change the median of five. A cell is not visited
 /// again where its last visit would not fit into what is left of `budget_s`, and not at all after the end, the first
 /// one excepted: the last first visit may exceed the budget, and no other. `keep` receives all known rows whenever
-/// there are more. Throws DomainError for invalid cells, std::runtime_error if a
-/// verifier does not emit what it was forced to: the accepted drafts and one token more.
+/// there are more. Throws DomainError for invalid cells, std::runtime_error if a verifier does not emit what it was
+/// forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
                                   const std::function<void(const std::vector<LoopRow>&)>& keep,
                                   const std::function<void(const std::string&)>& say);
