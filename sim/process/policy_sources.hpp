@@ -343,7 +343,7 @@ template <class Stop>
 class ConfidenceSource : public MemorylessSource {
  public:
   ConfidenceSource(const IterationShape& longest, TokenAcceptance tokens, Stop stop)
-      : longest_(longest), tokens_(std::move(tokens)), stop_(std::move(stop)) {}
+      : longest_(longest), tokens_(tokens), stop_(std::move(stop)) {}
 
   void restart(bool /*after_acceptance*/) { stop_.restart(); }
 
@@ -487,7 +487,7 @@ class DynamicStop {
 class KnownTokensSource : public MemorylessSource {
  public:
   KnownTokensSource(const IterationShape& longest, TokenAcceptance tokens, double price)
-      : longest_(longest), price_(price), tokens_(std::move(tokens)) {}
+      : longest_(longest), price_(price), tokens_(tokens) {}
 
   [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
     IterationShape shape = longest_;
