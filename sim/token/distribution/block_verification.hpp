@@ -10,9 +10,8 @@ namespace foredraft::sim {
 // P_0 = 1, P_i = min(1, P_{i-1} p(X_i) / q(X_i)). With U_i uniform on [0, 1), the accepted length is the largest i with
 // U_i < h_i, or 0: a rejection ends nothing. h_i = S_i / (S_i + 1 - P_i) for 0 < i < gamma, where S_i = sum_x max(0,
 // P_i p(x) - q(x)) at the position after draft i; h_gamma = P_gamma. After i < gamma accepted drafts a token of max(0,
-// P_i p
-// - q), normalized, follows; after gamma one of p. Iterations emit the target's distribution, and as many tokens as
-// rejection sampling or more on average, for every p and q that depend on the tokens before.
+// P_i p - q), normalized, follows; after gamma one of p. Iterations emit the target's distribution, and as many tokens
+// as rejection sampling or more on average, for every p and q that depend on the tokens before.
 //
 // No logarithms: P_i is a probability, and once it is 0 no later draft is accepted.
 
