@@ -19,7 +19,7 @@ namespace foredraft::answers {
 namespace {
 
 /// Printed lengths of one draft length without counts, as so many steps as have their error.
-analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vector<double>& lengths) {
+analytic::AcceptanceCluster counts_of_printed(std::int64_t gamma, const std::vector<double>& lengths) {
   double length = 0.0;
   for (const double one : lengths) length += one / static_cast<double>(lengths.size());
   const double accepted = std::clamp(length - 1.0, 0.0, static_cast<double>(gamma));
@@ -96,7 +96,7 @@ analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
 
 /// Counts of the runs of a curve: of windows and requests, and of printed lengths.
 struct CurveCounts {
-  std::vector<analytic::AcceptanceCounts> clusters = {};
+  std::vector<analytic::AcceptanceCluster> clusters = {};
   std::set<std::int64_t> gammas = {};
   double steps = 0.0;
 };
@@ -123,7 +123,7 @@ void fit_blocks(const CurveCounts& counts, AcceptanceCurve& curve) {
   for (std::int64_t gamma = 1; gamma <= longest; ++gamma) curve.by_gamma.push_back(unknown_tokens(gamma));
   double most = 0.0;
   for (const std::int64_t gamma : counts.gammas) {
-    std::vector<analytic::AcceptanceCounts> own;
+    std::vector<analytic::AcceptanceCluster> own;
     std::ranges::copy_if(counts.clusters, std::back_inserter(own), [&](const auto& one) { return one.gamma == gamma; });
     if (own.empty()) continue;
     auto fitted = analytic::fit_acceptance(own, analytic::DrafterClass::parallel_heads);

@@ -41,11 +41,11 @@ bool drafts_are_whole(const Observation& observation) {
   return !counts.drafted_tokens || static_cast<double>(*counts.drafted_tokens) >= whole * static_cast<double>(gamma);
 }
 
-std::optional<analytic::AcceptanceCounts> counts_for_fit(const Observation& observation) {
+std::optional<analytic::AcceptanceCluster> counts_for_fit(const Observation& observation) {
   if (!drafts_are_whole(observation)) return std::nullopt;
   const logs::AcceptanceCounts& counts = *observation.acceptance;
   const std::int64_t gamma = *observation.gamma;
-  analytic::AcceptanceCounts taken{
+  analytic::AcceptanceCluster taken{
       .gamma = gamma,
       .steps = static_cast<double>(counts.steps),
       .accepted_at = accepted_at(counts, gamma),

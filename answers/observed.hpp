@@ -19,7 +19,7 @@ namespace foredraft::answers {
 [[nodiscard]] bool drafts_are_whole(const logs::Observation& observation);
 
 /// Counts for a fit; nullopt if draft lengths vary or acceptance was not counted.
-[[nodiscard]] std::optional<analytic::AcceptanceCounts> counts_for_fit(const logs::Observation& observation);
+[[nodiscard]] std::optional<analytic::AcceptanceCluster> counts_for_fit(const logs::Observation& observation);
 
 /// The fitted runs. Precondition: there is a fit.
 [[nodiscard]] Runs fitted_runs(const analytic::AcceptanceFit& fit);

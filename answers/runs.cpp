@@ -33,11 +33,11 @@ bool counts_steps(const Observation& observation) {
 // ---- acceptance
 
 /// A window of few steps says nothing of how windows differ: it joins the one before it.
-void add_cluster(analytic::AcceptanceCounts cluster, std::vector<analytic::AcceptanceCounts>& clusters) {
+void add_cluster(analytic::AcceptanceCluster cluster, std::vector<analytic::AcceptanceCluster>& clusters) {
   const bool joins = !clusters.empty() && std::min(cluster.steps, clusters.back().steps) < few_steps &&
                      cluster.accepted_at.size() == clusters.back().accepted_at.size();
   if (!joins) return clusters.push_back(std::move(cluster));
-  analytic::AcceptanceCounts& last = clusters.back();
+  analytic::AcceptanceCluster& last = clusters.back();
   last.rounding = (last.rounding * last.steps + cluster.rounding * cluster.steps) / (last.steps + cluster.steps);
   last.steps += cluster.steps;
   last.accepted_tokens += cluster.accepted_tokens;
@@ -45,8 +45,8 @@ void add_cluster(analytic::AcceptanceCounts cluster, std::vector<analytic::Accep
 }
 
 /// One request that is replayed from what was recorded at each text position.
-analytic::AcceptanceCounts replayed(std::span<const std::int32_t> by_position, std::int64_t gamma) {
-  analytic::AcceptanceCounts cluster{
+analytic::AcceptanceCluster replayed(std::span<const std::int32_t> by_position, std::int64_t gamma) {
+  analytic::AcceptanceCluster cluster{
       .gamma = gamma, .steps = 0.0, .accepted_at = std::vector<double>(static_cast<std::size_t>(gamma), 0.0)};
   for (std::size_t at = 0; at < by_position.size();) {
     const auto accepted = static_cast<std::size_t>(std::clamp<std::int64_t>(by_position[at], 0, gamma));
@@ -58,7 +58,7 @@ analytic::AcceptanceCounts replayed(std::span<const std::int32_t> by_position, s
 }
 
 /// Of counts whose steps may depend on each other.
-Estimate counted_tokens(std::span<const analytic::AcceptanceCounts> clusters) {
+Estimate counted_tokens(std::span<const analytic::AcceptanceCluster> clusters) {
   const analytic::PooledCounts pooled = analytic::pooled_by_gamma(clusters).front();
   const auto dependent = analytic::cluster_variance(clusters);
   const double variance =
@@ -123,7 +123,7 @@ std::optional<double> mean_value(std::span<const Observation> observations, cons
 }
 
 /// Of a request that is replayed.
-RunPart replayed_part(const Observation& trace, const analytic::AcceptanceCounts& replay) {
+RunPart replayed_part(const Observation& trace, const analytic::AcceptanceCluster& replay) {
   RunPart part{.span = trace.span, .request = trace.stratum.request, .weight = replay.steps};
   double accepted = 0.0;
   for (const double at : replay.accepted_at) {

@@ -79,7 +79,7 @@ struct Run {
   std::size_t observations = 0;
   std::size_t tiny_observations = 0;  ///< of fewer than 20 steps
   /// Windows or requests in order, for a fit. Empty if gamma is unknown or draft lengths vary.
-  std::vector<analytic::AcceptanceCounts> clusters = {};
+  std::vector<analytic::AcceptanceCluster> clusters = {};
   bool drafts_differ = false;           ///< draft lengths vary: not every step drafted gamma tokens
   std::optional<double> drafted = {};   ///< tokens per step, if they were counted
   double steps = 0.0;                   ///< counted verification steps

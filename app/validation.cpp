@@ -103,7 +103,7 @@ std::string validation_csv(const std::vector<answers::CellPrediction>& predictio
   return text.csv();
 }
 
-std::string validation_text(const std::vector<answers::CellPrediction>& predictions, const Measurement& measurement,
+std::string validation_text(const std::vector<answers::CellPrediction>& predictions, const MeasuredCells& measurement,
                             MeasuredBy by, const std::string& device) {
   Table table;
   for (const char* title : {"target", "drafter", "drafts"}) table.columns.push_back({title, Table::Align::left});
@@ -149,8 +149,8 @@ std::string validation_text(const std::vector<answers::CellPrediction>& predicti
                        "prediction\n");
 }
 
-Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
-                           const std::vector<answers::CellPrediction>& predictions, const Measure& measure) {
+MeasuredCells run_validation(const std::string& folder, const ValidationInputs& inputs,
+                             const std::vector<answers::CellPrediction>& predictions, const Measure& measure) {
   const WriteLock lock = WriteLock::of_folder(folder);
   check_folder_is_new(folder);
   const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
@@ -176,7 +176,7 @@ Measurement run_validation(const std::string& folder, const ValidationInputs& in
   const auto keep = [&](const std::vector<answers::MeasuredCell>& cells) {
     replace_file(path("validation.csv"), validation_csv(predictions, cells));
   };
-  Measurement measured = measure(keep);
+  MeasuredCells measured = measure(keep);
   keep(measured.cells);
   manifest["state"] = measured.end == gpu_bench::MeasureEnd::interrupted ? "interrupted" : "complete";
   manifest["outputs"] =

@@ -30,7 +30,7 @@ enum class MeasuredBy {
 [[nodiscard]] std::string_view to_string(MeasuredBy by);
 
 /// The measurements that a prediction is compared with.
-struct Measurement {
+struct MeasuredCells {
   gpu_bench::MeasureEnd end = gpu_bench::MeasureEnd::done;
   std::vector<answers::MeasuredCell> cells = {};
   std::vector<latency::Missing> missing = {};
@@ -42,7 +42,7 @@ struct Measurement {
 
 /// The errors in a sentence, every cell, and what the comparison covers. At least one cell.
 [[nodiscard]] std::string validation_text(const std::vector<answers::CellPrediction>& predictions,
-                                          const Measurement& measurement, MeasuredBy by, const std::string& device);
+                                          const MeasuredCells& measurement, MeasuredBy by, const std::string& device);
 
 inline constexpr std::string_view validation_schema = "foredraft.validation/1";
 
@@ -57,14 +57,14 @@ struct ValidationInputs {
 using KeepCells = std::function<void(const std::vector<answers::MeasuredCell>&)>;
 
 /// Measures, and passes all known cells whenever there are more.
-using Measure = std::function<Measurement(const KeepCells& keep)>;
+using Measure = std::function<MeasuredCells(const KeepCells& keep)>;
 
 /// Writes DIR/prediction.csv and its digest in DIR/manifest.json, both on the disk before `measure` is called; then
 /// DIR/validation.csv, again with every new row; finally the manifest, with state "complete" or "interrupted". Throws
 /// InputError if the folder exists and is not empty.
-[[nodiscard]] Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
-                                         const std::vector<answers::CellPrediction>& predictions,
-                                         const Measure& measure);
+[[nodiscard]] MeasuredCells run_validation(const std::string& folder, const ValidationInputs& inputs,
+                                           const std::vector<answers::CellPrediction>& predictions,
+                                           const Measure& measure);
 
 // ---- Speedups that a user measured in an engine: CSV with the columns target, draft, gamma, batch, context, speedup
 // in any order; one column of acceptance: alpha, acceptance_length, or conditional or marginal (entries separated by

@@ -192,8 +192,8 @@ void check_settings(const std::string& file, const Observations& used) {
 
 // ---- Counts.
 
-std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, const Observations& used) {
-  std::vector<analytic::AcceptanceCounts> clusters;
+std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, const Observations& used) {
+  std::vector<analytic::AcceptanceCluster> clusters;
   for (const Observation* observation : used) {
     if (!answers::has_counts(*observation)) continue;
     if (!observation->gamma) {
@@ -267,7 +267,7 @@ std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken 
 
 analytic::AcceptanceFit fit_of(const UsedLog& used) {
   const std::string& file = used.file.path;
-  const std::vector<analytic::AcceptanceCounts> clusters = clusters_of(file, used.used);
+  const std::vector<analytic::AcceptanceCluster> clusters = clusters_of(file, used.used);
   if (clusters.empty()) {
     if (used.used.front()->trace.by_position.empty()) {
       reject_log(file, "no accepted drafts", "steps were counted, what they accepted was not");

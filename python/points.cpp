@@ -71,7 +71,7 @@ std::span<const double> block_of(const Varying& varying, std::size_t block) {
 
 Look look_at(const Varying& varying, unsigned threads) {
   const NumberParameter& number = *find_number(varying.parameter);
-  const scenario::Range& range = scenario::find_parameter(varying.parameter)->range;
+  const scenario::ValueRange& range = scenario::find_parameter(varying.parameter)->range;
   const bool whole = is_integer(number) || range.whole;
   const bool open = range.excludes_minimum || range.excludes_maximum;
   const std::size_t blocks = (varying.values.size() + vector_block - 1) / vector_block;
@@ -287,7 +287,7 @@ void Points::check_gammas(std::span<const std::size_t> shape) const {
   // Which gammas are legal depends on the convention, beyond what their range says.
   const Varying* const one = varying_of("gamma");
   const auto minimum = static_cast<double>(min_gamma(scenario_.convention));
-  const scenario::Range& range = scenario::find_parameter("gamma")->range;
+  const scenario::ValueRange& range = scenario::find_parameter("gamma")->range;
   if (one == nullptr || range.minimum >= minimum) return;
   Scenario scenario = scenario_;
   for (std::size_t i = 0; i < one->values.size(); ++i) {

@@ -220,7 +220,7 @@ class ScenarioCheck {
 
   /// In the range that the table of parameters states.
   void check_number(std::string_view field, const Value& value) {
-    const Range& range = find_parameter(field)->range;
+    const ValueRange& range = find_parameter(field)->range;
     const std::string wrong = first_outside(field, range, value);
     if (!wrong.empty()) reject(field, "invalid " + wrong, "must " + range_reason(range));
   }

@@ -77,11 +77,11 @@ namespace {
 using CostParameter = MemberParameter<Cost>;
 
 constexpr double longest_ms = 1e9;
-constexpr Range time_ms{.maximum = longest_ms};
-constexpr Range positive_ms{.minimum = 1e-9, .maximum = longest_ms};
-constexpr Range devices{.minimum = 1.0, .maximum = 1024.0};
-constexpr Range efficiency{.minimum = 0.01, .maximum = 1.0};
-constexpr Range time_us{.maximum = 1e9};
+constexpr ValueRange time_ms{.maximum = longest_ms};
+constexpr ValueRange positive_ms{.minimum = 1e-9, .maximum = longest_ms};
+constexpr ValueRange devices{.minimum = 1.0, .maximum = 1024.0};
+constexpr ValueRange efficiency{.minimum = 0.01, .maximum = 1.0};
+constexpr ValueRange time_us{.maximum = 1e9};
 
 constexpr CostParameter paid(Paid paid, CostParameter parameter) {
   parameter.paid = paid;
@@ -106,7 +106,7 @@ constexpr CostParameter once_a_sequence(std::string_view name, std::string_view 
 }
 /// How the models of a data sheet's times are deployed, and what is known better than what engines reach.
 template <auto Field>
-constexpr CostParameter deployed(std::string_view name, const Range& range, std::string_view summary,
+constexpr CostParameter deployed(std::string_view name, const ValueRange& range, std::string_view summary,
                                  Given given = Given::implied) {
   return paid(Paid::also_by_servers, parameter<Cost, Field>(name, summary, range, given));
 }

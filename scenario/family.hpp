@@ -40,7 +40,7 @@ struct MemberParameter {
   std::string_view name;  ///< the key of a configuration: "policy.start"
   std::string_view summary;
   ValueType type;
-  Range range;
+  ValueRange range;
   Given given;
   /// Stores a value of this type into the alternative; does not change another one.
   void (*set)(Family&, const Value&);
@@ -139,7 +139,7 @@ constexpr ValueType type_of() {
 /// A parameter that is stored in `Field`.
 template <class Family, auto Field, class Alternative = detail::OwnerOf<Field>>
 [[nodiscard]] constexpr MemberParameter<Family> parameter(std::string_view name, std::string_view summary,
-                                                          const Range& range = {}, Given given = Given::always) {
+                                                          const ValueRange& range = {}, Given given = Given::always) {
   constexpr ValueType type = detail::type_of<Family, typename detail::Pointed<decltype(Field)>::Stored>();
   return {.name = name,
           .summary = summary,

@@ -174,7 +174,7 @@ struct Otherwise {
 struct Row {
   std::string_view name;
   ValueType type;
-  Range range;
+  ValueRange range;
   std::string_view summary;
   Used used;
   void (*assign)(Scenario&, const Value&);
@@ -183,7 +183,7 @@ struct Row {
   void (*choose)(Scenario&, std::size_t) = nullptr;
 };
 
-constexpr Row real(std::string_view name, const Range& range, std::string_view summary, Used used,
+constexpr Row real(std::string_view name, const ValueRange& range, std::string_view summary, Used used,
                    void (*assign)(Scenario&, const Value&), const Otherwise& otherwise = {}) {
   return {name, ValueType::real, range, summary, used, assign, otherwise};
 }
@@ -454,8 +454,8 @@ Parameter& add_choice(Table& table, std::string_view name, const std::vector<Ent
                                       .assign = assign});
 }
 
-Range union_of(const Range& one, const Range& other) {
-  Range all = one;
+ValueRange union_of(const ValueRange& one, const ValueRange& other) {
+  ValueRange all = one;
   if (other.minimum < one.minimum || (other.minimum == one.minimum && !other.excludes_minimum)) {
     all.minimum = other.minimum;
     all.excludes_minimum = other.excludes_minimum;

@@ -33,13 +33,13 @@ struct Usage {
 struct MemberRange {
   std::string_view family;
   std::string_view member;
-  Range range;
+  ValueRange range;
 };
 
 struct Parameter {
   std::string name;
   ValueType type;
-  Range range = {};                       ///< of all members that share the parameter
+  ValueRange range = {};                  ///< of all members that share the parameter
   std::vector<std::string> choices = {};  ///< legal words of a choice
   std::optional<Value> default_value;
   std::string summary;  ///< one line, with the unit

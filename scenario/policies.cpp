@@ -19,7 +19,7 @@ bool any_length(const AcceptanceProcess& process) {
 
 // Of the policies that see a confidence. What they share stands here once.
 template <auto Field>
-constexpr auto threshold_of(const Range& range) {
+constexpr auto threshold_of(const ValueRange& range) {
   return parameter<Policy, Field>(
       "policy.threshold",
       "drafting stops: confidence_threshold below this confidence, rejection_probability above this probability that "

@@ -13,11 +13,11 @@ namespace {
 /// Each simulated block counts every position.
 constexpr double longest_recorded_draft = 1e6;
 /// Beyond, Beta(a, b) is a point or two points to any precision, and its closed forms leave the range of a double.
-constexpr Range shapes{.minimum = 1e-100, .maximum = 1e100};
+constexpr ValueRange shapes{.minimum = 1e-100, .maximum = 1e100};
 
 /// The same name and summary wherever they are shared.
 template <class Alternative>
-constexpr std::array<MemberParameter<AcceptanceProcess>, 2> two_shapes(const Range& range) {
+constexpr std::array<MemberParameter<AcceptanceProcess>, 2> two_shapes(const ValueRange& range) {
   return {
       parameter<AcceptanceProcess, &Alternative::a>(
           "process.a", "markov, runs: P(accept | previous accepted); beta_mixture: first shape of Beta(a, b)", range),

@@ -14,15 +14,15 @@ namespace foredraft::scenario {
 namespace {
 
 template <auto Field>
-constexpr MemberParameter<Rule> number(std::string_view name, const Range& range, std::string_view summary) {
+constexpr MemberParameter<Rule> number(std::string_view name, const ValueRange& range, std::string_view summary) {
   return parameter<Rule, Field>(name, summary, range, Given::by_default);
 }
 
-constexpr Range any_logit{.minimum = -1e6, .maximum = 1e6};
+constexpr ValueRange any_logit{.minimum = -1e6, .maximum = 1e6};
 
-constexpr Range probability{.maximum = 1.0};
-constexpr Range either_sign{.minimum = -1.0, .maximum = 1.0};
-constexpr Range candidate_count{.minimum = 1.0, .maximum = 1024.0, .whole = true};
+constexpr ValueRange probability{.maximum = 1.0};
+constexpr ValueRange either_sign{.minimum = -1.0, .maximum = 1.0};
+constexpr ValueRange candidate_count{.minimum = 1.0, .maximum = 1024.0, .whole = true};
 
 constexpr std::array chow_parameters{
     number<&CascadeChow::margin>("rule.margin", either_sign,

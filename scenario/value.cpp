@@ -32,13 +32,13 @@ std::string to_text(const Value& value) {
   return result;
 }
 
-bool contains(const Range& range, double number) {
+bool contains(const ValueRange& range, double number) {
   const bool above = range.excludes_minimum ? number > range.minimum : number >= range.minimum;
   const bool below = range.excludes_maximum ? number < range.maximum : number <= range.maximum;
   return above && below && !(range.whole && number != std::floor(number));
 }
 
-std::string range_reason(const Range& range) {
+std::string range_reason(const ValueRange& range) {
   if (range.maximum >= unbounded) {
     return fmt::format("be finite and {} {}", range.excludes_minimum ? "above" : "at least",
                        number_text(range.minimum));
@@ -48,7 +48,7 @@ std::string range_reason(const Range& range) {
                      range.excludes_maximum ? ')' : ']');
 }
 
-std::string first_outside(std::string_view key, const Range& range, const Value& value) {
+std::string first_outside(std::string_view key, const ValueRange& range, const Value& value) {
   if (const auto* list = std::get_if<std::vector<double>>(&value)) {
     const auto wrong = std::ranges::find_if(*list, [&](double number) { return !contains(range, number); });
     return wrong == list->end() ? "" : fmt::format("{}[{}]={}", key, wrong - list->begin(), *wrong);
@@ -60,7 +60,7 @@ std::string first_outside(std::string_view key, const Range& range, const Value&
   return contains(range, number) ? "" : fmt::format("{}={}", key, to_text(value));
 }
 
-void check_numbers(std::string_view key, const Range& range, const Value& value) {
+void check_numbers(std::string_view key, const ValueRange& range, const Value& value) {
   const std::string wrong = first_outside(key, range, value);
   if (!wrong.empty()) throw DomainError(fmt::format("invalid {} (must {})", wrong, range_reason(range)));
 }

@@ -26,30 +26,30 @@ using foredraft::Value;
 inline constexpr double unbounded = std::numeric_limits<double>::max();
 
 /// The legal numbers of a parameter, of each entry for lists.
-struct Range {
+struct ValueRange {
   double minimum = 0.0;
   double maximum = unbounded;
   bool excludes_minimum = false;
   bool excludes_maximum = false;
   bool whole = false;  ///< whole numbers only
 
-  bool operator==(const Range&) const = default;
+  bool operator==(const ValueRange&) const = default;
 };
 
-inline constexpr Range probability_range{.maximum = 1.0};
-inline constexpr Range flag_range{.maximum = 1.0, .whole = true};
+inline constexpr ValueRange probability_range{.maximum = 1.0};
+inline constexpr ValueRange flag_range{.maximum = 1.0, .whole = true};
 
 /// NaN and infinities never are.
-[[nodiscard]] bool contains(const Range& range, double number);
+[[nodiscard]] bool contains(const ValueRange& range, double number);
 
 /// "lie in [0, 1)", "be a whole number in [1, 1024]", "be finite and above 0": what a number must do.
-[[nodiscard]] std::string range_reason(const Range& range);
+[[nodiscard]] std::string range_reason(const ValueRange& range);
 
 /// The first number outside the range: "key=2", or "key[1]=2" of a list; empty if all lie inside, and for texts.
-[[nodiscard]] std::string first_outside(std::string_view key, const Range& range, const Value& value);
+[[nodiscard]] std::string first_outside(std::string_view key, const ValueRange& range, const Value& value);
 
 /// Throws DomainError "invalid key=number (must ...)" for a number, or one of a list, outside the range.
-void check_numbers(std::string_view key, const Range& range, const Value& value);
+void check_numbers(std::string_view key, const ValueRange& range, const Value& value);
 
 // ---- A configuration as written: nested tables with the line of each key, whatever language it came from.
 

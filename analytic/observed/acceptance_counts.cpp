@@ -15,12 +15,12 @@
 namespace foredraft::analytic {
 namespace {
 
-double accepted_tokens_of(const AcceptanceCounts& counts) {
+double accepted_tokens_of(const AcceptanceCluster& counts) {
   return counts.accepted_at.empty() ? counts.accepted_tokens
                                     : std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), 0.0);
 }
 
-void check_counts_of_one(const AcceptanceCounts& counts) {
+void check_counts_of_one(const AcceptanceCluster& counts) {
   check_range("gamma", counts.gamma, 1, max_observed_gamma);
   check_positive("steps", counts.steps);
   check_probability("rounding", counts.rounding);
@@ -59,11 +59,11 @@ void raise_to_sum(std::vector<double>& shares, double sum) {
   for (double& share : shares) share = share > 0.0 ? std::pow(share, above) : 0.0;
 }
 
-PooledCounts pooled(std::int64_t gamma, std::span<const AcceptanceCounts* const> clusters) {
+PooledCounts pooled(std::int64_t gamma, std::span<const AcceptanceCluster* const> clusters) {
   PooledCounts all{
       .gamma = gamma, .steps = 0.0, .marginal = {}, .accepted = 0.0, .rounding = 0.0, .clusters = clusters.size()};
   double known_steps = 0.0;
-  for (const AcceptanceCounts* one : clusters) {
+  for (const AcceptanceCluster* one : clusters) {
     all.steps += one->steps;
     all.accepted += accepted_tokens_of(*one);
     all.rounding = std::max(all.rounding, one->rounding);
@@ -78,20 +78,20 @@ PooledCounts pooled(std::int64_t gamma, std::span<const AcceptanceCounts* const>
   return all;
 }
 
-std::map<std::int64_t, std::vector<const AcceptanceCounts*>> by_gamma(std::span<const AcceptanceCounts> clusters) {
-  std::map<std::int64_t, std::vector<const AcceptanceCounts*>> groups;
-  for (const AcceptanceCounts& one : clusters) groups[one.gamma].push_back(&one);
+std::map<std::int64_t, std::vector<const AcceptanceCluster*>> by_gamma(std::span<const AcceptanceCluster> clusters) {
+  std::map<std::int64_t, std::vector<const AcceptanceCluster*>> groups;
+  for (const AcceptanceCluster& one : clusters) groups[one.gamma].push_back(&one);
   return groups;
 }
 
 /// Scatter of accepted - mean * steps over the clusters of one gamma; `of_steps`: its variance if steps are
 /// independent.
-Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> clusters, const PooledCounts& counts,
+Uncertainty scatter_of_clusters(std::span<const AcceptanceCluster* const> clusters, const PooledCounts& counts,
                                 double of_steps) {
   std::vector<double> deviations;
   double squares = 0.0;
   bool in_time = false;
-  for (const AcceptanceCounts* one : clusters) {
+  for (const AcceptanceCluster* one : clusters) {
     deviations.push_back(accepted_tokens_of(*one) - counts.accepted * one->steps);
     squares += one->steps * one->steps;
     in_time = in_time || one->in_time;
@@ -101,12 +101,12 @@ Uncertainty scatter_of_clusters(std::span<const AcceptanceCounts* const> cluster
 
 }  // namespace
 
-void check_counts(std::span<const AcceptanceCounts> clusters) {
+void check_counts(std::span<const AcceptanceCluster> clusters) {
   if (clusters.empty()) throw DomainError("invalid counts (must hold at least one cluster of steps)");
-  for (const AcceptanceCounts& one : clusters) check_counts_of_one(one);
+  for (const AcceptanceCluster& one : clusters) check_counts_of_one(one);
 }
 
-std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCounts> clusters) {
+std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCluster> clusters) {
   check_counts(clusters);
   std::vector<PooledCounts> all;
   for (const auto& [gamma, group] : by_gamma(clusters)) all.push_back(pooled(gamma, group));
@@ -122,7 +122,7 @@ double variance_of_a_step(const PooledCounts& counts) {
   return std::max(0.0, square - counts.accepted * counts.accepted);
 }
 
-std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters) {
+std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCluster> clusters) {
   check_counts(clusters);
   double factors = 0.0;
   double by_degrees = 0.0;

@@ -13,7 +13,7 @@
 namespace foredraft::analytic {
 
 /// One cluster of verification steps: a window of a log, or a request. All with `gamma` drafts and a bonus token.
-struct AcceptanceCounts {
+struct AcceptanceCluster {
   std::int64_t gamma;               ///< 1 to max_observed_gamma
   double steps;                     ///< verification steps, > 0; need not be an integer if a log rounds
   std::vector<double> accepted_at;  ///< [i]: steps whose first i + 1 drafts were all accepted; empty: not logged
@@ -34,11 +34,11 @@ struct PooledCounts {
 
 /// Throws DomainError unless every count is finite and in range: steps > 0, 0 <= accepted_at <= steps (within the
 /// rounding), accepted_tokens in [0, gamma * steps], accepted_at empty or of gamma entries.
-void check_counts(std::span<const AcceptanceCounts> clusters);
+void check_counts(std::span<const AcceptanceCluster> clusters);
 
 /// Counts pooled by gamma, ascending. Marginals are those of the clusters that have them; if other clusters of that
 /// gamma have none, all marginals are raised to the one power at which they sum to what all clusters accepted.
-[[nodiscard]] std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCounts> clusters);
+[[nodiscard]] std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCluster> clusters);
 
 /// Variance of the accepted drafts of one step: from the marginals, or the maximum possible for `accepted` of `gamma`.
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
@@ -50,7 +50,7 @@ struct ClusterVariance {
   double factor;   ///< >= 1
   double degrees;  ///< degrees of freedom of the estimate [Satterthwaite1946]
 };
-[[nodiscard]] std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters);
+[[nodiscard]] std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCluster> clusters);
 
 // ---- Acceptance in runs: the model that is fitted to the counts of a log. Derivation D23 in docs/model.md.
 

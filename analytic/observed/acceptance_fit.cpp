@@ -251,7 +251,7 @@ TokensAtGamma tokens_left_open_at(const AcceptanceFit& fit, const PooledCounts& 
 
 }  // namespace
 
-std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCounts> clusters,
+std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCluster> clusters,
                                                        DrafterClass drafter) {
   std::vector<PooledCounts> counts = pooled_by_gamma(clusters);
   const std::optional<ClusterVariance> variance = cluster_variance(clusters);

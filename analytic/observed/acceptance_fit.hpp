@@ -67,7 +67,7 @@ struct AcceptanceFit {
 inline constexpr double min_steps = 200.0;
 
 /// Throws DomainError as check_counts.
-[[nodiscard]] std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCounts> clusters,
+[[nodiscard]] std::variant<AcceptanceFit, FitProblem> fit_acceptance(std::span<const AcceptanceCluster> clusters,
                                                                      DrafterClass drafter);
 
 /// Tokens per iteration at one gamma.

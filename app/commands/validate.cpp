@@ -56,11 +56,11 @@ void reject_other_processor(const latency::Profile& profile, const ValidateOptio
                   request.profile, profile.device.name, here));
 }
 
-Measurement run_on_processor(const std::vector<LoopCell>& cells, const ValidateOptions& request,
-                             const KeepCells& keep) {
+MeasuredCells run_on_processor(const std::vector<LoopCell>& cells, const ValidateOptions& request,
+                               const KeepCells& keep) {
   const std::atomic<bool>& wanted_to_end = catch_interrupts();
   gpu_bench::CpuLoop loop(latency::model_registry(), resolve_threads(request.threads), [&wanted_to_end] {
-    if (wanted_to_end) throw gpu_bench::Interrupted{};
+    if (wanted_to_end) throw Interrupted();
   });
   const gpu_bench::LoopDevice device{.side_of = [&loop](const LoopCell& cell) { return loop.side_of(cell); },
                                      .now_s = gpu_bench::steady_now_s};
@@ -89,7 +89,8 @@ std::string find_gpu_program(const latency::Profile& profile, const ValidateOpti
                   measured));
 }
 
-Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& cells, const ValidateOptions& request) {
+MeasuredCells run_on_gpu(const std::string& program, const std::vector<LoopCell>& cells,
+                         const ValidateOptions& request) {
   const std::filesystem::path folder(request.out);
   const std::string asked = (folder / "cells.csv").string();
   const std::string answered = (folder / "rows.csv").string();
@@ -104,7 +105,7 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
   }
   std::vector<LoopRow> rows;
   if (std::filesystem::exists(answered)) rows = gpu_bench::read_loop_rows(read_result_file(answered), answered);
-  Measurement measured{.cells = answers::measured_cells(rows)};
+  MeasuredCells measured{.cells = answers::measured_cells(rows)};
   if (code == exit_interrupted) {
     measured.end = gpu_bench::MeasureEnd::interrupted;
     return measured;
@@ -117,7 +118,7 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
   return measured;
 }
 
-using RunLoops = std::function<Measurement(const std::vector<LoopCell>& cells, const KeepCells& keep)>;
+using RunLoops = std::function<MeasuredCells(const std::vector<LoopCell>& cells, const KeepCells& keep)>;
 
 /// Runs loops on the device of the profile. Throws InputError for a device of another machine. What it returns throws
 /// RunError if foredraft-gpu fails.
@@ -171,7 +172,7 @@ ValidateOptions read_validate_options(CommandLine& line) {
 
 struct Validated {
   std::vector<answers::CellPrediction> predictions;
-  Measurement measured;
+  MeasuredCells measured;
 };
 
 std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& profile, const ValidateOptions& options) {
@@ -187,8 +188,8 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& prof
 Validated validate_against(const ValidateOptions& options, const latency::Profile& profile, ValidationInputs inputs) {
   const std::string text = read_input(options.against, inputs.files);
   PredictedSpeedups speedups = predict_speedups(text, options.against, profile);
-  Measurement measured = run_validation(options.out, inputs, speedups.predictions, [&speedups](const auto& /*keep*/) {
-    return Measurement{.cells = std::move(speedups.measured)};
+  MeasuredCells measured = run_validation(options.out, inputs, speedups.predictions, [&speedups](const auto& /*keep*/) {
+    return MeasuredCells{.cells = std::move(speedups.measured)};
   });
   return {.predictions = std::move(speedups.predictions), .measured = std::move(measured)};
 }
@@ -201,7 +202,7 @@ Validated validate_here(const ValidateOptions& options, const latency::Profile& 
   const answers::ValidationGrid chosen = answers::validation_cells(profile, grid);
   for (const std::string& what : chosen.left_out) say("left out: {}", what);
   std::vector<answers::CellPrediction> predictions = answers::predict_cells(chosen.cells, profile, options.profile);
-  Measurement measured =
+  MeasuredCells measured =
       run_validation(options.out, inputs, predictions, [&](const KeepCells& keep) { return run(chosen.cells, keep); });
   return {.predictions = std::move(predictions), .measured = std::move(measured)};
 }

@@ -242,7 +242,7 @@ class CpuMeasurement {
 
  private:
   void stop_if_interrupted() const {
-    if (interrupted_) throw Interrupted{};
+    if (interrupted_) throw Interrupted();
   }
 
   std::vector<CellGroup> keep_unfinished(const std::optional<latency::Profile>& unfinished) {

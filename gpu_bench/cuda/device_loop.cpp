@@ -310,7 +310,7 @@ LoopResult run_device_loop(const DeviceLoopRequest& request, const std::atomic<b
   const DeviceFacts facts = device_facts();
   const Nvml nvml(facts.pci_bus_id);
   const Bench bench{.stream = {}, .timer = {}, .nvml = nvml, .before_sample = [&interrupted] {
-                      if (interrupted) throw Interrupted{};
+                      if (interrupted) throw Interrupted();
                     }};
   CublasLt blas;
   const LoopDevice device{

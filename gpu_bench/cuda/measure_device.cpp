@@ -108,7 +108,7 @@ constexpr double share_for_verifying = 0.25;
 latency::Protocol protocol_of(bool quick, std::size_t arms) {
   latency::Protocol protocol;
   protocol.budget_s = (quick ? 0.05 : 0.25) * static_cast<double>(arms);
-  if (quick) protocol.min_samples = 7;
+  if (quick) protocol.fewest_samples = 7;
   return protocol;
 }
 
@@ -170,7 +170,7 @@ class DeviceMeasurement {
   void note(const std::string& name, std::string text) { add_note(profile_, name, std::move(text)); }
 
   void stop_if_interrupted() const {
-    if (interrupted_) throw Interrupted{};
+    if (interrupted_) throw Interrupted();
   }
 
   void test_device() {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/profile_folder.hpp"

@@ -36,8 +36,8 @@ namespace {
 void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& protocol) {
   if (arms.empty()) throw DomainError("no arms to measure");
   check_positive("relative_spread", protocol.relative_spread);
-  check_at_least("fewest_samples", protocol.min_samples, 1);
-  check_at_least("most_samples", protocol.max_samples, protocol.min_samples);
+  check_at_least("fewest_samples", protocol.fewest_samples, 1);
+  check_at_least("most_samples", protocol.most_samples, protocol.fewest_samples);
   check_positive("budget_s", protocol.budget_s);
   check_probability("throttled_below", protocol.throttled_below);
   check_at_least("warm_up", protocol.warm_up, 0);
@@ -84,7 +84,7 @@ class Rounds {
         end_s_(now_s() + protocol.budget_s),
         order_(protocol.seed, {.purpose = Purpose::measuring_order, .point = 0, .block = 0}),
         progress_(arms.size()) {
-    for (Progress& arm : progress_) arm.next_look = static_cast<std::size_t>(protocol.min_samples);
+    for (Progress& arm : progress_) arm.next_look = static_cast<std::size_t>(protocol.fewest_samples);
   }
 
   void run() {
@@ -155,15 +155,15 @@ class Rounds {
   /// A check sorts all samples, so there are a tenth more samples between two checks.
   void look(Progress& arm) {
     const std::size_t taken = arm.taken.size();
-    const bool full = taken >= static_cast<std::size_t>(protocol_.max_samples);
+    const bool full = taken >= static_cast<std::size_t>(protocol_.most_samples);
     if (!full && taken < arm.next_look) return;
     arm.next_look = taken + std::max<std::size_t>(1, taken / 10);
     const Unthrottled kept = unthrottled(arm.taken, slowest_mhz());
-    if (kept.us.size() >= static_cast<std::size_t>(protocol_.min_samples) &&
+    if (kept.us.size() >= static_cast<std::size_t>(protocol_.fewest_samples) &&
         latency::relative_spread(latency::summarise(kept.us)) <= protocol_.relative_spread) {
       arm.stopped = latency::Stopped::stable;
     } else if (full) {
-      arm.stopped = latency::Stopped::max_samples;
+      arm.stopped = latency::Stopped::most_samples;
     }
   }
 

@@ -32,9 +32,6 @@ template <class Attempt>
   return std::nullopt;
 }
 
-/// The user ends the run. Thrown by arms; completed measurements are kept.
-struct Interrupted {};
-
 // ---- samples.csv: one line for each row of a profile with all counted samples in their order; " again" after a name:
 // of the A/A test. If a name occurs repeatedly, its row was made from the last line.
 

@@ -83,8 +83,8 @@ std::string identity_section(const latency::Profile& profile) {
   if (const auto& protocol = profile.protocol) {
     section += text_line("stopping rule",
                          fmt::format("median known to {:.2g} %, {} to {} samples, {} warm-up calls, at most {:.4g} s",
-                                     100.0 * protocol->relative_spread, protocol->min_samples, protocol->max_samples,
-                                     protocol->warm_up, protocol->budget_s));
+                                     100.0 * protocol->relative_spread, protocol->fewest_samples,
+                                     protocol->most_samples, protocol->warm_up, protocol->budget_s));
     section += text_line("throttling", fmt::format("samples below {:.0f} % of the fastest clock are dropped",
                                                    100.0 * protocol->throttled_below));
   }

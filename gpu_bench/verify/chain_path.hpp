@@ -143,8 +143,8 @@ template <class Storage, class Launcher>
 void top_beta(const TopBeta& rule, const VerificationInput<Storage>& input, const VerificationOutput& output,
               WorkspaceCutter& cutter, Launcher& launcher) {
   check_rule(rule);
-  if (rule.beta == 1 || rule.tolerance == 0.0) return greedy_match(input, output, cutter, launcher);
-  const std::int64_t beta = rule.beta < input.vocabulary ? rule.beta : input.vocabulary;
+  if (rule.top_beta == 1 || rule.tolerance == 0.0) return greedy_match(input, output, cutter, launcher);
+  const std::int64_t beta = rule.top_beta < input.vocabulary ? rule.top_beta : input.vocabulary;
   verify_rows(TopBetaRule{.beta = static_cast<std::uint32_t>(beta), .tolerance = static_cast<float>(rule.tolerance)},
               ChainPath<Storage>{input}, output, cutter, launcher);
 }
@@ -229,7 +229,7 @@ void typical_acceptance(const TypicalAcceptance& rule, const VerificationInput<S
                         const VerificationOutput& output, WorkspaceCutter& cutter, Launcher& launcher) {
   check_rule(rule);
   verify_rows(
-      TypicalAcceptanceRule{.epsilon = static_cast<float>(rule.epsilon), .delta = static_cast<float>(rule.delta)},
+      TypicalAcceptanceRule{.epsilon = static_cast<float>(rule.epsilon), .delta = static_cast<float>(delta_of(rule))},
       ChainPath<Storage>{input}, output, cutter, launcher);
 }
 

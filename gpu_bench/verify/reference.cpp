@@ -12,7 +12,8 @@
 namespace foredraft::gpu_bench {
 
 void check_rule(const TopBeta& rule) {
-  check_at_least("beta", rule.beta, 1);
+  check_at_least("top_beta", rule.top_beta, 1);
+  if (rule.judged) throw DomainError("invalid judged=true (kernels judge by the target's likelihoods)");
   check_nonnegative("tolerance", rule.tolerance);
 }
 
@@ -20,8 +21,10 @@ void check_rule(const TypicalAcceptance& rule) {
   if (!(rule.epsilon > 0.0 && rule.epsilon < 1.0)) {
     throw DomainError(fmt::format("invalid epsilon={} (must be in (0, 1))", rule.epsilon));
   }
-  check_positive("delta", rule.delta);
+  check_nonnegative("delta", rule.delta);
 }
+
+double delta_of(const TypicalAcceptance& rule) { return rule.delta > 0.0 ? rule.delta : std::sqrt(rule.epsilon); }
 
 namespace {
 
@@ -139,11 +142,11 @@ ReferenceTokens reference_greedy_match(const ReferenceRequest& request) {
 }
 
 ReferenceTokens reference_top_beta(const ReferenceRequest& request, const TopBeta& rule) {
-  if (rule.beta == 1 || rule.tolerance == 0.0) return reference_greedy_match(request);
+  if (rule.top_beta == 1 || rule.tolerance == 0.0) return reference_greedy_match(request);
   return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
     const double own = row.logits[static_cast<std::size_t>(draft)];
     const auto larger = std::count_if(row.logits.begin(), row.logits.end(), [own](double z) { return z > own; });
-    if (larger >= rule.beta || own == -infinity) return Judgement{.accepted = false};
+    if (larger >= rule.top_beta || own == -infinity) return Judgement{.accepted = false};
     const double slack = rule.tolerance - (row.logits[row.top] - own);
     return Judgement{.accepted = slack >= 0.0,
                      .margin = std::abs(slack) * std::exp(row.logs[static_cast<std::size_t>(draft)])};
@@ -154,7 +157,7 @@ ReferenceTokens reference_typical_acceptance(const ReferenceRequest& request, co
   return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
     double entropy = 0.0;
     for (const double log : row.logs) entropy -= log > -infinity ? std::exp(log) * log : 0.0;
-    const double threshold = std::min(rule.epsilon, rule.delta * std::exp(-entropy));
+    const double threshold = std::min(rule.epsilon, delta_of(rule) * std::exp(-entropy));
     const double own = std::exp(row.logs[static_cast<std::size_t>(draft)]);
     return Judgement{.accepted = own > threshold, .margin = std::abs(own - threshold)};
   });

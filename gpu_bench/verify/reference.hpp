@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "foredraft/verification_rule.hpp"
 #include "gpu_bench/verify/verification.hpp"
 
 /// Rules that judge a draft only by the target's row, and their parameters. After a rejected draft and after the last
@@ -12,23 +13,18 @@
 /// logits, so their lower bound is the target's rows, once each: (gamma + 1) V s bytes per request.
 namespace foredraft::gpu_bench {
 
-/// Spec-Verification [Xia2023, Eq. 8-10]: a draft is accepted if fewer than `beta` tokens have a larger logit and its
-/// own is at most `tolerance` (nat) below the largest. With beta = 1 or tolerance = 0 the rule is greedy matching: only
-/// the first of tied tokens is accepted. A logit of -inf never is.
-struct TopBeta {
-  std::int64_t beta = 3;
-  double tolerance = 1.0;
-};
+// TopBeta is Spec-Verification [Xia2023, Eq. 8-10] by the target's likelihoods: a draft is accepted if fewer than
+// `top_beta` tokens have a larger logit and its own is at most `tolerance` (nat) below the largest. With top_beta = 1
+// or tolerance = 0 the rule is greedy matching: only the first of tied tokens is accepted. A logit of -inf never is.
+// TypicalAcceptance [Cai2024] accepts a draft if p(x) > min(epsilon, delta exp(-H)), H the entropy of p in nat.
 
-/// Typical acceptance [Cai2024]: a draft is accepted if p(x) > min(epsilon, delta exp(-H)), H the entropy of p in nat.
-struct TypicalAcceptance {
-  double epsilon = 0.09;
-  double delta = 0.3;
-};
-
-/// Throw DomainError: beta >= 1, tolerance >= 0; 0 < epsilon < 1, delta > 0; all finite.
+/// Throw DomainError: top_beta >= 1, not judged by the drafter, tolerance >= 0; 0 < epsilon < 1, delta >= 0; all
+/// finite.
 void check_rule(const TopBeta& rule);
 void check_rule(const TypicalAcceptance& rule);
+
+/// rule.delta, or sqrt(epsilon) if that is 0.
+[[nodiscard]] double delta_of(const TypicalAcceptance& rule);
 
 // ---- One row of logits as the references see it; see verification.hpp for invalid logits.
 

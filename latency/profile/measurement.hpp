@@ -52,15 +52,15 @@ struct Ranks {
 
 struct Protocol {
   double relative_spread = 0.005;  ///< an arm is done when its median is known to this precision
-  std::int64_t min_samples = 20;
-  std::int64_t max_samples = 10'000;
+  std::int64_t fewest_samples = 20;
+  std::int64_t most_samples = 10'000;
   double budget_s = 1.0;         ///< for all arms together
   double throttled_below = 0.9;  ///< a sample at a clock below this fraction of the fastest seen is dropped
   std::int64_t warm_up = 3;      ///< calls of each arm that do not count
   std::uint64_t seed = 1;        ///< of the order of arms in each round
 };
 
-enum class Stopped { stable, out_of_time, max_samples };
+enum class Stopped { stable, out_of_time, most_samples };
 template <>
 struct WordsOf<Stopped> {
   static constexpr std::array<std::string_view, 3> list{"stable", "out_of_time", "most_samples"};

@@ -77,8 +77,8 @@ void visit_fields(Object& limits, auto&& visit) {
 template <ConstOrNot<Protocol> Object>
 void visit_fields(Object& protocol, auto&& visit) {
   visit("relative_spread", protocol.relative_spread);
-  visit("fewest_samples", protocol.min_samples);
-  visit("most_samples", protocol.max_samples);
+  visit("fewest_samples", protocol.fewest_samples);
+  visit("most_samples", protocol.most_samples);
   visit("budget_s", protocol.budget_s);
   visit("throttled_below", protocol.throttled_below);
   visit("warm_up", protocol.warm_up);

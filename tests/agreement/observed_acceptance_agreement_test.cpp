@@ -24,15 +24,15 @@ namespace {
 constexpr double goal_from_two = 0.06;
 constexpr double goal_from_more = 0.03;
 
-analytic::AcceptanceCounts counts_of(const sim::Tally& tally, std::int64_t gamma) {
+analytic::AcceptanceCluster counts_of(const sim::Tally& tally, std::int64_t gamma) {
   double steps = 0.0;
   for (const std::uint64_t count : tally.tokens_count) steps += static_cast<double>(count);
-  analytic::AcceptanceCounts counts{.gamma = gamma, .steps = steps, .accepted_at = {}};
+  analytic::AcceptanceCluster counts{.gamma = gamma, .steps = steps, .accepted_at = {}};
   for (const std::uint64_t accepted : tally.accepted_at) counts.accepted_at.push_back(static_cast<double>(accepted));
   return counts;
 }
 
-analytic::AcceptanceFit fit_of(const std::vector<analytic::AcceptanceCounts>& clusters) {
+analytic::AcceptanceFit fit_of(const std::vector<analytic::AcceptanceCluster>& clusters) {
   return std::get<analytic::AcceptanceFit>(analytic::fit_acceptance(clusters, analytic::DrafterClass::text));
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[lon
   for (const std::int64_t logged : {2, 3, 5}) {
     std::vector<analytic::AcceptanceFit> fits;
     for (std::uint64_t log = 0; log < logs; ++log) {
-      std::vector<analytic::AcceptanceCounts> clusters;
+      std::vector<analytic::AcceptanceCluster> clusters;
       for (std::uint64_t window = 0; window < windows; ++window) {
         clusters.push_back(counts_of(sim::run(*markov(a, b, logged, 300), {.seed = log, .point = window}, 1), logged));
       }
@@ -142,7 +142,7 @@ TEST_CASE("clusters of dependent iterations give intervals that hold the truth",
         sim::run(*ngrams(pair, gamma, 400'000), {.seed = 99, .point = static_cast<std::uint64_t>(gamma)}, 2));
     int covered = 0;
     for (int log = 0; log < logs; ++log) {
-      std::vector<analytic::AcceptanceCounts> clusters;
+      std::vector<analytic::AcceptanceCluster> clusters;
       for (std::uint64_t text = 0; text < at_three->blocks(); ++text) {
         clusters.push_back(
             counts_of(at_three->run_block({.seed = static_cast<std::uint64_t>(log), .point = 5}, text), 3));

@@ -99,11 +99,11 @@ int accepted_alike(const Judged& judged, const sim::VerificationRule& rule, cons
 
 TEST_CASE("the kernel of top_beta decides as the simulator's rule does") {
   const Judged judged = random_requests();
-  for (const gpu_bench::TopBeta& rule : {gpu_bench::TopBeta{.beta = 3, .tolerance = 1.1},
-                                         {.beta = 6, .tolerance = 1.6},
-                                         {.beta = 1, .tolerance = 2.0}}) {
+  for (const TopBeta& rule : {TopBeta{.top_beta = 3, .tolerance = 1.1},
+                              {.top_beta = 6, .tolerance = 1.6},
+                              {.top_beta = 1, .tolerance = 2.0}}) {
     const auto of_simulator = foredraft::tests::make_named_rule(
-        "top_beta", {{"top_beta", static_cast<double>(rule.beta)}, {"tolerance", rule.tolerance}});
+        "top_beta", {{"top_beta", static_cast<double>(rule.top_beta)}, {"tolerance", rule.tolerance}});
     const int accepted = accepted_alike(judged, *of_simulator,
                                         [&rule](const auto& input, const auto& output, auto& cutter, auto& launcher) {
                                           gpu_bench::top_beta(rule, input, output, cutter, launcher);
@@ -115,8 +115,8 @@ TEST_CASE("the kernel of top_beta decides as the simulator's rule does") {
 
 TEST_CASE("the kernel of typical_acceptance decides as the simulator's rule does") {
   const Judged judged = random_requests();
-  for (const gpu_bench::TypicalAcceptance& rule :
-       {gpu_bench::TypicalAcceptance{.epsilon = 0.09, .delta = 0.3}, {.epsilon = 0.04, .delta = 2.0}}) {
+  for (const TypicalAcceptance& rule :
+       {TypicalAcceptance{.epsilon = 0.09}, {.epsilon = 0.09, .delta = 0.4}, {.epsilon = 0.04, .delta = 2.0}}) {
     const auto of_simulator =
         foredraft::tests::make_named_rule("typical_acceptance", {{"epsilon", rule.epsilon}, {"delta", rule.delta}});
     const int accepted = accepted_alike(judged, *of_simulator,

@@ -181,7 +181,7 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
   const ValidationInputs inputs{
       .files = {digest_text("cpu.json", "{}")}, .valid = false, .command_line = {"foredraft", "validate"}};
   std::string before;
-  const Measurement measured = run_validation(out, inputs, predictions, [&](const auto& keep) {
+  const MeasuredCells measured = run_validation(out, inputs, predictions, [&](const auto& keep) {
     before = tests::content_of(out + "/prediction.csv");
     CHECK(before == prediction_csv(predictions));
     CHECK_THAT(tests::content_of(out + "/manifest.json"),
@@ -191,7 +191,7 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
         answers::measured_cells({row_as_predicted(predictions.front(), 1.0)});
     keep(cells);
     CHECK(tests::content_of(out + "/validation.csv") == validation_csv(predictions, cells));
-    return Measurement{.end = gpu_bench::MeasureEnd::interrupted, .cells = cells};
+    return MeasuredCells{.end = gpu_bench::MeasureEnd::interrupted, .cells = cells};
   });
   CHECK(measured.cells.size() == 1);
   CHECK(tests::content_of(out + "/prediction.csv") == before);
@@ -199,11 +199,11 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
   CHECK_THAT(tests::content_of(out + "/validation.csv"),
              Catch::Contains("tiny-target,tiny-drafter,autoregressive,fp32,2,0.5,2,256"));
   const std::string kept = tests::content_of(out + "/validation.csv");
-  CHECK_THAT(
-      rejected_with([&] {
-        static_cast<void>(run_validation(out, inputs, predictions, [](const auto& /*keep*/) { return Measurement{}; }));
-      }),
-      Catch::Contains("is there and not empty"));
+  CHECK_THAT(rejected_with([&] {
+               static_cast<void>(
+                   run_validation(out, inputs, predictions, [](const auto& /*keep*/) { return MeasuredCells{}; }));
+             }),
+             Catch::Contains("is there and not empty"));
   CHECK(tests::content_of(out + "/validation.csv") == kept);
 }
 

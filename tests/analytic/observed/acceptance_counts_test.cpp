@@ -13,12 +13,12 @@ namespace {
 
 using tests::few_ulp;
 
-AcceptanceCounts window(double steps, double first, double second) {
+AcceptanceCluster window(double steps, double first, double second) {
   return {.gamma = 2, .steps = steps, .accepted_at = {first, second}};
 }
 
-AcceptanceCounts request(double steps, double first, double second) {
-  AcceptanceCounts counts = window(steps, first, second);
+AcceptanceCluster request(double steps, double first, double second) {
+  AcceptanceCluster counts = window(steps, first, second);
   counts.in_time = false;
   return counts;
 }
@@ -26,7 +26,7 @@ AcceptanceCounts request(double steps, double first, double second) {
 }  // namespace
 
 TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
-  const std::vector clusters{window(100, 90, 80), AcceptanceCounts{.gamma = 1, .steps = 10, .accepted_at = {5}},
+  const std::vector clusters{window(100, 90, 80), AcceptanceCluster{.gamma = 1, .steps = 10, .accepted_at = {5}},
                              window(300, 30, 0)};
   const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
   REQUIRE(pooled.size() == 2);
@@ -40,7 +40,7 @@ TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
 
 TEST_CASE("a cluster without positions has those of the others, to the power that adds up to what it accepted") {
   const std::vector clusters{window(100, 81, 64),
-                             AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 73}};
+                             AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 73}};
   const PooledCounts pooled = pooled_by_gamma(clusters).front();
   CHECK(pooled.accepted == 218.0 / 200.0);
   REQUIRE(pooled.marginal.size() == 2);
@@ -48,13 +48,13 @@ TEST_CASE("a cluster without positions has those of the others, to the power tha
   CHECK(std::log(pooled.marginal[0]) / std::log(pooled.marginal[1]) == Approx(std::log(0.81) / std::log(0.64)));
   // No power of shares of which only the first is above 0 adds up to more than 1.
   const std::vector open{window(100, 90, 0),
-                         AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 180}};
+                         AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 180}};
   CHECK(pooled_by_gamma(open).front().marginal.empty());
 }
 
 TEST_CASE("clusters of one gamma without positions leave it with accepted drafts only") {
-  const std::vector clusters{AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 170},
-                             AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 30}};
+  const std::vector clusters{AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 170},
+                             AcceptanceCluster{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 30}};
   const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
   REQUIRE(pooled.size() == 1);
   CHECK(pooled[0].marginal.empty());
@@ -65,7 +65,7 @@ TEST_CASE("the variance of a step is that of its accepted drafts") {
   // 0, 1 or 2 accepted with 0.5, 0.3 and 0.2: mean 0.7, second moment 1.1.
   CHECK(variance_of_a_step(pooled_by_gamma(std::vector{window(10, 5, 2)})[0]) == Approx(1.1 - 0.49).epsilon(few_ulp));
   // Without positions the widest law of that mean: 0 or 2.
-  const std::vector totals{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 7}};
+  const std::vector totals{AcceptanceCluster{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 7}};
   CHECK(variance_of_a_step(pooled_by_gamma(totals)[0]) == Approx(0.35 * 0.65 * 4.0).epsilon(few_ulp));
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("clusters that differ more than their steps widen the variance by as m
 TEST_CASE("neighboring windows that go together widen the variance by their correlation") {
   // As in clustered_estimate: 12 windows in pairs, a correlation of 1/4 in all. A step accepts 0 or 2: variance 1,
   // known to be independent. The correlation is that of the rest.
-  std::vector<AcceptanceCounts> clusters;
+  std::vector<AcceptanceCluster> clusters;
   for (int i = 0; i < 12; ++i) clusters.push_back(i % 4 < 2 ? window(100, 75, 75) : window(100, 25, 25));
   const double independent = 12.0 / 11.0 * 12.0 * 2500.0 / 1200.0;  // per step
   const double rho = 0.25 * independent / (independent - 1.0);
@@ -95,7 +95,7 @@ TEST_CASE("neighboring windows that go together widen the variance by their corr
   CHECK(variance->degrees == Approx((1.0 + correlated) * (1.0 + correlated) /
                                     (1.0 / 11.0 + correlated * correlated / (12.0 / inflation - 1.0)))
                                  .epsilon(few_ulp));
-  for (AcceptanceCounts& one : clusters) one.in_time = false;
+  for (AcceptanceCluster& one : clusters) one.in_time = false;
   CHECK(cluster_variance(clusters)->factor == Approx(independent).epsilon(few_ulp));
 }
 
@@ -120,10 +120,11 @@ TEST_CASE("counts that no log can hold are refused") {
   CHECK_THROWS_AS(check_counts(std::vector{window(nan, 0, 0)}), DomainError);
   CHECK_THROWS_AS(check_counts(std::vector{window(10, 11, 0)}), DomainError);
   CHECK_THROWS_AS(check_counts(std::vector{window(10, 5, nan)}), DomainError);
-  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {5}}}),
+  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCluster{.gamma = 2, .steps = 10, .accepted_at = {5}}}),
                   DomainError);
-  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCounts{.gamma = 0, .steps = 10, .accepted_at = {}}}), DomainError);
-  const std::vector too_many{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 21}};
+  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCluster{.gamma = 0, .steps = 10, .accepted_at = {}}}),
+                  DomainError);
+  const std::vector too_many{AcceptanceCluster{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 21}};
   CHECK_THROWS_AS(check_counts(too_many), DomainError);
   CHECK_NOTHROW(check_counts(std::vector{window(10, 10, 0)}));
 }

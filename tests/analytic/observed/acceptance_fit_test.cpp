@@ -17,21 +17,21 @@ constexpr double pull_of_the_prior = 2e-3;
 constexpr double unknown_spread = 1.2e-2;
 
 /// Counts as a process is expected to give them.
-AcceptanceCounts expected_counts(const Runs& acceptance, std::int64_t gamma, double steps) {
-  AcceptanceCounts counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
+AcceptanceCluster expected_counts(const Runs& acceptance, std::int64_t gamma, double steps) {
+  AcceptanceCluster counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
   for (double& share : counts.accepted_at) share *= steps;
   return counts;
 }
 
-AcceptanceFit fit_of(const std::vector<AcceptanceCounts>& clusters, DrafterClass drafter = DrafterClass::text) {
+AcceptanceFit fit_of(const std::vector<AcceptanceCluster>& clusters, DrafterClass drafter = DrafterClass::text) {
   return std::get<AcceptanceFit>(fit_acceptance(clusters, drafter));
 }
 
-FitProblem problem_of(const std::vector<AcceptanceCounts>& clusters) {
+FitProblem problem_of(const std::vector<AcceptanceCluster>& clusters) {
   return std::get<FitProblem>(fit_acceptance(clusters, DrafterClass::text));
 }
 
-AcceptanceCounts counts_of(std::vector<double> accepted_at, double steps) {
+AcceptanceCluster counts_of(std::vector<double> accepted_at, double steps) {
   return {
       .gamma = static_cast<std::int64_t>(accepted_at.size()), .steps = steps, .accepted_at = std::move(accepted_at)};
 }
@@ -103,7 +103,7 @@ TEST_CASE("the logged gamma is answered by what was counted") {
 }
 
 TEST_CASE("rounded counts widen the interval of what was counted by the width of their rounding") {
-  AcceptanceCounts counts = counts_of({600, 300, 90}, 1000);
+  AcceptanceCluster counts = counts_of({600, 300, 90}, 1000);
   counts.rounding = 0.01;
   const TokensAtGamma tokens = tokens_at(fit_of({counts}), 3);
   // Three shares that are off by at most 0.01 together: a uniform error of 0.03, and the variance of the test above.
@@ -204,7 +204,7 @@ TEST_CASE("acceptance length without positions gives one alpha within a range") 
 
 TEST_CASE("acceptance lengths at two gamma identify a model together") {
   const Runs truth{.a = 0.75, .b = 0.35, .spread = 0.6};
-  std::vector<AcceptanceCounts> clusters;
+  std::vector<AcceptanceCluster> clusters;
   for (const std::int64_t gamma : {2, 6}) {
     clusters.push_back({.gamma = gamma,
                         .steps = 1e6,
@@ -231,9 +231,9 @@ TEST_CASE("gammas of one text fit together, those of two texts are told apart") 
 TEST_CASE("clusters that differ widen intervals, one cluster says that its interval is a lower bound") {
   const Runs easy{.a = 0.85, .b = 0.7};
   const Runs hard{.a = 0.5, .b = 0.3};
-  std::vector<AcceptanceCounts> clusters;
+  std::vector<AcceptanceCluster> clusters;
   for (int i = 0; i < 10; ++i) clusters.push_back(expected_counts(i % 2 == 0 ? easy : hard, 3, 1000));
-  AcceptanceCounts pooled = clusters[0];
+  AcceptanceCluster pooled = clusters[0];
   for (std::size_t i = 0; i < 3; ++i)
     pooled.accepted_at[i] = 5.0 * (clusters[0].accepted_at[i] + clusters[1].accepted_at[i]);
   pooled.steps = 10'000;
@@ -264,7 +264,7 @@ TEST_CASE("a counter that accepts everything and one that rises are refused") {
   CHECK(rising.reason == FitProblem::Reason::rising);
   CHECK(rising.position == 2);
   // Rates of three digits may rise by their rounding.
-  AcceptanceCounts rounded = counts_of({600, 602}, 1e4);
+  AcceptanceCluster rounded = counts_of({600, 602}, 1e4);
   rounded.rounding = 0.0005;
   CHECK(fit_of({rounded}).model);
   CHECK(fit_of({counts_of({999, 998}, 1000)}).model);

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "foredraft/errors.hpp"
 #include "gpu_bench/run/host_facts.hpp"
-#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
@@ -86,7 +86,7 @@ TEST_CASE("what a CPU cannot run is refused, and an interrupt ends a loop betwee
   int steps = 0;
   const LoopResult interrupted =
       run_on_cpu({tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1)}, 1, 60.0, [&steps] {
-        if (++steps > 5) throw Interrupted{};
+        if (++steps > 5) throw Interrupted();
       });
   CHECK(interrupted.end == MeasureEnd::interrupted);
   CHECK(steps == 6);

@@ -63,7 +63,7 @@ struct MadeUpDevice {
                 [this, cell,
                  us = (iteration_us + draft_us * static_cast<double>(cell.gamma)) *
                       (run < slower.size() ? slower[run] : 1.0)](std::span<const std::int32_t> wanted) {
-                  if (++iterations > interrupt_after) throw Interrupted{};
+                  if (++iterations > interrupt_after) throw Interrupted();
                   verify(cell, wanted);
                   if (lie) lie(tokens, counts);
                   return IterationTaken{.us = spent(us), .drafts = drafts, .tokens = tokens, .emitted_counts = counts};

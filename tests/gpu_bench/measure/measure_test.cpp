@@ -48,9 +48,9 @@ class Bench {
   double now_s_ = 5.0;
 };
 
-/// Enough time, and no end before max_samples.
+/// Enough time, and no end before most_samples.
 latency::Protocol exactly(std::int64_t samples) {
-  return {.relative_spread = 1e-12, .min_samples = samples, .max_samples = samples, .budget_s = 1e9};
+  return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
 }
 
 constexpr latency::Protocol default_protocol{.budget_s = 1e9};
@@ -68,8 +68,8 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
     CHECK(arm.summary.samples == static_cast<std::int64_t>(arm.samples_us.size()));
   }
   CHECK(measured[0].name == "quiet");
-  CHECK(measured[0].summary.samples == default_protocol.min_samples);
-  CHECK(measured[1].summary.samples > 10 * default_protocol.min_samples);
+  CHECK(measured[0].summary.samples == default_protocol.fewest_samples);
+  CHECK(measured[1].summary.samples > 10 * default_protocol.fewest_samples);
   CHECK(measured[1].summary.median_ci95_us.low <= 80.0);
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
@@ -143,7 +143,7 @@ TEST_CASE("samples at a low clock are dropped and counted, those of an unknown c
   CHECK(measured[0].summary.samples == 75);
   CHECK(measured[0].summary.p95_us < 101.0);
   CHECK(measured[0].clock_mhz == 1900.0);
-  CHECK(measured[0].stopped == latency::Stopped::max_samples);
+  CHECK(measured[0].stopped == latency::Stopped::most_samples);
   CHECK(measured[1].throttled == 0);
   CHECK(measured[1].summary.samples == 100);
   CHECK(measured[1].clock_mhz == 0.0);
@@ -169,8 +169,8 @@ TEST_CASE("throttled samples do not count towards the fewest that a stable media
   const latency::Measurement arm =
       measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, default_protocol, bench.clock()).front();
   CHECK(arm.stopped == latency::Stopped::stable);
-  CHECK(arm.summary.samples >= default_protocol.min_samples);
-  CHECK(arm.throttled > 8 * default_protocol.min_samples);
+  CHECK(arm.summary.samples >= default_protocol.fewest_samples);
+  CHECK(arm.throttled > 8 * default_protocol.fewest_samples);
 }
 
 TEST_CASE("the end of the time ends the measurement and is said") {
@@ -194,9 +194,9 @@ TEST_CASE("the end of the time ends the measurement and is said") {
 TEST_CASE("a noise that never settles ends at the most samples") {
   Bench bench(8);
   latency::Protocol protocol = default_protocol;
-  protocol.max_samples = 64;
+  protocol.most_samples = 64;
   const latency::Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
-  CHECK(arm.stopped == latency::Stopped::max_samples);
+  CHECK(arm.stopped == latency::Stopped::most_samples);
   CHECK(arm.summary.samples == 64);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("an exception of an arm passes through, and times that are none are re
   CHECK_THROWS_WITH(measure({nothing}, default_protocol, bench.clock()), Catch::Contains("time of empty in us"));
   CHECK_THROWS_WITH(measure({}, default_protocol, bench.clock()), "no arms to measure");
   latency::Protocol protocol = default_protocol;
-  protocol.max_samples = 1;
+  protocol.most_samples = 1;
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "foredraft/errors.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 
@@ -58,7 +59,7 @@ struct CountedDevice {
   std::vector<latency::Measurement> measure_group(const CellGroup& group) {
     std::vector<latency::Measurement> all;
     for (const latency::Cell& cell : group.cells) {
-      if (cell.tokens == interrupt_at) throw Interrupted{};
+      if (cell.tokens == interrupt_at) throw Interrupted();
       if (cell.tokens == 99) throw MemoryError("too little memory");
       const auto visit = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), cell.tokens));
       measured.push_back(cell.tokens);

@@ -42,12 +42,12 @@ TEST_CASE("the top-beta reference accepts tied tokens of its rank, within the to
   const auto tokens = [](const Tokens& drafts, const TopBeta& rule) {
     return reference_top_beta(request_of(drafts), rule).tokens;
   };
-  CHECK(tokens({3, 3}, {.beta = 2, .tolerance = 1.0}) == Tokens{3, 3, 1});
-  CHECK(tokens({3, 1}, {.beta = 2, .tolerance = 9.0}) == Tokens{3, 0});  // two are larger than token 1
-  CHECK(tokens({3, 3}, {.beta = 2, .tolerance = 0.9}) == Tokens{2});
-  CHECK(tokens({2, 3}, {.beta = 1, .tolerance = 9.0}) == Tokens{2, 0});
+  CHECK(tokens({3, 3}, {.top_beta = 2, .tolerance = 1.0}) == Tokens{3, 3, 1});
+  CHECK(tokens({3, 1}, {.top_beta = 2, .tolerance = 9.0}) == Tokens{3, 0});  // two are larger than token 1
+  CHECK(tokens({3, 3}, {.top_beta = 2, .tolerance = 0.9}) == Tokens{2});
+  CHECK(tokens({2, 3}, {.top_beta = 1, .tolerance = 9.0}) == Tokens{2, 0});
   const double p = std::exp(2.0) / (std::exp(0.0) + std::exp(1.0) + std::exp(2.0) + std::exp(3.0));
-  CHECK(std::abs(reference_top_beta(request_of(Tokens{3}), {.beta = 2, .tolerance = 1.5}).margin - 0.5 * p) <
+  CHECK(std::abs(reference_top_beta(request_of(Tokens{3}), {.top_beta = 2, .tolerance = 1.5}).margin - 0.5 * p) <
         foredraft::tests::few_ulp);
 }
 
