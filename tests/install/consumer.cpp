@@ -94,7 +94,7 @@ int main() {
   const SweepResult result = run_sweep("sweep.toml", "swept", options);
   REQUIRE(result.points == 2 && result.resumed == 0 && !result.already_complete && maximum == 2.0);
   REQUIRE(run_sweep("sweep.toml", "swept", options).already_complete);
-  for (const std::uint64_t index : {1, 2}) {
+  for (const std::uint64_t index : {1U, 2U}) {
     run_sweep("sweep.toml", "shard" + std::to_string(index), {.shard = Shard{index, 2}});
   }
   REQUIRE(merge_shards({"shard2", "shard1"}, "merged").points == 2);
