@@ -147,7 +147,7 @@ class Servers:
         stopped = [self.running.pop(name) for name in names if name in self.running]
         for process in stopped:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGINT)
+                os.killpg(process.pid, signal.SIGTERM)
         for process in stopped:
             try:
                 process.wait(60)
@@ -243,7 +243,7 @@ def take_cells(servers, out, path, cells, asked, seed):
     took = servers.start([ARMS[arm].server for _, _, arm in left])
     print(f"{now()} {len(servers.running)} servers after {took:.0f} s", flush=True)
     for arm in dict.fromkeys(arm for _, _, arm in left):
-        bench(out.parent / "warm-up", arm, 1, 0, 2, 8, 7)
+        bench(out.parent / "warm-up", arm, 4, 0, 4, 48, 7)  # compiles what is compiled at first use
     longest = 0.0
     for i, (round_, load, arm) in enumerate(left):
         if time.monotonic() + longest > asked.deadline:
@@ -390,8 +390,8 @@ def step_rows(engine, loads, gamma, without):
             first = tokens == gamma + 1 and not {"first_pass", "growth"} & set(without)
             add("target", load, tokens, ms + (engine.first_pass(load, gamma) if first else 0.0))
         for tokens in (1, PROMPT, LONGEST):
-            alone = tokens == 1 and "in_loop" in without
-            add("draft", load, tokens, interpolated(engine.alone, load) if alone else engine.draft(load * tokens))
+            alone = interpolated(engine.alone, load) if "in_loop" in without else 0.0
+            add("draft", load, tokens, alone if alone and tokens == 1 else max(alone, engine.draft(load * tokens)))
     return rows
 
 
@@ -725,6 +725,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=OUTPUT, help="output tokens of a request")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine; no result")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; the same command goes on"))  # servers end as well
     asked.folder, asked.deadline = asked.folder.resolve(), time.monotonic() + 60 * asked.minutes
     with Servers(asked.folder, asked.folder / "runs" / asked.run / "logs") as servers:
         for step in STEPS if asked.step == "all" else [asked.step]:
