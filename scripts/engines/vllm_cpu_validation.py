@@ -267,14 +267,17 @@ def take_cells(servers, out, path, cells, asked, seed):
 
 def run_numbers(document):
     """What a file of `vllm bench serve --save-detailed` says; times in ms. Without speculation an iteration has one
-    token. TPOT: total time after first tokens over the tokens of it; step: the median time between two chunks."""
+    token. TPOT: total time after first tokens over the tokens of it; step: the median time between two chunks. vLLM
+    counts iterations that drafted; lookup that finds nothing makes more of them."""
     times = [time_ for of_request in document["itls"] for time_ in of_request]
     after_first = sum(tokens - 1 for tokens in document["output_lens"])
-    steps = document.get("spec_decode_num_drafts") or 0
+    accepted = document.get("spec_decode_accepted_tokens") or 0
+    drafting_steps = document.get("spec_decode_num_drafts") or 0
+    steps = max(drafting_steps, after_first - accepted) if drafting_steps else 0
     return {"tpot_ms": 1e3 * sum(times) / after_first, "step_ms": 1e3 * statistics.median(times),
             "ttft_ms": 1e3 * statistics.mean(document["ttfts"]), "tokens_per_s": document["output_throughput"],
             "iterations": steps,
-            "tokens_per_iteration": 1 + document["spec_decode_accepted_tokens"] / steps if steps else 1.0,
+            "tokens_per_iteration": 1 + accepted / steps if steps else 1.0,
             "drafts_per_iteration": document["spec_decode_draft_tokens"] / steps if steps else 0.0}
 
 
@@ -307,6 +310,11 @@ def interpolated(points, x):
     right = next((i for i, one in enumerate(known) if one >= x and i > 0), len(known) - 1)
     low, high = known[right - 1], known[right]
     return points[low] + (points[high] - points[low]) * (x - low) / (high - low)
+
+
+def rising(points):
+    """{x: y} with no y below that of a smaller x: more work takes no less time, whatever noise says."""
+    return {x: max(y for other, y in points.items() if other <= x) for x in sorted(points)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -353,18 +361,19 @@ def fitted(at, share, gamma=CALIBRATION_GAMMA):
     arm = f"d{gamma}"
     hosts = {load: max(0.0, (at["alone", load]["step_ms"] - share * at["plain", load]["step_ms"]) / (1 - share))
              for load in (low, high)}
-    passes = {load: at["plain", load]["step_ms"] - hosts[load] for load in (low, high)}
+    passes = rising({load: at["plain", load]["step_ms"] - hosts[load] for load in (low, high)})
     small = Engine(share, passes, hosts, 0.0, 0.0, {})
     drafting_ms = max(0.0, at[arm, low]["step_ms"] - small.iteration(low, gamma))
     verified = high * (gamma + 1)
     rest = at[arm, high]["step_ms"] - small.host(high) - drafting_ms - (gamma - 1) * small.draft(high)
-    passes = passes | {verified: max(passes[high], rest / (1 + share))}
+    passes = rising(passes | {verified: rest / (1 + share)})
     lookup_ms = 0.0
     if ("ng3", low) in at:
-        tokens = low * (1 + at["ng3", low]["drafts_per_iteration"])
-        lookup_ms = max(0.0, at["ng3", low]["step_ms"] - small.host(low) - small.target(tokens))
+        run = at["ng3", low]  # of unlike iterations: the mean, not the median
+        lookup_ms = max(0.0, run["tpot_ms"] * run["tokens_per_iteration"] - small.host(low) -
+                        small.target(low * (1 + run["drafts_per_iteration"])))
     return Engine(share, passes, hosts, drafting_ms, lookup_ms,
-                  {load: at["alone", load]["step_ms"] for load in (low, high)})
+                  rising({load: at["alone", load]["step_ms"] for load in (low, high)}))
 
 
 def share_of(config, draft):
@@ -375,9 +384,9 @@ def share_of(config, draft):
     return (draft["num_hidden_layers"] * layer + last) / (config["num_hidden_layers"] * layer + last)
 
 
-def step_rows(engine, loads, gamma, without):
+def step_rows(engine, loads, gamma, without, drafts=None):
     """Rows of a steps file. The drafter's first pass is a part of the verification's time, since such a file has one
-    time a draft."""
+    time a draft. `drafts`: of a mean iteration, where that is not gamma."""
     rows = []
 
     def add(model, load, tokens, ms):
@@ -386,7 +395,8 @@ def step_rows(engine, loads, gamma, without):
 
     for load in loads:
         for tokens in sorted({1, gamma + 1, PROMPT, LONGEST}):
-            ms = engine.target(load if "growth" in without and tokens <= gamma + 1 else load * tokens)
+            verified = 1 + drafts if drafts is not None and tokens == gamma + 1 else tokens
+            ms = engine.target(load if "growth" in without and tokens <= gamma + 1 else load * verified)
             first = tokens == gamma + 1 and not {"first_pass", "growth"} & set(without)
             add("target", load, tokens, ms + (engine.first_pass(load, gamma) if first else 0.0))
         for tokens in (1, PROMPT, LONGEST):
@@ -415,8 +425,10 @@ def at_load_numbers(answer, gamma):
     return {"plain_ms": tpot[0], "tpot_ms": tpot[gamma], "speedup": tpot[0] / tpot[gamma]}
 
 
-def predicted_cell(program, work, engine, arm, load, gamma, length, without):
-    """The answer of `foredraft predict` to a cell, without the terms of `without`."""
+def predicted_cell(program, work, engine, arm, load, length, drafts, without):
+    """The answer of `foredraft predict` to a cell of so many tokens and drafts an iteration, without the terms of
+    `without`."""
+    gamma = ARMS[arm].speculation["num_speculative_tokens"]
     added = engine.drafting
     if ARMS[arm].speculation["method"] == "ngram":
         added = engine.lookup
@@ -425,7 +437,7 @@ def predicted_cell(program, work, engine, arm, load, gamma, length, without):
         added = 0.0
     work.mkdir(parents=True, exist_ok=True)
     steps, toml = work / "steps.csv", work / "engine.toml"
-    write_rows(steps, step_rows(engine, LOADS, gamma, without))
+    write_rows(steps, step_rows(engine, LOADS, gamma, without, drafts))
     toml.write_text(engine_toml(engine, added, without))
     asked = ["predict", "--steps-file", steps, "--target", "target", "--draft", "draft", "--acceptance-length",
              f"{length:.8g}", "--gamma", gamma, "--json"]
@@ -443,7 +455,7 @@ def predicted_cell(program, work, engine, arm, load, gamma, length, without):
 
 def lengths_by_gamma(program, files):
     """Tokens per iteration by draft length that `advise` reads from runs of one draft length."""
-    answer = json.loads(foredraft(program, "advise", *files, "--json"))
+    answer = json.loads(foredraft(program, "advise", *files, "--json"))  # ends the program where steps are too few
     return {one["gamma"]: one["value"] for one in answer["tokens_per_iteration_by_gamma"]}
 
 
@@ -454,22 +466,21 @@ def predict(program, work, models):
     (work / "engine.json").write_text(json.dumps(dataclasses.asdict(engine), indent=1) + "\n")
     logged = sorted((work / "calibration").glob(f"d{CALIBRATION_GAMMA}-*.json"))
     lengths = lengths_by_gamma(program, logged)
-    lookup = statistics.mean(at["ng3", load]["tokens_per_iteration"] for load in CALIBRATION_LOADS)
+    lookup = {name: statistics.mean(at["ng3", load][name] for load in CALIBRATION_LOADS)
+              for name in ("tokens_per_iteration", "drafts_per_iteration")}
     rows = []
     for arm in speculative(CELL_ARMS):
         speculation = ARMS[arm].speculation
         gamma, ngram = speculation["num_speculative_tokens"], speculation["method"] == "ngram"
-        # Not every iteration finds a repetition: what the mean verification takes.
-        drafts = round(statistics.mean(at["ng3", load]["drafts_per_iteration"] for load in CALIBRATION_LOADS)) \
-            if ngram else gamma
         for load in LOADS:
-            length = lookup if ngram else lengths[gamma]
+            length = lookup["tokens_per_iteration"] if ngram else lengths[gamma]
+            drafts = lookup["drafts_per_iteration"] if ngram else None
             row = {"target": "target", "drafter": "ngram" if ngram else "draft", "drafting": "autoregressive",
                    "dtype": "fp32", "gamma": gamma, "acceptance_length": f"{length:.6g}", "batch": load,
                    "context": PROMPT + OUTPUT // 2, "arm": arm}
             for name in ("", *TERMS, "all"):
                 without = {"": (), "all": TERMS}.get(name, (name,))
-                answer = predicted_cell(program, work / "predict", engine, arm, load, max(1, drafts), length, without)
+                answer = predicted_cell(program, work / "predict", engine, arm, load, length, drafts, without)
                 if name == "":
                     row |= {"plain_us": 1e3 * answer["plain_ms"], "tokens_per_iteration": length,
                             "speedup": answer["speedup"]}

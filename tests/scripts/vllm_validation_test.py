@@ -35,10 +35,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(plain["tokens_per_iteration"], 1.0)
 
     def test_chunks_of_several_tokens_are_iterations(self):
-        run = vllm.run_numbers(document([[0.2, 0.2]], accepted=2, iterations=2, drafts=6))
+        run = vllm.run_numbers(document([[0.2, 0.2]], accepted=2, iterations=2, drafts=6))  # 2 + 2 tokens of 4
         self.assertAlmostEqual(run["tpot_ms"], 100.0)
         self.assertAlmostEqual(run["step_ms"], 200.0)
         self.assertEqual((run["tokens_per_iteration"], run["drafts_per_iteration"]), (2.0, 3.0))
+
+    def test_iterations_that_found_nothing_to_draft_are_iterations(self):
+        # 8 tokens after the first ones, of which 2 were drafts: 6 iterations, one of which drafted.
+        run = vllm.run_numbers(document([[0.1] * 3, [0.1] * 3], accepted=2, iterations=1, drafts=3))
+        self.assertEqual(run["iterations"], 6)
+        self.assertAlmostEqual(run["tokens_per_iteration"], 8 / 6)
+        self.assertAlmostEqual(run["drafts_per_iteration"], 0.5)
 
     def test_files_are_found_by_arm_load_and_round(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +78,8 @@ class Model(unittest.TestCase):
             at["plain", load] = {"step_ms": engine.step(load), "drafts_per_iteration": 0.0}
             at["alone", load] = {"step_ms": engine.host(load) + engine.draft(load), "drafts_per_iteration": 0.0}
             at["d3", load] = {"step_ms": engine.iteration(load, 3), "drafts_per_iteration": 3.0}
-            at["ng3", load] = {"step_ms": engine.host(load) + engine.target(3.5 * load) + engine.lookup,
-                               "drafts_per_iteration": 2.5}
+            iteration = engine.host(load) + engine.target(3.5 * load) + engine.lookup
+            at["ng3", load] = {"tpot_ms": iteration / 2, "tokens_per_iteration": 2.0, "drafts_per_iteration": 2.5}
         return at
 
     def test_interpolation_goes_on_along_the_last_line(self):
@@ -94,6 +101,15 @@ class Model(unittest.TestCase):
         # 30 + 3 the target's pass over 4 tokens, a quarter of it the drafter's first, two more of 7.5, host 4.1 + 3.
         self.assertAlmostEqual(self.engine().iteration(1, 3), 33 + 8.25 + 2 * 7.5 + 7.1)
 
+    def test_more_work_takes_no_less_time(self):
+        self.assertEqual(vllm.rising({8: 3.0, 1: 2.0, 32: 1.0}), {1: 2.0, 8: 3.0, 32: 3.0})
+        at = self.calibration(self.engine())
+        for arm in ("plain", "alone"):
+            at[arm, 8] = {"step_ms": 5.0, "drafts_per_iteration": 0.0}
+        found = vllm.fitted(at, 0.25)
+        self.assertGreaterEqual(found.target(8), found.target(1))
+        self.assertGreaterEqual(found.alone[8], found.alone[1])
+
     def test_a_quick_iteration_leaves_no_negative_time(self):
         at = self.calibration(self.engine())
         at["d3", 1] = {"step_ms": 1.0, "drafts_per_iteration": 3.0}
@@ -114,6 +130,8 @@ class Model(unittest.TestCase):
         self.assertAlmostEqual(ms(("first_pass",), "target", 1, 4), 33)
         self.assertAlmostEqual(ms(("growth",), "target", 8, 4), 37)
         self.assertAlmostEqual(ms((), "draft", 8, 1), 9.25)
+        lookup = vllm.step_rows(self.engine(), (1,), 3, ("first_pass",), 1.5)
+        self.assertIn("31.500000", [row["ms"] for row in lookup if row["tokens"] == 4])
         self.assertAlmostEqual(ms(("in_loop",), "draft", 8, 1), 14.05)
 
     def test_the_engine_file_holds_host_times_in_us(self):
