@@ -102,7 +102,7 @@ def save_report(out, work, rows, about, terms, runs=None, limit=QUIET):
 
 def error_table(rows, terms, limit=QUIET):
     """Markdown: errors of the cells whose runs differ by less than `limit`, with every term and without each."""
-    quiet = [row for row in rows if float(row["between_runs"]) < limit]
+    quiet = [row for row in rows if int(row["runs"]) > 1 and float(row["between_runs"]) < limit]
     if not quiet:
         return f"none of {len(rows)} cells has runs that differ by less than {100 * limit:g} %"
     lines = [f"{len(quiet)} of {len(rows)} cells have runs that differ by less than {100 * limit:g} %; median "

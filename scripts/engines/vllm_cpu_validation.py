@@ -6,11 +6,11 @@
     scripts/engines/vllm_cpu.sh FOLDER all          the steps below in turn; goes on where it ended
 
     models      target, draft model and EAGLE head
-    logs        EAGLE and draft lengths by batch size, for their logs only
     calibrate   plain decoding, the draft model by itself, one draft length and n-gram lookup, at two loads
     predict     calibration.csv, prediction.csv and its digest
     measure     four rounds of every cell, arms in turn
     evaluate    validation.csv, manifest.json, errors by term; --results FOLDER for files of another run
+    logs        EAGLE and draft lengths by batch size, for their logs only
 
 What is measured after `predict` changes no prediction; `evaluate` checks its digest. Calibration uses other texts than
 the cells. Every number comes from the files of `vllm bench serve` in --run: NAME-cLOAD-rROUND.json. A server listens on
@@ -48,7 +48,7 @@ PROMPT, OUTPUT = 24, 96  # tokens of a request
 LONGEST = 1024  # tokens of a pass
 REQUESTS = {1: 8, 2: 14, 4: 24, 8: 40}  # of a cell, by load: about 30 s on a quiet machine
 REPEATING_TOKENS = list(range(300, 348))  # all that n-gram texts may use, so that they repeat
-MAX_LOAD_AVERAGE = 0.5
+MAX_USED = 0.5  # processors that other programs may use before anything is measured
 MAX_OTHERS = 0.25  # processors that other programs took during a cell; one such cell is measured once more
 QUIET = 0.08  # rounds of a cell that differ by less are judged
 # What a prediction lacks for each term that is left out, by name.
@@ -78,6 +78,7 @@ ARMS = {"plain": Arm("plain"), "alone": Arm("alone", "draft"),
         "dynamic": Arm("dynamic", speculation=drafting(3) | {
             "num_speculative_tokens_per_batch_size": [[1, 3, 3], [4, 8, 1]]})}
 CALIBRATION_ARMS = ("plain", "alone", f"d{CALIBRATION_GAMMA}", "plainrep", "ng3")
+LOGGED_ARMS = ("eagle", "dynamic")
 CELL_ARMS = ("plain", *(f"d{gamma}" for gamma in GAMMAS), "plainrep", "ng3")
 PORTS = {name: 8101 + i for i, name in enumerate(dict.fromkeys(arm.server for arm in ARMS.values()))}
 
@@ -225,11 +226,15 @@ def bench(out, arm, load, round_, requests, tokens, seed):
     return row | {name: f"{value:.6g}" for name, value in numbers.items()}
 
 
-def check_quiet(busy):
-    load = os.getloadavg()[0]
-    if load > MAX_LOAD_AVERAGE and not busy:
-        raise SystemExit(f"the load average is {load:.2f}, above {MAX_LOAD_AVERAGE}: wait, end other programs, or "
-                         "--busy, whose times are no result")
+def check_quiet(seconds=5):
+    """Ends the program where others are at work. Asked before a server runs: the load average would hold what this
+    program did a minute ago."""
+    before = processor_times()[0]
+    time.sleep(seconds)
+    used = (processor_times()[0] - before) / seconds
+    if used > MAX_USED:
+        raise SystemExit(f"other programs use {used:.2f} processors, {MAX_USED} are allowed: end them, or --busy, whose "
+                         "times are no result")
 
 
 def take_cells(servers, out, path, cells, asked, seed):
@@ -239,7 +244,8 @@ def take_cells(servers, out, path, cells, asked, seed):
     left = [cell for cell in cells if cell not in done]
     if not left:
         return True
-    check_quiet(asked.busy)
+    if not (asked.busy or servers.running):
+        check_quiet()
     took = servers.start([ARMS[arm].server for _, _, arm in left])
     print(f"{now()} {len(servers.running)} servers after {took:.0f} s", flush=True)
     for arm in dict.fromkeys(arm for _, _, arm in left):
@@ -453,10 +459,19 @@ def predicted_cell(program, work, engine, arm, load, length, drafts, without):
     return {"plain_ms": plain, "tpot_ms": iteration / length, "speedup": plain * length / iteration}
 
 
+def answer_of(program, *arguments):
+    """JSON of a command, also where it ends with 1 because its logs hold too little."""
+    done = subprocess.run([str(program), *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"foredraft {' '.join(map(str, arguments))}: {done.stderr}{done.stdout[-1000:]}")
+    return json.loads(done.stdout)
+
+
 def lengths_by_gamma(program, files):
-    """Tokens per iteration by draft length that `advise` reads from runs of one draft length."""
-    answer = json.loads(foredraft(program, "advise", *files, "--json"))  # ends the program where steps are too few
-    return {one["gamma"]: one["value"] for one in answer["tokens_per_iteration_by_gamma"]}
+    """Tokens per iteration by draft length that `advise` reads from runs of one draft length; empty where their steps
+    are too few."""
+    said = answer_of(program, "advise", *files).get("tokens_per_iteration_by_gamma") or []
+    return {one["gamma"]: one["value"] for one in said}
 
 
 def predict(program, work, models):
@@ -466,6 +481,8 @@ def predict(program, work, models):
     (work / "engine.json").write_text(json.dumps(dataclasses.asdict(engine), indent=1) + "\n")
     logged = sorted((work / "calibration").glob(f"d{CALIBRATION_GAMMA}-*.json"))
     lengths = lengths_by_gamma(program, logged)
+    if not set(GAMMAS) <= set(lengths):
+        raise SystemExit(f"{work / 'calibration'}: too few verification steps for acceptance lengths")
     lookup = {name: statistics.mean(at["ng3", load][name] for load in CALIBRATION_LOADS)
               for name in ("tokens_per_iteration", "drafts_per_iteration")}
     rows = []
@@ -588,16 +605,17 @@ def advised(program, folder):
     for load in sorted({load for _, load in speedups}):
         logs = [path for arm, of_load in speedups if of_load == load for path in sorted(folder.glob(f"{arm}-c{load}-*.json"))]
         plain = ",".join(map(str, sorted(folder.glob(f"plain-c{load}-*.json"))))
-        answer = json.loads(foredraft(program, "advise", *logs, "--plain", plain, "--json"))
-        chosen = answer["recommendation"]["gamma"] if answer["recommendation"] else 0
+        answer = answer_of(program, "advise", *logs, "--plain", plain)
+        chosen = answer["recommendation"]["gamma"] if answer.get("recommendation") else 0
         known = {0: 1.0} | {int(arm[1:]): value for (arm, of_load), value in speedups.items() if of_load == load}
-        out[load] = {"gamma": chosen, "said": answer["action"],
+        out[load] = {"gamma": chosen, "said": answer.get("action"),
                      "loss": percent(1 - known[chosen] / max(known.values())) if chosen in known else "not measured"}
     return out
 
 
-def findings(program, folder):
-    """Text of all that follows from the files of a run, without a prediction."""
+def findings(program, folder, alone=()):
+    """Text of all that follows from the files of a run, without a prediction. `alone`: rows of the draft model on a
+    server of its own."""
     rows = rows_of(folder)
     lines = ["| arm | load | rounds | speedups | differ by |", "|---|---:|---:|---|---:|"]
     for (arm, load), runs in sorted(paired(rows).items()):
@@ -609,7 +627,7 @@ def findings(program, folder):
         lines += [f"acceptance length at K = {one['gamma']} from K = {gamma}: measured {one['measured']:.3f}, " + (
             f"said {one['predicted']:.3f} ({100 * one['error']:+.1f} %)" if one["predicted"] else "nothing said")
                   for one in unlogged(program, folder, gamma)]
-    lines += [str(rounded(row)) for row in engine_terms(table_of(rows))]
+    lines += [str(rounded(row)) for row in engine_terms(table_of([*rows, *alone]))]
     lines += [f"load {load}: advise says K = {one['gamma']}, loss {one['loss']}: {one['said']}"
               for load, one in advised(program, folder).items()]
     return "\n".join(lines)
@@ -647,7 +665,7 @@ def evaluate(program, folder, work, out):
     predicted = {(row["arm"], int(row["batch"])): float(row["speedup"]) for row in before}
     print(f"\n{right} of {judged} certain signs are right; loss by load: "
           + ", ".join(f"{load}: {percent(loss)}" for load, loss in losses(speedup, predicted).items()))
-    print(findings(program, work / "results"))
+    print(findings(program, work / "results", [row for row in rows_of(work / "calibration") if row["arm"] == "alone"]))
 
 
 # Trimmed copies for the repository.
@@ -708,9 +726,11 @@ def run_step(asked, step, servers):
         return take_cells(servers, work / "results", work / "measured.csv", in_turn(CELL_ARMS, LOADS, asked.rounds),
                           asked, lambda round_, load: 100 * round_ + load)
     elif step == "logs":
-        servers.stop([name for name in servers.running if name not in ("eagle", "dynamic")])
-        return take_cells(servers, work / "logs-runs", work / "logs.csv", in_turn(("eagle", "dynamic"), (1, 4, 8), 1),
-                          asked, lambda round_, load: 20000 + load)
+        servers.stop([name for name in servers.running if name not in LOGGED_ARMS])
+        ended = take_cells(servers, work / "logs-runs", work / "logs.csv", in_turn(LOGGED_ARMS, (1, 4, 8), 1), asked,
+                           lambda round_, load: 20000 + load)
+        record(folder, work, asked.out)
+        return ended
     elif asked.results:
         print(findings(asked.program, asked.results))
     else:
