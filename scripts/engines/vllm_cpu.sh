@@ -67,7 +67,8 @@ if [[ $step == install ]]; then
 fi
 [[ -f $folder/versions.txt ]] || { echo "$folder holds no vLLM: $0 $folder install" >&2; exit 1; }
 # One thread a server, nothing from and to other machines, statistics every 5 seconds.
-export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind VLLM_LOG_STATS_INTERVAL=5
-export VLLM_HOST_IP=127.0.0.1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1 PYTHONDONTWRITEBYTECODE=1
+export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind
+export VLLM_HOST_IP=127.0.0.1 VLLM_LOG_STATS_INTERVAL=5 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1
+export PYTHONDONTWRITEBYTECODE=1
 exec "$folder/venv/bin/python" "$here/vllm_cpu_validation.py" "$step" --folder "$folder" \
   ${FOREDRAFT:+--program "$FOREDRAFT"} "$@"

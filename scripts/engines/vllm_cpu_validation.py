@@ -233,8 +233,8 @@ def check_quiet(seconds=5):
     time.sleep(seconds)
     used = (processor_times()[0] - before) / seconds
     if used > MAX_USED:
-        raise SystemExit(f"other programs use {used:.2f} processors, {MAX_USED} are allowed: end them, or --busy, whose "
-                         "times are no result")
+        raise SystemExit(f"other programs use {used:.2f} processors, {MAX_USED} are allowed: end them, or --busy, "
+                         "whose times are no result")
 
 
 def take_cells(servers, out, path, cells, asked, seed):
@@ -273,14 +273,16 @@ def take_cells(servers, out, path, cells, asked, seed):
 
 def run_numbers(document):
     """What a file of `vllm bench serve --save-detailed` says; times in ms. Without speculation an iteration has one
-    token. TPOT: total time after first tokens over the tokens of it; step: the median time between two chunks. vLLM
-    counts iterations that drafted; lookup that finds nothing makes more of them."""
+    token. TPOT: total time after first tokens over the tokens of it; step: the median time between two chunks, which
+    holds no prompt of another request, or the mean where the client read several chunks at once. vLLM counts iterations
+    that drafted; lookup that finds nothing makes more of them."""
     times = [time_ for of_request in document["itls"] for time_ in of_request]
     after_first = sum(tokens - 1 for tokens in document["output_lens"])
     accepted = document.get("spec_decode_accepted_tokens") or 0
     drafting_steps = document.get("spec_decode_num_drafts") or 0
     steps = max(drafting_steps, after_first - accepted) if drafting_steps else 0
-    return {"tpot_ms": 1e3 * sum(times) / after_first, "step_ms": 1e3 * statistics.median(times),
+    median, mean = statistics.median(times), statistics.mean(times)
+    return {"tpot_ms": 1e3 * sum(times) / after_first, "step_ms": 1e3 * (median if median >= mean / 2 else mean),
             "ttft_ms": 1e3 * statistics.mean(document["ttfts"]), "tokens_per_s": document["output_throughput"],
             "iterations": steps,
             "tokens_per_iteration": 1 + accepted / steps if steps else 1.0,
@@ -603,7 +605,8 @@ def advised(program, folder):
                 for key, of_cell in paired(rows).items() if not ARMS[key[0]].repeating}
     out = {}
     for load in sorted({load for _, load in speedups}):
-        logs = [path for arm, of_load in speedups if of_load == load for path in sorted(folder.glob(f"{arm}-c{load}-*.json"))]
+        logs = [path for arm, of_load in speedups if of_load == load
+                for path in sorted(folder.glob(f"{arm}-c{load}-*.json"))]
         plain = ",".join(map(str, sorted(folder.glob(f"plain-c{load}-*.json"))))
         answer = answer_of(program, "advise", *logs, "--plain", plain)
         chosen = answer["recommendation"]["gamma"] if answer.get("recommendation") else 0

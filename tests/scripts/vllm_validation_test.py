@@ -47,6 +47,10 @@ class Runs(unittest.TestCase):
         self.assertAlmostEqual(run["tokens_per_iteration"], 8 / 6)
         self.assertAlmostEqual(run["drafts_per_iteration"], 0.5)
 
+    def test_chunks_that_came_at_once_are_timed_by_their_mean(self):
+        run = vllm.run_numbers(document([[0.0, 0.0, 0.0, 0.2]]))
+        self.assertAlmostEqual(run["step_ms"], 50.0)
+
     def test_files_are_found_by_arm_load_and_round(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("d3-c4-r2.json", "plainrep-c8-r1.json", "other.json", "d3-c4-r3.part"):
@@ -119,7 +123,8 @@ class Model(unittest.TestCase):
         target = {"hidden_size": 4, "intermediate_size": 8, "head_dim": 2, "num_attention_heads": 2,
                   "num_key_value_heads": 1, "vocab_size": 10, "num_hidden_layers": 3}
         layer = 4 * 4 + 2 * 4 * 2 + 4 * 4 + 3 * 4 * 8  # q, k and v, output, three of the feed-forward network
-        self.assertAlmostEqual(vllm.share_of(target, target | {"num_hidden_layers": 1}), (layer + 40) / (3 * layer + 40))
+        share = vllm.share_of(target, target | {"num_hidden_layers": 1})
+        self.assertAlmostEqual(share, (layer + 40) / (3 * layer + 40))
 
     def test_left_out_terms_change_the_steps(self):
         def ms(without, model, load, tokens):
@@ -139,12 +144,14 @@ class Model(unittest.TestCase):
         self.assertIn("\nhost_us = { low = 4000.0, value = 4000.0, high = 4000.0 }\n", text)
         self.assertIn("\nhost_request_us = { low = 100.0, value = 100.0, high = 100.0 }\n", text)
         self.assertIn("\ndraft_host_us = { low = 3000.0, value = 3000.0, high = 3000.0 }\n", text)
-        self.assertIn("\nhost_us = { low = 0.0, value = 0.0, high = 0.0 }\n", vllm.engine_toml(self.engine(), 3.0, ("host",)))
+        without = vllm.engine_toml(self.engine(), 3.0, ("host",))
+        self.assertIn("\nhost_us = { low = 0.0, value = 0.0, high = 0.0 }\n", without)
 
     def test_what_one_more_draft_takes_is_told_from_the_growth_of_verification(self):
         engine = vllm.Engine(0.25, {1: 30.0, 8: 37.0}, {1: 4.0, 8: 4.0}, 3.0, 0.0, {})
         at = {("plain", load): {"step_ms": engine.step(load)} for load in (1, 4, 8)}
-        at |= {(f"d{gamma}", load): {"step_ms": engine.iteration(load, gamma)} for gamma in (1, 3) for load in (1, 4, 8)}
+        at |= {(f"d{gamma}", load): {"step_ms": engine.iteration(load, gamma)}
+               for gamma in (1, 3) for load in (1, 4, 8)}
         at["alone", 1] = {"step_ms": 11.5}
         row = vllm.engine_terms(at)[0]
         self.assertAlmostEqual(row["growth_ms"], 1.0)
@@ -167,8 +174,8 @@ class Judged(unittest.TestCase):
         self.assertEqual(vllm.signs(rows, [runs(1.2, 1.3), runs(0.8, 0.9), runs(0.9, 1.1)]), (1, 2))
 
     def test_recorded_files_are_short_and_name_no_path(self):
-        self.assertEqual(vllm.trimmed({"itls": [[0.123456]], "start_times": [1.0], "output_throughput": 123.456, "n": 3}),
-                         {"itls": [[0.1235]], "output_throughput": 123.46, "n": 3})
+        run = {"itls": [[0.123456]], "start_times": [1.0], "output_throughput": 123.456, "n": 3}
+        self.assertEqual(vllm.trimmed(run), {"itls": [[0.1235]], "output_throughput": 123.46, "n": 3})
         log = "\n".join(["non-default args: /home/me/models", "noise", *["Avg generation throughput: 1"] * 5])
         self.assertEqual(vllm.trimmed_log(log, "/home/me", 2), "non-default args: FOLDER/models\n" +
                          "Avg generation throughput: 1\n" * 2)
