@@ -51,6 +51,13 @@ double tokens_of(const Observation& observation, const RunPart& part) {
   return observation.decoding == Decoding::speculative && part.tokens ? part.weight * *part.tokens : 1.0;
 }
 
+/// Steps of all sequences, those of each counted by itself: as counted; of a window without speculation its tokens.
+double steps_of(const Observation& observation, const RunPart& part) {
+  const auto& rate = observation.times.output_tokens_per_s;
+  const bool counted = observation.span != Span::window || observation.decoding != Decoding::plain || !is_usable(rate);
+  return counted ? part.weight : *rate * part.seconds;
+}
+
 /// The time that requests spent decoding and the tokens they got, by the first that is logged: what a client saw, the
 /// engine's own iterations, or its throughput.
 void add_times(const Observation& observation, RunPart& part) {
@@ -66,7 +73,8 @@ void add_times(const Observation& observation, RunPart& part) {
   }
   if (is_usable(times.iteration_ms) && part.tokens) {
     part.timed_by_counts = true;
-    return set(*times.iteration_ms * part.weight, part.weight * *part.tokens);
+    const double steps = steps_of(observation, part);
+    return set(*times.iteration_ms * steps, steps * *part.tokens);
   }
   const bool of_server = !times.request_rate_per_s || observation.span == Span::window;
   if (of_server && is_usable(times.output_tokens_per_s) && is_usable(observation.requests)) {

@@ -196,7 +196,11 @@ TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& 
   const latency::PairSurface surface(profile, models, pair.drafting);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
-    price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
+    double us = known_us(surface.target_pass(n, pair.batch, pair.context), profile);
+    // The root is the target's own token: without further nodes the step is one without speculation.
+    const auto catch_up = n > 1 ? surface.catch_up(n - 1, pair.batch, pair.context) : std::nullopt;
+    if (catch_up) us += known_us(*catch_up, profile);
+    price.verification.push_back(us);
   }
   const bool block = pair.drafting == latency::Role::block_drafting;
   if (block) price.drafting = Drafting::block;

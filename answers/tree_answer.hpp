@@ -24,10 +24,12 @@ struct PricedPair {
   std::int64_t context;
 };
 
-/// Times of trees. Verification of n nodes: the target's pass over n tokens of each sequence, for n = 1 to `nodes`. A
-/// depth costs one draft; a block of `depth` costs all of it. Passes of an autoregressive drafter count as passes over
-/// one token for any width of the tree: if they are memory-bound the width is free. Throws DomainError if the profile
-/// cannot answer, also for times outside of the domain of its fit, and for what does not fit into memory.
+/// Times of trees. Verification of n nodes: the target's pass over n tokens of each sequence, for n = 1 to `nodes`, and
+/// from 2 on the drafter's catch-up pass over them where the profile's engine has one. A depth costs one draft, as
+/// timed inside of the loop where the profile holds that; a block of `depth` costs all of it. Passes of an
+/// autoregressive drafter count as passes over one token for any width of the tree: if they are memory-bound the width
+/// is free. Throws DomainError if the profile cannot answer, also for times outside of the domain of its fit, and for
+/// what does not fit into memory.
 [[nodiscard]] TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
                                            std::int64_t depth);
 

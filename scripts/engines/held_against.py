@@ -10,6 +10,7 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+QUIET = 0.05  # runs of a cell that differ by less are judged
 
 
 def write_rows(path, rows):
@@ -88,22 +89,24 @@ def compared(before, runs, terms):
     return rounded(row)
 
 
-def save_report(out, work, rows, about, terms):
-    """Everything that tests and documents show, in `out`; prints the errors."""
+def save_report(out, work, rows, about, terms, runs=None, limit=QUIET):
+    """Everything that tests and documents show, in `out`; prints the errors. `runs` where measured.csv has others."""
     out.mkdir(parents=True, exist_ok=True)
     write_rows(out / "validation.csv", rows)
     (out / "prediction.csv").write_bytes((work / "prediction.csv").read_bytes())
-    (out / "runs.csv").write_bytes((work / "measured.csv").read_bytes())
+    write_rows(out / "runs.csv", runs or read_rows(work / "measured.csv"))
     about = {"schema": "foredraft.engine_validation/1", "measured_by": "user"} | about
     (out / "manifest.json").write_text(json.dumps(about, indent=1) + "\n")
-    print(error_table(rows, terms))
+    print(error_table(rows, terms, limit))
 
 
-def error_table(rows, terms):
-    """Markdown: errors of the cells whose runs agree, with every term and without each."""
-    quiet = [row for row in rows if float(row["between_runs"]) < 0.05]
-    lines = [f"{len(quiet)} of {len(rows)} cells have runs that differ by less than 5 %; median difference of all "
-             f"{percent(statistics.median(float(row['between_runs']) for row in rows))}", "",
+def error_table(rows, terms, limit=QUIET):
+    """Markdown: errors of the cells whose runs differ by less than `limit`, with every term and without each."""
+    quiet = [row for row in rows if int(row["runs"]) > 1 and float(row["between_runs"]) < limit]
+    if not quiet:
+        return f"none of {len(rows)} cells has runs that differ by less than {100 * limit:g} %"
+    lines = [f"{len(quiet)} of {len(rows)} cells have runs that differ by less than {100 * limit:g} %; median "
+             f"difference of all {percent(statistics.median(float(row['between_runs']) for row in rows))}", "",
              "| prediction | cells | median error | worst | mean signed |", "|---|---:|---:|---:|---:|"]
     for name in ("", *terms, "all"):
         column = "signed_error" + (f"_without_{name}" if name else "")

@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-from held_against import (ROOT, compared, foredraft, now, percent, read_rows, save_prediction, save_report,
+from held_against import (QUIET, ROOT, compared, foredraft, now, percent, read_rows, save_prediction, save_report,
                           saved_prediction, write_rows)
 
 PAIRS = ("large", "small")
@@ -234,6 +234,21 @@ def measure(engine, work, seconds):
     print(f"{len(rows)} of {RUNS * len(cells())} runs")
 
 
+def unexplained(rows):
+    """How much longer the iterations of quiet cells took than predicted, in ms, and that over the time in which a
+    decode step of the target would read the draft model's weights: pairs."""
+    # Weights of the draft model over those of the target, beside embeddings, of random_models.py.
+    shares = {"large": 34.1 / 213.9, "small": 20.4 / 91.2}
+    out = []
+    for row in rows:
+        if float(row["between_runs"]) < QUIET:
+            longer = float(row["acceptance_length"]) * (
+                1 / float(row["measured_tokens_per_s"]) - 1 / float(row["predicted_tokens_per_s"]))
+            reading = shares[row["target"].split("-")[0]] / float(row["predicted_plain_tokens_per_s"])
+            out.append((1e3 * longer, longer / reading))
+    return out
+
+
 def report(work, out):
     rows, digest, when = saved_prediction(work)
     predicted = {(row["target"], row["gamma"]): row for row in rows}
@@ -248,6 +263,8 @@ def report(work, out):
              "operating_system": platform.system(), "predicted": when,
              "prediction_sha256": digest, "measured": [measured[0]["started"], measured[-1]["started"]]}
     save_report(out, work, rows, about, TERMS)
+    for ms, readings in unexplained(rows):
+        print(f"{ms:.1f} ms an iteration beyond the prediction: {readings:.2f} readings of the draft model")
 
 
 def main():

@@ -52,6 +52,22 @@ TEST_CASE("a time is what a client saw, else the engine's iterations, else its t
   CHECK_FALSE(parts({window}).parts.at(0).request_ms);
 }
 
+TEST_CASE("windows without speculation count by their tokens: a slow one weighs less than a fast one") {
+  Observation fast = window_of(1, 80.0);
+  Observation slow = window_of(1, 20.0);
+  fast.times.iteration_ms = 12.5;  // as readers derive it from the throughput
+  slow.times.iteration_ms = 50.0;
+  const RunParts all = parts({fast, slow});
+  double request_ms = 0.0;
+  double tokens = 0.0;
+  for (const RunPart& part : all.parts) {
+    request_ms += part.request_ms.value();
+    tokens += part.timed_tokens.value();
+  }
+  // 1000 tokens in 20 s; the mean of both windows would be 31.25 ms.
+  CHECK(request_ms / tokens == Approx(20.0));
+}
+
 TEST_CASE("throughput of a whole run at a stated rate is no time, that of a window is") {
   Observation run = window_of(8, 500.0);
   run.times.request_rate_per_s = 2.0;

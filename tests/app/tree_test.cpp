@@ -104,6 +104,25 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   CHECK_THROWS_WITH(answers::price_from_profile(profile, pair, 7, 2), Catch::Contains("unknown model \"bigger\""));
 }
 
+TEST_CASE("a tree pays for the pass in which an engine's drafter reads the verified nodes") {
+  std::string steps = "model,role,batch,tokens,context,ms\n";
+  for (int n = 1; n <= 4; ++n) {
+    steps += fmt::format("big,decoder_pass,1,{},100,{}\nsmall,decoder_pass,1,{},100,{}\n", n, 9 + n, n, 1.0 + 0.1 * n);
+  }
+  latency::Profile profile = inputs::parse_steps(steps, "steps.csv");
+  const answers::PricedPair pair{.models = {.target = "big", .draft = "small", .models = {}},
+                                 .drafting = latency::Role::autoregressive_drafting,
+                                 .batch = 1,
+                                 .context = 100};
+  const std::vector<double> alone = answers::price_from_profile(profile, pair, 4, 2).verification;
+  CHECK(alone.back() == Approx(13'000.0).epsilon(tests::second_route));
+  profile.engine_loop = latency::EngineLoop{.draft_catch_up = latency::CatchUp::verified};
+  const std::vector<double> in_loop = answers::price_from_profile(profile, pair, 4, 2).verification;
+  CHECK(in_loop.front() == alone.front());
+  CHECK(in_loop.at(1) == Approx(11'000.0 + 1'200.0).epsilon(tests::second_route));
+  CHECK(in_loop.back() == Approx(13'000.0 + 1'400.0).epsilon(tests::second_route));
+}
+
 TEST_CASE("a given tree is judged beside the best one of its size") {
   TreeQuestion question = tree_question(4);
   question.given = analytic::tree_from_paths(std::vector<analytic::TreePath>{{1}, {1, 0}, {1, 1}});

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import pathlib
+import statistics
 import sys
 import unittest
 
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scripts" / "engines"))
 
 import held_against  # noqa: E402
+import llama_cpp_validation  # noqa: E402
 
 ENGINES = ROOT / "gpu_bench" / "data" / "engines"
 # Terms that a prediction can leave out; the names of the columns of a cell in runs.csv, in the order of prediction.csv.
@@ -48,6 +50,16 @@ class Records(unittest.TestCase):
                 data = (ENGINES / engine / "prediction.csv").read_bytes()
                 self.assertEqual(hashlib.sha256(data).hexdigest(), about["prediction_sha256"])
                 self.assertLessEqual(about["predicted"], about["measured"][0])
+
+    def test_the_page_bounds_what_no_term_of_llama_cpp_explains(self):
+        found = llama_cpp_validation.unexplained(held_against.read_rows(ENGINES / "llama.cpp" / "validation.csv"))
+        ms, readings = zip(*found)
+        page = " ".join((ROOT / "docs" / "validation.md").read_text().split())
+        self.assertIn(f"takes {min(ms):.1f} to {max(ms):.1f} ms longer than predicted (median "
+                      f"{statistics.median(ms):.1f})", page)
+        self.assertIn(f"In all {len(found)} cells", page)
+        self.assertIn(f"{min(readings):.2f} to {max(readings):.2f} of it, median {statistics.median(readings):.2f}", page)
+        self.assertLess(max(readings), 1)
 
     def test_documents_show_these_errors(self):
         page = (ROOT / "docs" / "validation.md").read_text()
