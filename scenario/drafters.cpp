@@ -65,13 +65,13 @@ constexpr std::array lookup_first_parameters{
 constexpr std::array lookup_parameters{match<PromptLookup>(), window<PromptLookup>()};
 constexpr std::array staged_lookup_parameters{
     match<StagedLookup>(), window<StagedLookup>(),
-    parameter<Drafter, &StagedLookup::inner_gamma>(
-        "drafter.inner_gamma", "staged, staged_lookup: drafts of the inner drafter in a round; 0 (staged): none",
+    parameter<Drafter, &StagedLookup::copies>(
+        "drafter.copies", "staged_lookup: copied tokens that a pass of the model verifies",
         {.minimum = 1.0, .maximum = max_staged_gamma, .whole = true}, Given::by_default)};
 constexpr std::array staged_parameters{
-    parameter<Drafter, &StagedDrafter::inner_gamma>(
-        "drafter.inner_gamma", "staged, staged_lookup: drafts of the inner drafter in a round; 0 (staged): none",
-        {.maximum = max_staged_gamma, .whole = true}),
+    parameter<Drafter, &StagedDrafter::inner_gamma>("drafter.inner_gamma",
+                                                    "staged: drafts of the inner drafter in a round; 0: none",
+                                                    {.maximum = max_staged_gamma, .whole = true}),
     parameter<Drafter, &StagedDrafter::inner_alpha>(
         "drafter.inner_alpha", "staged: acceptance rate of an inner draft by the draft model", probability_range),
     parameter<Drafter, &StagedDrafter::inner_c>(

@@ -82,12 +82,12 @@ struct StagedDrafter {
   double inner_c = 0.0;          ///< time of an inner draft step over that of a draft step of cost c, >= 0
 };
 
-/// An n-gram model that drafts gamma tokens, verifying in each of its passes up to inner_gamma tokens that are copied
+/// An n-gram model that drafts gamma tokens, verifying in each of its passes up to copies tokens that are copied
 /// as PromptLookup does. [Spector2023; Chen2023cascade]
 struct StagedLookup {
-  std::int64_t inner_gamma = 4;  ///< copied tokens that a pass of the model verifies, 1 to 4096
-  std::int64_t match = 3;        ///< maximum length of the matched suffix, 1 to 64 tokens
-  std::int64_t window = 1024;    ///< tokens of prompt, text and draft that are searched, 16 to 65,536
+  std::int64_t copies = 4;     ///< copied tokens that a pass of the model verifies, 1 to 4096
+  std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
+  std::int64_t window = 1024;  ///< tokens of prompt, text and draft that are searched, 16 to 65,536
 };
 
 using Drafter =

@@ -238,7 +238,7 @@ CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLo
   std::int64_t passes = 0;
   for (std::int64_t left = gamma; left > 0; ++passes) {
     const std::vector<Token> copies =
-        look_up_in(lookup.window, text, lookup.match, std::min(lookup.inner_gamma, left - 1), 1, streams);
+        look_up_in(lookup.window, text, lookup.match, std::min(lookup.copies, left - 1), 1, streams);
     left -= verify_copies(drafting, models.choice, copies, Convention::bonus, text, inner, streams).emitted;
   }
   return {modeled_iteration(gamma, convention, verify_drafts(models, gamma, convention, text, streams)), passes};

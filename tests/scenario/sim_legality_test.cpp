@@ -329,7 +329,7 @@ TEST_CASE("what token fidelity cannot simulate is rejected, and the parameter is
                     {"drafter.match", [](Scenario& s, T&) { s.drafter = PromptLookup{.match = 0}; }},
                     {"drafter.window", [](Scenario& s, T&) { s.drafter = PromptLookup{.window = 1}; }},
                     {"drafter.least", [](Scenario& s, T&) { s.drafter = LookupFirst{.match = 2, .least = 3}; }},
-                    {"drafter.inner_gamma", [](Scenario& s, T&) { s.drafter = StagedLookup{.inner_gamma = 0}; }},
+                    {"drafter.copies", [](Scenario& s, T&) { s.drafter = StagedLookup{.copies = 0}; }},
                     {"drafter", [](Scenario& s, T&) { s.drafter = StagedDrafter{}; }},
                     {"operations_ratio", [](Scenario& s, T&) {
                        s.drafter = LookupFirst{};

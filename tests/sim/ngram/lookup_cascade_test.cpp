@@ -53,7 +53,7 @@ struct CascadeCase {
 
 std::vector<CascadeCase> cases() {
   const LookupFirst first{.match = 3, .least = 2, .window = 64};
-  const StagedLookup staged{.inner_gamma = 2, .match = 3, .window = 64};
+  const StagedLookup staged{.copies = 2, .match = 3, .window = 64};
   return {{"lookup_first", by(first), 1, Convention::bonus},    {"lookup_first", by(first), 4, Convention::bonus},
           {"lookup_first", by(first), 3, Convention::no_bonus}, {"staged_lookup", by(staged), 1, Convention::bonus},
           {"staged_lookup", by(staged), 4, Convention::bonus},  {"staged_lookup", by(staged), 3, Convention::no_bonus}};
@@ -79,7 +79,7 @@ std::vector<double> triples_of(const Model& model, const std::vector<Token>& pro
   return expected;
 }
 
-tests::Simulation cascade_run(const Drafter& drafter, double temperature, std::int64_t gamma,
+tests::Simulation cascade_run(const foredraft::Drafter& drafter, double temperature, std::int64_t gamma,
                               std::uint64_t iterations) {
   const std::int64_t vocabulary = tests::generated_vocabulary;
   const NgramModels models{
@@ -154,8 +154,7 @@ TEST_CASE("greedy text of copies in front of a model is the target's greedy text
 
 TEST_CASE("a model whose tokens are copied in front of it yields what it yields alone, in fewer passes") {
   // 100,000 iterations: a standard error of about 0.004 tokens.
-  const tests::Simulation staged =
-      cascade_run(StagedLookup{.inner_gamma = 3, .match = 3, .window = 64}, 1.0, 5, 100'000);
+  const tests::Simulation staged = cascade_run(StagedLookup{.copies = 3, .match = 3, .window = 64}, 1.0, 5, 100'000);
   const auto& models = std::get<NgramModels>(std::get<TokenFidelity>(staged.scenario.fidelity).models).trained;
   const double alone = tests::exact_iterations(*models->target, *models->drafter, 5, Convention::bonus).tokens;
   const sim::Tally tally = tally_of(staged);
@@ -170,8 +169,9 @@ TEST_CASE("a model whose tokens are copied in front of it yields what it yields 
 
 TEST_CASE("a run with copies in front of a model is conserved, and pays for the passes of the model alone") {
   for (const double temperature : {1.0, 0.0}) {
-    for (const Drafter& drafter : {Drafter(LookupFirst{.match = 3, .least = 2, .window = 64}),
-                                   Drafter(StagedLookup{.inner_gamma = 4, .match = 3, .window = 64})}) {
+    for (const foredraft::Drafter& drafter :
+         {foredraft::Drafter(LookupFirst{.match = 3, .least = 2, .window = 64}),
+          foredraft::Drafter(StagedLookup{.copies = 4, .match = 3, .window = 64})}) {
       const tests::Simulation simulation = cascade_run(drafter, temperature, 6, 5'000);
       const sim::Tally tally = tally_of(simulation);
       sim::check_conservation(tally);
