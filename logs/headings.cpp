@@ -206,9 +206,10 @@ Meaning speed_of(Meaning meaning, std::string_view unit) {
   static const RE2 each(R"(.*\b(?:req|request|user|stream|single).*)");
   static const RE2 all(R"(.*\b(?:total|all|agg|aggregate|system)\b.*)");
   static const RE2 other(R"(.*(?:req/s|rps|gpu|prompt|input|prefill|pp).*)");
-  if (RE2::FullMatch(unit, other)) return Meaning::ignored;
-  if (RE2::FullMatch(unit, each)) return Meaning::request_speed;
-  return RE2::FullMatch(unit, all) ? Meaning::total_speed : meaning;
+  const re2::StringPiece text(unit.data(), unit.size());
+  if (RE2::FullMatch(text, other)) return Meaning::ignored;
+  if (RE2::FullMatch(text, each)) return Meaning::request_speed;
+  return RE2::FullMatch(text, all) ? Meaning::total_speed : meaning;
 }
 
 }  // namespace

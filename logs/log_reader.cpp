@@ -198,7 +198,7 @@ bool LogReader::State::skip_cut_line() {
   if (line_ > 1 || position_ + first.size() + 1 >= complete_) return false;
   const std::string_view after = rest().substr(first.size() + 1);
   const bool cut = begins_member(shown(after.substr(0, after.find('\n')))) && !begins_member(shown(first)) &&
-                   !may_begin_value() && !RE2::PartialMatch(first, *formats_.anchors().anything);
+                   !may_begin_value() && !RE2::PartialMatch(piece(first), *formats_.anchors().anything);
   if (cut) advance(first.size() + 1);
   return cut;
 }
@@ -248,7 +248,7 @@ bool LogReader::State::look_for_end_of_value(bool last) {
   value_.reset();
   const std::size_t line_end = rest().find('\n', size);
   const bool dull = line_end != std::string_view::npos &&
-                    !RE2::PartialMatch(rest().substr(0, line_end), *formats_.anchors().anything);
+                    !RE2::PartialMatch(piece(rest().substr(0, line_end)), *formats_.anchors().anything);
   const bool whole = found == JsonExtent::Found::end;
   const bool read = whole && !dull && formats_.value(rest().substr(0, size), line_);
   if (whole && !read && unwrap_texts(size, dull)) return true;

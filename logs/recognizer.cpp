@@ -73,7 +73,7 @@ void AnchorSet::compile() {
 
 std::vector<int> AnchorSet::in(std::string_view text) const {
   std::vector<int> found;
-  if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());
+  if (!empty_ && set_.Match(piece(text), &found)) std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -215,7 +215,7 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   last_ = nullptr;
   const std::vector<int> matching = anchors_->values.in(text);
   const bool records =
-      anchors_->records && other_records_ < max_other_records && RE2::PartialMatch(text, *anchors_->records);
+      anchors_->records && other_records_ < max_other_records && RE2::PartialMatch(piece(text), *anchors_->records);
   if ((matching.empty() && !records) || !document_.read(text)) return false;
   counted_to_ = text.data();
   offers_left_ = max_offers;
@@ -341,7 +341,7 @@ void Recognizer::note_resembled(std::string_view text, std::span<const int> matc
   for (const int index : matching) {
     const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
     const RE2 key(fmt::format("[\"'](?:{})[\"']", std::get<JsonFormat>(format.reads).anchor), byte_options());
-    if (!RE2::PartialMatch(text, key)) continue;
+    if (!RE2::PartialMatch(piece(text), key)) continue;
     resembled_ = &format;
     resembled_line_ = line_;
     return;

@@ -23,6 +23,9 @@ namespace foredraft::logs {
 /// Bytes instead of UTF-8, because logs may contain invalid text.
 [[nodiscard]] RE2::Options byte_options();
 
+/// Text as RE2 takes it, whose string views are those of the standard in some versions only.
+[[nodiscard]] inline re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
 /// A set of patterns that are searched for at once.
 class AnchorSet {
  public:

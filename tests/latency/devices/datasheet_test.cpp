@@ -14,7 +14,7 @@
 namespace foredraft::latency {
 namespace {
 
-const Profile& datasheet(const std::string& name) { return find_device(name)->profile; }
+const Profile& datasheet(std::string_view name) { return find_device(name)->profile; }
 
 /// TPUs compute in bf16 only, P40 has no matrix units and no fast fp16.
 std::optional<double> sixteen_bits(const Limits& limits) {

@@ -17,14 +17,14 @@ using foredraft::tests::second_route;
 
 constexpr std::uint64_t seed = 11;
 
-std::size_t buffer_named(const Program& program, const std::string& name) {
+std::size_t buffer_named(const Program& program, std::string_view name) {
   const auto found = std::find_if(program.buffers.begin(), program.buffers.end(),
                                   [&name](const Buffer& buffer) { return buffer.name == name; });
   REQUIRE(found != program.buffers.end());
   return static_cast<std::size_t>(found - program.buffers.begin());
 }
 
-std::vector<double>& contents_named(const Program& program, BufferContents& contents, const std::string& name) {
+std::vector<double>& contents_named(const Program& program, BufferContents& contents, std::string_view name) {
   return contents[buffer_named(program, name)];
 }
 

@@ -421,7 +421,7 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
     CHECK_FALSE(entry.summary.empty());
     CHECK_FALSE(entry.source.empty());
     for (const tests::RuleParameter& parameter : entry.parameters) {
-      const scenario::Range& range = parameter.range;
+      const scenario::ValueRange& range = parameter.range;
       CHECK(contains(range, std::get<double>(parameter.default_value().value())));
       const auto rejected = [&](double value) {
         CHECK_THROWS_AS(tests::make_named_rule(entry.name, {{tests::short_name(parameter), value}}), DomainError);

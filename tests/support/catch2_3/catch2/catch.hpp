@@ -16,3 +16,5 @@ using Matchers::StartsWith;
 inline auto Contains(const std::string& text) { return Matchers::ContainsSubstring(text); }
 
 }  // namespace Catch
+
+using Catch::Approx;
