@@ -110,7 +110,9 @@ CurveCounts counts_of(const std::vector<const Run*>& runs) {
     const auto& gamma = run->setting.gamma;
     if (gamma.value_or(0) < 1 || *gamma > analytic::max_observed_gamma) continue;
     counts.gammas.insert(*gamma);
-    const bool counted = !run->clusters.empty() || run->steps > 0.0;
+    // Steps that drafted nothing have a weight: their length is no printed one, and says nothing of the drafter.
+    const bool weighted = std::ranges::any_of(run->parts, [](const RunPart& part) { return part.weight > 1.0; });
+    const bool counted = !run->clusters.empty() || run->steps > 0.0 || weighted;
     if (!counted && run->tokens) printed[*gamma].push_back(run->tokens->mean);
   }
   for (const auto& [gamma, lengths] : printed) counts.clusters.push_back(counts_of_printed(gamma, lengths));

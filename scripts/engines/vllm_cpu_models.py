@@ -69,11 +69,11 @@ def write_models(folder, texts):
         kept = {hugging_face_name(name): tensor for name, tensor in named.items()
                 if not name.startswith("blk.") or int(name.split(".")[1]) < layers}
         write_model(folder / role, kept, config(layers), tokenizer)
-    # Embeddings and output layer of a head are the target's.
+    # Embeddings and output layer of a head are the target's, and its layer does not begin with a norm.
     random = numpy.random.default_rng(random_models.SEED + 1)
     head = {"fc.weight": random_models.random_matrix(random, PAIR.width, 2 * PAIR.width, (2 * PAIR.width) ** -0.5)}
     head |= {hugging_face_name(name).removeprefix("model."): tensor for name, tensor in named.items()
-             if name.startswith("blk.0.")}
+             if name.startswith("blk.0.") and "attn_norm" not in name}
     write_model(folder / "eagle", head, config(1), tokenizer)
 
 

@@ -20,6 +20,18 @@ double tokens_at_three(double alpha) { return 1.0 + alpha + alpha * alpha + alph
 
 }  // namespace
 
+TEST_CASE("a load at which nothing was drafted says nothing of the drafter") {
+  // n-gram lookup: some drafts are short, so that no position is known; at 4 requests nothing was found to draft.
+  logs::Observation drafted = speculative(3, 1, 50.0, 0.9, 100);
+  drafted.acceptance->drafted_tokens = 250;
+  drafted.acceptance->generated_tokens = 160 + *drafted.acceptance->accepted_tokens;
+  logs::Observation nothing = speculative(3, 4, 60.0, 0.0, 0);
+  nothing.acceptance = logs::AcceptanceCounts{.steps = 0, .generated_tokens = 50};
+  const answers::Advice advice = answers::advise({.logs = {log_as_is({drafted, drafted, nothing})}});
+  CHECK(advice.fit() == nullptr);
+  CHECK_THAT(advice.cause, !Catch::Contains("drafter fails"));
+}
+
 TEST_CASE("a log of one draft length that pays keeps it, and the next step is another one") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), plain(8, 10.0)});
   REQUIRE(advice.loads.size() == 1);
