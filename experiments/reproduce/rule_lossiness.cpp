@@ -26,7 +26,7 @@ namespace {
 
 /// Every context's p and q, drawn and written out once for all rules.
 GivenModels drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
-  return {std::make_shared<const GivenDistributions>(sim::written_out(sim::SyntheticPool(pair, seed), 1.0))};
+  return {std::make_shared<const GivenDistributions>(sim::written_out(sim::SyntheticPool(pair, seed)))};
 }
 
 /// Exact in every context, so that only the choice of contexts is random.
