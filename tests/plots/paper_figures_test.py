@@ -288,6 +288,22 @@ class RuleLossiness(Drawn):
         figure, _ = self.experiment(rule_lossiness, lambda folder: sample_data.write_rule_lossiness(folder, more=12))
         self.assertEqual(len({line.get_marker() for line in self.panels(figure)[0].lines} - {"None", "|", "_"}), 16)
 
+    def test_rules_with_thresholds_have_panels_of_their_own(self):
+        def write(folder):
+            sample_data.write_rule_lossiness(folder, more=12)
+            with open(folder / "rule-lossiness.csv", "a", encoding="utf-8") as file:
+                for vocabulary in (256, 32_000):
+                    file.write(f"{vocabulary},\"top_beta, judged by q\",0.8,0.8,0.25,0.01,0.6,0.01\n")
+        figure, _ = self.experiment(rule_lossiness, write)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels[::4]],
+                         ["p against q, vocabulary of 256 tokens", "thresholds, vocabulary of 256 tokens"])
+        points = [sorted(point[:2] for series in rows_of(panels[place]) for point in series) for place in (4, 6)]
+        numpy.testing.assert_allclose(points, [[(0.8, 0.25)], [(0.8, 0.4)]], atol=1e-12)
+        self.assertIn("top_beta, judged by q", self.labels(figure))
+        bounds = [line for line in panels[4].lines if line.get_color() == rule_lossiness.style.GREY]
+        numpy.testing.assert_allclose(bounds[0].get_xydata(), [(0, 0), (0.7, 0), (1, 0.3)])
+
     def test_the_bound_begins_where_the_exact_rule_stands(self):
         figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
         bounds = [line for line in self.panels(figure)[0].lines if line.get_color() == rule_lossiness.style.GREY]
