@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "core/check.hpp"
@@ -107,10 +106,7 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
 
 PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme,
                            bool verifies_blocks, std::vector<std::int64_t> counts)
-    : vocabulary_(static_cast<std::size_t>(vocabulary)),
-      scheme_(scheme),
-      counts_(std::move(counts)),
-      counts_differ_(std::ranges::adjacent_find(counts_, std::not_equal_to<>()) != counts_.end()) {
+    : vocabulary_(static_cast<std::size_t>(vocabulary)), scheme_(scheme), counts_(std::move(counts)) {
   check_pool_size(contexts, vocabulary, scheme, verifies_blocks);
   if (scheme.count > 1 && !scheme.tested_alike) candidates_.emplace(scheme);
   if (verifies_blocks) blocks_.emplace();
@@ -138,7 +134,7 @@ void PooledTables::add(const VerificationRule& rule, const PositionDistributions
   append(bonus_);
   if (candidates_) candidates_->add(distributions);
   acceptance_sum_ += acceptance_probability(rule, distributions);
-  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement && !counts_differ_;
+  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement && !scheme_.varies;
   optimum_sum_ += independent ? sim::optimal_acceptance(distributions, scheme_.count) : unknown<double>;
   ++contexts_;
 }

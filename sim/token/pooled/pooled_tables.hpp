@@ -135,7 +135,7 @@ class PooledTables {
   /// candidates. Clamped because round-off of sums may leave [0, 1] by a unit in the last place, which closed forms
   /// would reject.
   [[nodiscard]] double expected_acceptance() const {
-    return counts_differ_ ? unknown<double> : std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
+    return scheme_.varies ? unknown<double> : std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
 
   /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates, as many for
@@ -167,7 +167,6 @@ class PooledTables {
   std::size_t contexts_ = 0;
   CandidateScheme scheme_;
   std::vector<std::int64_t> counts_;
-  bool counts_differ_;
   double acceptance_sum_ = 0.0;
   double optimum_sum_ = 0.0;
   std::vector<DraftSlot> draft_;

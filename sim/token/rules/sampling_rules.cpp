@@ -72,17 +72,22 @@ class BlockVerificationRule final : public RejectionSamplingRule {
 /// they are the children of a node; only those of accepted nodes are tried, so nothing else of the tree is drawn.
 class MultiCandidateRule final : public RejectionSamplingRule {
  public:
-  explicit MultiCandidateRule(MultiCandidate rule) : rule_(std::move(rule)) {}
+  explicit MultiCandidateRule(MultiCandidate rule)
+      : rule_(std::move(rule)), varies_(std::ranges::any_of(rule_.widths, [this](double width) {
+          return width != static_cast<double>(rule_.candidates);
+        })) {}
 
   [[nodiscard]] CandidateScheme candidates(std::int64_t depth) const override {
     return {.count = depth <= std::ssize(rule_.widths)
                          ? static_cast<std::int64_t>(rule_.widths[static_cast<std::size_t>(depth) - 1])
                          : rule_.candidates,
-            .draws = rule_.replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement};
+            .draws = rule_.replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement,
+            .varies = varies_};
   }
 
  private:
   MultiCandidate rule_;
+  bool varies_;
 };
 
 /// Several candidates, each accepted with probability min(1, p / (rho q)), rho >= 1 the smallest for which the rest of

@@ -39,6 +39,7 @@ struct CandidateScheme {
   std::int64_t count = 1;  ///< >= 1
   CandidateDraws draws = CandidateDraws::with_replacement;
   bool tested_alike = false;  ///< each is tested by the rule's acceptance(); false: by recursive rejection
+  bool varies = false;        ///< drafts of other depths have another count
 };
 
 /// A verification rule: when is a drafted token accepted, and what is emitted when it is not? To add one:

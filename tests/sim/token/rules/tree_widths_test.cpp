@@ -63,7 +63,9 @@ TEST_CASE("a tree accepts at each depth what so many candidates do, and emits th
       }
       const Estimate tokens = tokens_per_iteration(run(*simulator, {.seed = 7, .point = 0}, 1));
       CHECK(std::abs(tokens.mean - expected) < tests::standard_errors * tokens.standard_error);
-      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no acceptance in common
+      CHECK(std::isnan(expected_acceptance(*simulator)));  // drafts have no acceptance in common, whatever gamma
+      CHECK(std::isnan(expected_acceptance(
+          *tests::simulator_of(with_rule(MultiCandidate{.candidates = 2, .widths = widths}, 1, 10), 1))));
 
       const GivenDistributions table = tests::three_contexts();
       std::vector<std::vector<std::int64_t>> counts(gamma + 1, std::vector<std::int64_t>(15, 0));
