@@ -2,7 +2,8 @@
 """What verification rules give up for acceptance: a column of panels for each vocabulary, a line for each rule.
 
 Above, the distance of what is emitted from the target distribution; below, how often it is not the token of greedy decoding.
-Along a line the rule's parameter varies. No rule with one draft a position can lie below the grey line.
+Rules that compare a probability with a threshold have rows of their own below the others. Along a line the rule's parameter
+varies. No rule that verifies one draft a position by itself can lie below the grey line.
 """
 
 import numpy
@@ -15,6 +16,7 @@ ID = "rule-lossiness"
 _MOST_COLUMNS = 3
 _ACCEPTANCE = ("acceptance", "simulated_acceptance")  # the second where the first has no closed form
 _EXACT = "rejection_sampling"
+_THRESHOLDS = ("greedy_match", "sglang_thresholds", "top_beta", "top_n_delta", "typical_acceptance")
 _LOSS, _GREEDY = "total_variation", "top1_probability"
 COLUMNS = {"vocabulary": load.NUMBER, "series": load.TEXT,
            **{name: load.NUMBER for name in (*_ACCEPTANCE, _LOSS, f"{_LOSS}_standard_error", _GREEDY,
@@ -27,15 +29,37 @@ def figure(table):
     vocabularies = table.values("vocabulary")
     if len(vocabularies) > _MOST_COLUMNS:
         raise load.BadFile(table.path, f"{len(vocabularies)} vocabularies; one figure holds {_MOST_COLUMNS}")
-    series = curves.series_values(table, "series")
-    looks = style.looks(len(series))
-    drawn, grid = layout.panels("double_column", 2 * len(vocabularies), len(vocabularies), rows_shared=False)
-    for column, vocabulary in enumerate(vocabularies):
+    families = [[name for name in table.values("series") if (name.split(",")[0] in _THRESHOLDS) == thresholds]
+                for thresholds in (False, True)]
+    families = [family for family in families if family]
+    for family in families:
+        if len(family) > style.MAX_SERIES:
+            raise load.BadFile(table.path, f"{len(family)} rules in one panel; a readable figure takes at most "
+                                           f"{style.MAX_SERIES} series")
+    drawn, grid = layout.panels("double_column", 2 * len(families) * len(vocabularies), len(vocabularies),
+                                rows_shared=False)
+    legends = []
+    for place, family in enumerate(families):
+        looks = style.looks(len(family))
+        kind = "" if len(families) == 1 else ("p against q", "thresholds")[place]
+        _draw_family(grid[2 * place:2 * place + 2], table, kind, family, looks)
+        legends.append(layout.Legend([curves.series_handle(look) for look in looks],
+                                     [style.plain(name) for name in family], kind or "rule"))
+    legends.append(layout.Legend([Line2D([], [], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA)],
+                                 ["minimum with one draft, verified by itself; bars: 95 % over contexts"]))
+    layout.arrange(drawn, grid, 1.75 if len(families) == 1 else 1.4, "acceptance rate",
+                   ["total variation distance from the target", "fraction of tokens that differ from greedy decoding"]
+                   * len(families), legends)
+    return drawn
+
+
+def _draw_family(grid, table, kind, family, looks):
+    for column, vocabulary in enumerate(table.values("vocabulary")):
         rows = table.where(vocabulary=vocabulary)
-        grid[0, column].set_title(f"vocabulary of {vocabulary:g} tokens")
+        grid[0, column].set_title(f"{kind}{', ' if kind else ''}vocabulary of {vocabulary:g} tokens")
         _draw_bound(grid[0, column], rows)
         # Rules without a parameter first and larger: what begins or ends in them stays visible inside.
-        for name, look in sorted(zip(series, looks), key=lambda entry: len(rows.where(series=entry[0])) > 1):
+        for name, look in sorted(zip(family, looks), key=lambda entry: len(rows.where(series=entry[0])) > 1):
             line = rows.where(series=name)
             acceptance = numpy.where(numpy.isfinite(line[_ACCEPTANCE[0]]), *(line[name] for name in _ACCEPTANCE))
             _draw_line(grid[0, column], acceptance, line[_LOSS], line[f"{_LOSS}_standard_error"], look)
@@ -43,12 +67,6 @@ def figure(table):
     for axes in grid[:, 0]:
         axes.set_ylim(-0.03, 1.03)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    layout.arrange(drawn, grid, 1.75, "acceptance rate",
-                   ["total variation distance from the target", "fraction of tokens that differ from greedy decoding"], [
-        layout.Legend([curves.series_handle(look) for look in looks], [style.plain(name) for name in series], "rule"),
-        layout.Legend([Line2D([], [], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA)],
-                      ["minimum of any rule with one draft; bars: 95 % over contexts"])])
-    return drawn
 
 
 _BOUND_ALPHA = 0.5

@@ -123,10 +123,11 @@ nb::object matrix_of(const std::vector<std::vector<double>>& rows) {
 }
 
 /// The lossiness of a rule, and the emitted distributions.
-nb::dict loss_of(const Question& question, std::uint64_t seed) {
+nb::dict loss_of(const Question& question, std::uint64_t seed, std::int64_t tokens) {
   const auto [loss, emitted] = run_interruptibly(
       [&](const std::atomic<bool>&, ProgressBoard&) {
-        return std::pair(lossiness(question.scenario(), seed), emitted_distributions(question.scenario(), seed));
+        return std::pair(lossiness(question.scenario(), seed, tokens),
+                         emitted_distributions(question.scenario(), seed));
       },
       nb::none());
   nb::dict answer;
@@ -134,8 +135,10 @@ nb::dict loss_of(const Question& question, std::uint64_t seed) {
   answer["acceptance_gain"] = loss.acceptance_gain;
   answer["total_variation"] = loss.total_variation;
   answer["kl_divergence"] = loss.kl_divergence;
+  answer["entropy_change"] = loss.entropy_change;
   answer["top1_agreement"] = loss.top1_agreement;
   answer["top1_probability"] = loss.top1_probability;
+  answer["joint_total_variation"] = loss.joint_total_variation;
   answer["emitted"] = matrix_of(emitted);
   return answer;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -32,10 +33,32 @@ nb::dict judged_tree(const JudgedTree& judged) {
   return json;
 }
 
+/// Width, spread, temperature of confidences, iterations and seed of a tree that grows.
+using Growth = std::tuple<std::int64_t, double, double, std::uint64_t, std::uint64_t>;
+
+nb::dict dynamic_tree(const DynamicTree& dynamic) {
+  nb::dict json;
+  json["depth"] = dynamic.depth;
+  json["tokens"] = dynamic.tokens;
+  json["variance"] = dynamic.variance;
+  json["exact"] = nb::cast(dynamic.exact);
+  json["bound"] = dynamic.bound;
+  json["static_tree"] = judged_tree(dynamic.static_tree);
+  json["iteration_cost"] = nb::cast(dynamic.iteration_cost);
+  json["speedup"] = nb::cast(dynamic.speedup);
+  return json;
+}
+
 nb::dict find_tree(const std::vector<std::vector<double>>& accuracies, std::int64_t nodes, std::int64_t depth,
                    const std::optional<std::vector<TreePath>>& given,
-                   const std::optional<std::vector<double>>& verification, double c, const std::string& drafter) {
+                   const std::optional<std::vector<double>>& verification, double c, const std::string& drafter,
+                   const std::optional<Growth>& growth) {
   TreeQuestion question{.accuracies = accuracies, .nodes = nodes, .depth = depth};
+  if (growth) {
+    const auto& [width, spread, temperature, iterations, seed] = *growth;
+    question.growth = TreeGrowth{
+        .width = width, .spread = spread, .temperature = temperature, .iterations = iterations, .seed = seed};
+  }
   if (given) question.given = tree_from_paths(*given);
   if (verification) {
     const auto drafting = parse_drafting(drafter);
@@ -55,6 +78,7 @@ nb::dict find_tree(const std::vector<std::vector<double>>& accuracies, std::int6
   json["pmf"] = nb::cast(answer.pmf);
   json["probabilities"] = nb::cast(answer.probabilities);
   json["notes"] = nb::cast(answer.notes);
+  if (answer.dynamic) json["dynamic"] = dynamic_tree(*answer.dynamic);
   return json;
 }
 
@@ -108,7 +132,7 @@ nb::dict speedups_of(const Profile& profile, const Question& question, const std
 
 void bind_devices(nb::module_& module) {
   module.def("find_tree", find_tree, nb::arg("accuracies"), nb::arg("nodes"), nb::arg("depth"), nb::arg("given").none(),
-             nb::arg("verification").none(), nb::arg("c"), nb::arg("drafter"));
+             nb::arg("verification").none(), nb::arg("c"), nb::arg("drafter"), nb::arg("growth").none());
   nb::class_<Profile>(module, "ReadProfile")
       .def_static("read", &Profile::read)
       .def_static("read_steps", &Profile::read_steps)

@@ -532,7 +532,12 @@ class ScenarioCheck {
     check_min_gamma();
     check_max_gamma(max_token_gamma, " in fidelity token", "shorten the drafts, or use fidelity = \"process\"",
                     "fidelity");
-    check_temperature(token.temperature);
+    check_temperature("temperature", token.temperature);
+    if (token.draft_temperature) check_temperature("draft_temperature", *token.draft_temperature);
+    check_number("top_k", token.truncation.top_k);
+    check_number("top_p", token.truncation.top_p);
+    check_number("draft_top_k", token.draft_truncation.top_k);
+    check_number("draft_top_p", token.draft_truncation.top_p);
     if (drafter.text && !is<NgramModels>(token.models)) {
       reject("drafter", fmt::format("{} needs text in fidelity token", drafter.name),
              "synthetic distributions write none", "set models.kind = \"ngram\"", "models.kind");
@@ -547,12 +552,25 @@ class ScenarioCheck {
     std::visit([&](const auto& models) { check_models(models, token); }, token.models);
   }
 
-  void check_temperature(double temperature) {
+  void check_temperature(std::string_view field, double temperature) {
     const std::size_t before = problems_.size();
-    check_number("temperature", temperature);
+    check_number(field, temperature);
     if (problems_.size() > before || temperature == 0.0 || temperature >= min_temperature) return;
-    invalid("temperature", temperature, fmt::format("must be 0 or at least {}", min_temperature),
+    invalid(field, temperature, fmt::format("must be 0 or at least {}", min_temperature),
             "use 0 for the most probable token");
+  }
+
+  /// The distributions are those of the models at one temperature.
+  void check_same_sampling(const TokenFidelity& token, std::string_view why) {
+    if (token.draft_temperature.value_or(token.temperature) != token.temperature) {
+      invalid("draft_temperature", *token.draft_temperature, why);
+    }
+    const auto check_kept = [&](std::string_view rank, std::string_view mass, const Truncation& truncation) {
+      if (truncation.top_k > 0) invalid(rank, truncation.top_k, why);
+      if (truncation.top_p < 1.0) invalid(mass, truncation.top_p, why);
+    };
+    check_kept("top_k", "top_p", token.truncation);
+    check_kept("draft_top_k", "draft_top_p", token.draft_truncation);
   }
 
   void check_positions(const DrafterMember& drafter) {
@@ -580,9 +598,10 @@ class ScenarioCheck {
     const GivenDistributions& given = *models.distributions;
     reject_thrown("models.kind", [&] { check_distributions(given); });
     check_rule(token.rule, given.target.empty() ? 0 : std::ssize(given.target.front()));
-    if (!given.acceptance.empty() && token.temperature != 1.0) {
-      invalid("temperature", token.temperature, "must be 1 for a rule that was worked out for the rows as they are");
-    }
+    if (given.acceptance.empty()) return;
+    constexpr std::string_view why = "must be 1 for a rule that was worked out for the rows as they are";
+    if (token.temperature != 1.0) invalid("temperature", token.temperature, why);
+    check_same_sampling(token, "not used with a rule that was worked out for the rows as they are");
   }
 
   void check_models(const NgramModels& models, const TokenFidelity& token) {
@@ -596,6 +615,7 @@ class ScenarioCheck {
     }
     if (models.corpus.empty()) reject("models.corpus", "empty list", "must name at least one");
     check_rule(token.rule, 0);
+    check_same_sampling(token, "not used with n-gram models: text is drawn from whole distributions");
     if (token.temperature != 0.0 && token.temperature != 1.0) {
       return invalid("temperature", token.temperature, "must be 0 or 1 for n-gram models",
                      "use 0 or 1, or models.kind = \"synthetic\"", "models.kind");

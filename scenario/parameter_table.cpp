@@ -252,9 +252,28 @@ constexpr std::array sequences{
            "length of a sequence: the same for all, or geometric with that mean", with_sequences,
            choose<&SequenceLength::geometric, false, true>)};
 
-constexpr std::array temperature{real("temperature", {.maximum = 1000.0},
-                                      "applied to both models before the rule; 0: argmax", in_token,
-                                      store<&TokenFidelity::temperature>, {.number = 1.0})};
+template <Truncation TokenFidelity::*truncation>
+constexpr Row top_k(std::string_view name, std::string_view summary) {
+  return integer(name, 0, static_cast<double>(max_vocabulary), summary, with_synthetic,
+                 store<truncation, &Truncation::top_k>, {.implied = true, .number = 0});
+}
+template <Truncation TokenFidelity::*truncation>
+constexpr Row top_p(std::string_view name, std::string_view summary) {
+  return real(name, {.maximum = 1.0, .excludes_minimum = true}, summary, with_synthetic,
+              store<truncation, &Truncation::top_p>, {.implied = true, .number = 1.0});
+}
+
+constexpr std::array sampling{
+    real("temperature", {.maximum = 1000.0}, "applied to both models before the rule; 0: argmax", in_token,
+         store<&TokenFidelity::temperature>, {.number = 1.0}),
+    real("draft_temperature", {.maximum = 1000.0},
+         "applied to the drafter in place of temperature; 0: it drafts its most probable token", with_synthetic,
+         store<&TokenFidelity::draft_temperature>),
+    top_k<&TokenFidelity::truncation>("top_k", "target: only its most probable tokens, after the temperature; 0: all"),
+    top_p<&TokenFidelity::truncation>("top_p",
+                                      "target: after top_k, the fewest best tokens of this probability in total"),
+    top_k<&TokenFidelity::draft_truncation>("draft_top_k", "the same of the drafter"),
+    top_p<&TokenFidelity::draft_truncation>("draft_top_p", "the same of the drafter")};
 
 constexpr std::array models{
     choice("models.kind", {"synthetic", "ngram"}, "synthetic distributions, or n-gram models of a text", in_token,
@@ -583,7 +602,7 @@ Table all_parameters() {
       if (std::holds_alternative<KSeq>(rule.value) == shares) add_member(table, "rule", rule, in_token);
     }
   }
-  add(table, temperature);
+  add(table, sampling);
   add(table, models);
   add(table, server_rows);
   return table;

@@ -37,7 +37,8 @@ std::string instead_of(const Space& space, const Parameter& parameter, const Usa
   }
   if (name == "alpha" && usage.takes("fidelity", "token")) return "did you mean models.alpha?";
   if (name == "alpha") return "remove it, or use process = \"iid\"";
-  if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
+  if (name.starts_with("models.") || name.starts_with("rule") || name.ends_with("temperature") ||
+      name.ends_with("top_k") || name.ends_with("top_p") || name == "contexts") {
     return "remove it, or set fidelity = \"token\" and the models it needs";
   }
   std::vector<std::string> members;

@@ -56,7 +56,11 @@ constexpr std::array candidate_parameters{
     number<&MultiCandidate::candidates>("rule.candidates", candidate_count,
                                         "multi_candidate, k_seq: candidates of one position; 1: rejection_sampling"),
     number<&MultiCandidate::replacement>("rule.replacement", flag_range,
-                                         "multi_candidate: candidates drawn with (1) or without (0) replacement")};
+                                         "multi_candidate: candidates drawn with (1) or without (0) replacement"),
+    parameter<Rule, &MultiCandidate::widths>(
+        "rule.widths",
+        "multi_candidate: candidates by depth of a tree of drafts, in place of rule.candidates as far as the list goes",
+        candidate_count, Given::optional)};
 constexpr std::array sigmoid_parameters{
     number<&SigmoidApproximation::scale_low>("rule.scale_low", any_logit,
                                              "sigmoid_approximation: a in sigma((z - a) / (b - a))"),
@@ -186,7 +190,7 @@ Rule make_rule(std::string_view name, const std::map<std::string, double>& param
   for (const auto& [key, number] : parameters) {
     const std::string full = "rule." + key;
     const auto known = std::ranges::find(entry->parameters, full, &MemberParameter<Rule>::name);
-    if (known == entry->parameters.end()) {
+    if (known == entry->parameters.end() || known->type == ValueType::reals) {
       throw DomainError(fmt::format("invalid {}={} (must be a parameter of {})", full, number, name));
     }
     check_numbers(full, known->range, number);

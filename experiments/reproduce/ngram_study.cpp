@@ -2,11 +2,18 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
+#include "core/parallel.hpp"
+#include "core/random_stream.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
@@ -17,8 +24,11 @@
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/simulate.hpp"
 #include "sim/token/models/model_pair.hpp"
+#include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
-// N-gram drafters against a 5-gram target on text: their acceptance, and what formulas make of it.
+// N-gram drafters against a 5-gram target on text: their acceptance, what formulas make of it, and what temperature and
+// truncation do to it, beside a synthetic pair.
 namespace foredraft::experiments {
 namespace {
 
@@ -159,10 +169,140 @@ void ngram_iid_check(FigureAccount& figure, const ExperimentSettings& settings) 
   figure.say_table();
 }
 
+// ---- Acceptance against temperature and truncation, of each side.
+
+constexpr std::size_t sampled_contexts = 200;
+
+/// The distributions of a pair at some contexts, at temperature 1.
+struct WrittenPair {
+  std::string name;
+  GivenDistributions rows;
+};
+
+/// A bigram drafter at contexts of the text that its target writes.
+WrittenPair written_text(const NgramStudyModels& models, std::uint64_t point, const ExperimentSettings& settings) {
+  WrittenPair pair{.name = "5-gram and bigram, " + models.corpus, .rows = {}};
+  const ngram::Model& drafter = *models.drafters.at(1);
+  ngram::Prompts prompts(*models.target,
+                         RandomStream(settings.seed, {.purpose = Purpose::text, .point = point, .block = 0}));
+  const auto vocabulary = static_cast<std::size_t>(models.vocabulary);
+  for (std::size_t k = 0; k < sampled_contexts; ++k) {
+    const std::vector<ngram::Token> context = prompts.next();
+    models.target->distribution(context, pair.rows.target.emplace_back(vocabulary));
+    drafter.distribution(context, pair.rows.draft.emplace_back(vocabulary));
+  }
+  return pair;
+}
+
+/// The tokens that each side keeps.
+struct KeptTokens {
+  std::string name;
+  Truncation target;
+  Truncation draft;
+};
+const std::vector<KeptTokens>& kept_tokens() {
+  static const std::vector<KeptTokens> all{{"all tokens", {}, {}},
+                                           {"target: top-p 0.9", {.top_p = 0.9}, {}},
+                                           {"target: top-k 20", {.top_k = 20}, {}},
+                                           {"both: top-p 0.9", {.top_p = 0.9}, {.top_p = 0.9}}};
+  return all;
+}
+
+/// The temperatures of both sides where one varies.
+struct DraftedAt {
+  std::string name;
+  double (*target)(double);
+  double (*draft)(double);
+};
+const std::vector<DraftedAt>& drafted_at() {
+  constexpr auto same = [](double temperature) { return temperature; };
+  constexpr auto plain = [](double /*temperature*/) { return 1.0; };
+  constexpr auto argmax = [](double /*temperature*/) { return 0.0; };
+  static const std::vector<DraftedAt> all{{"drafts at the same temperature", same, same},
+                                          {"drafts at temperature 1", same, plain},
+                                          {"argmax drafts", same, argmax},
+                                          {"target at temperature 1", plain, same}};
+  return all;
+}
+
+constexpr std::array sampled_temperatures{0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5};
+
+/// [kept][drafted][temperature]: sum min(p, q) in one context.
+std::vector<double> acceptances_at(const std::vector<double>& target, const std::vector<double>& draft) {
+  std::map<std::pair<double, std::pair<std::int64_t, double>>, std::vector<double>> targets;
+  auto drafts = targets;
+  const auto row_of = [](auto& rows, const std::vector<double>& plain, const sim::Sampling& sampling) -> const auto& {
+    const auto [top_k, top_p] = sampling.truncation;
+    const auto [at, added] = rows.try_emplace({sampling.temperature, {top_k, top_p}}, plain);
+    if (added) sim::apply_sampling(at->second, sampling);
+    return at->second;
+  };
+  std::vector<double> acceptances;
+  for (const KeptTokens& kept : kept_tokens()) {
+    for (const DraftedAt& drafted : drafted_at()) {
+      for (const double temperature : sampled_temperatures) {
+        acceptances.push_back(sim::overlap(row_of(targets, target, {drafted.target(temperature), kept.target}),
+                                           row_of(drafts, draft, {drafted.draft(temperature), kept.draft})));
+      }
+    }
+  }
+  return acceptances;
+}
+
+/// The mean of entry `i` over contexts, with its standard error.
+Estimate mean_of_entry(const std::vector<std::vector<double>>& contexts, std::size_t i) {
+  const auto n = static_cast<double>(contexts.size());
+  double sum = 0.0;
+  for (const std::vector<double>& context : contexts) sum += context[i];
+  double squares = 0.0;
+  for (const std::vector<double>& context : contexts) squares += std::pow(context[i] - sum / n, 2);
+  return {.mean = sum / n, .standard_error = std::sqrt(squares / (n - 1.0) / n)};
+}
+
+void sampling_acceptance(FigureAccount& figure, const ExperimentSettings& settings) {
+  std::vector<WrittenPair> pairs{
+      {"synthetic", sim::written_out(sim::SyntheticPool(
+                        {.parameter = 3.0, .vocabulary = 4096, .alpha = 0.7, .pool = std::int64_t{sampled_contexts}},
+                        settings.seed, settings.stop))}};
+  for (const NgramStudyModels& models : ngram_study_models(settings)) {
+    figure.add_inputs(models.inputs);
+    pairs.push_back(written_text(models, pairs.size(), settings));
+  }
+  for (const WrittenPair& pair : pairs) {
+    settings.note(fmt::format("sampling-acceptance: {}", pair.name));
+    std::vector<std::vector<double>> contexts(pair.rows.target.size());
+    parallel_for(contexts.size(), settings.threads, [&](std::uint64_t k) {
+      settings.stop.check();
+      contexts[k] = acceptances_at(pair.rows.target[k], pair.rows.draft[k]);
+    });
+    for (std::size_t kept = 0; kept < kept_tokens().size(); ++kept) {
+      std::map<double, std::vector<std::string>> shown;
+      for (std::size_t drafted = 0; drafted < drafted_at().size(); ++drafted) {
+        for (std::size_t t = 0; t < sampled_temperatures.size(); ++t) {
+          const double temperature = sampled_temperatures.at(t);
+          const std::size_t at = (kept * drafted_at().size() + drafted) * sampled_temperatures.size() + t;
+          const Estimate acceptance = mean_of_entry(contexts, at);
+          figure.row(pair.name, kept_tokens()[kept].name, drafted_at()[drafted].name, temperature, acceptance);
+          shown[temperature].push_back(fmt::format("{:.4f}", acceptance.mean));
+        }
+      }
+      for (const double temperature : {0.0, 0.5, 1.0, 1.5}) {
+        std::vector<std::string> row{pair.name, kept_tokens()[kept].name, fmt::format("{:.1f}", temperature)};
+        std::ranges::copy(shown[temperature], std::back_inserter(row));
+        figure.shown(std::move(row));
+      }
+    }
+  }
+  figure.say_declared("heading");
+  figure.say_table();
+}
+
 }  // namespace
 
 ExperimentCodes ngram_studies() {
-  return {{"leviathan-table3", leviathan_table3}, {"ngram-iid-check", ngram_iid_check}};
+  return {{"leviathan-table3", leviathan_table3},
+          {"ngram-iid-check", ngram_iid_check},
+          {"sampling-acceptance", sampling_acceptance}};
 }
 
 }  // namespace foredraft::experiments

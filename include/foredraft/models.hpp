@@ -75,6 +75,13 @@ struct GivenModels {
   std::shared_ptr<const GivenDistributions> distributions = {};
 };
 
+/// The tokens that keep their probability after the temperature, normalized; first top_k, then top_p. Tokens tied with
+/// the last one that is kept are kept too.
+struct Truncation {
+  std::int64_t top_k = 0;  ///< the most probable ones; 0: all
+  double top_p = 1.0;      ///< as few of the most probable ones as have this probability in total, in (0, 1]
+};
+
 using Models = std::variant<SyntheticModels, NgramModels, GivenModels>;
 
 }  // namespace foredraft

@@ -44,11 +44,15 @@ inline constexpr std::int64_t max_token_gamma = 100'000;
 /// Minimum temperature above 0; below it, powers of probabilities leave the range of a double.
 inline constexpr double min_temperature = 1e-6;
 
-/// Simulates distributions, drafted tokens and their verification.
+/// Simulates distributions, drafted tokens and their verification. The rule sees p and q after temperature and
+/// truncation, so a lossless rule emits the truncated p.
 struct TokenFidelity {
   Rule rule = RejectionSampling{};
-  double temperature = 1.0;  ///< of both models, applied before the rule; 0: argmax, lowest index on ties
+  double temperature = 1.0;  ///< of both models; 0: argmax, lowest index on ties
   Models models = SyntheticModels{};
+  std::optional<double> draft_temperature = {};  ///< of the drafter, in place of that; 0: argmax drafts
+  Truncation truncation = {};                    ///< of the target
+  Truncation draft_truncation = {};              ///< of the drafter
 };
 
 using Fidelity = std::variant<ProcessFidelity, TokenFidelity, Server>;

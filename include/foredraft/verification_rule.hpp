@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -38,10 +39,13 @@ struct Lenient {
   double lenience = 0.5;  ///< l in (0, 1]
   bool residual = true;   ///< after a rejection, draw from max(0, p - l q); false: from max(0, p - q)
 };
-/// Several candidates per position, tried by recursive rejection sampling.
+/// Several candidates per position, tried by recursive rejection sampling. They are the children of each node of a tree
+/// of drafts.
 struct MultiCandidate {
   std::int64_t candidates = 2;  ///< 1 to 1024
   bool replacement = true;      ///< candidates are drawn with replacement
+  /// [d - 1]: candidates of the d-th draft in place of that, whole numbers of 1 to 1024; `candidates` beyond the list
+  std::vector<double> widths = {};
 };
 /// Accepts with probability min(1, p / q), else draws from max(0, p - q). [Leviathan2023; Chen2023]
 struct RejectionSampling {};

@@ -19,16 +19,16 @@ from foredraft._rules import Lossiness, Rule, check_rule, lossiness
 from foredraft._scenarios import Parameter, Scenario, parameters, quantities
 from foredraft._studies import Reproduction, Validation, reproduce, validate
 from foredraft._sweeps import RepeatedRun, check, merge, sweep
-from foredraft._trees import JudgedTree, Tree, tree
+from foredraft._trees import DynamicTree, JudgedTree, Tree, tree
 
 
 __version__: str = _version()
 
 __all__ = [
-    "Advice", "BestGamma", "Comparison", "Device", "Estimate", "Explanation", "JudgedTree", "LoadPrediction", "Log",
-    "LoggingPlan", "Lossiness", "Model", "Parameter", "Prediction", "Predictions", "Profile", "RepeatedRun",
-    "Reproduction", "Rule", "Scenario", "Simulation", "Speedups", "TimesPrediction", "Tree", "Validation", "advise",
-    "best", "best_gamma", "catalog", "check", "check_rule", "compare", "devices", "explain", "lossiness", "merge",
-    "models", "parameters", "plan", "plot", "predict", "predict_load", "predict_times", "quantities", "read_log",
-    "reproduce", "simulate", "sweep", "tree", "validate"
+    "Advice", "BestGamma", "Comparison", "Device", "DynamicTree", "Estimate", "Explanation", "JudgedTree",
+    "LoadPrediction", "Log", "LoggingPlan", "Lossiness", "Model", "Parameter", "Prediction", "Predictions", "Profile",
+    "RepeatedRun", "Reproduction", "Rule", "Scenario", "Simulation", "Speedups", "TimesPrediction", "Tree", "Validation",
+    "advise", "best", "best_gamma", "catalog", "check", "check_rule", "compare", "devices", "explain", "lossiness",
+    "merge", "models", "parameters", "plan", "plot", "predict", "predict_load", "predict_times", "quantities",
+    "read_log", "reproduce", "simulate", "sweep", "tree", "validate"
 ]

@@ -38,8 +38,10 @@ class Lossiness(Value):
     acceptance_gain: Estimate  #: acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
     total_variation: Estimate  #: sum abs(e - p) / 2
     kl_divergence: Estimate  #: sum e ln(e / p), in nat; infinite if e emits a token of probability 0 under p
+    entropy_change: Estimate  #: entropy of e less that of p, in nat: below 0 where the rule sharpens
     top1_agreement: Estimate  #: fraction of contexts where the target's most probable token is also e's
     top1_probability: Estimate  #: e at the target's most probable token
+    joint_total_variation: Estimate  #: of the joint distribution of ``tokens`` successive tokens
     emitted: RealArray  #: e, [contexts, vocabulary]: the distribution that a tested position emits
 
     @property
@@ -107,18 +109,24 @@ def lossiness(scenario: Scenario | None = None,
               draft: npt.ArrayLike | None = None,
               rule: Rule | str | None = None,
               seed: int = 1,
+              tokens: int = 1,
               **parameters: object) -> Lossiness:
     """How far a verification rule departs from the target's distribution, and how much acceptance it gains; exact.
 
     Of ``target`` and ``draft`` [contexts, vocabulary], whose rows sum to one, or of synthetic models (models_alpha=0.8,
     ...) whose pool is drawn from ``seed``. rule: a name, with its parameters (rule_lenience=0.5), or your own
-    function (foredraft.Rule).
+    function (foredraft.Rule). tokens: those of joint_total_variation, 1 to 3, the first ones of an iteration of
+    ``gamma`` drafts (1 by default) and of the iterations after it, bonus tokens included, in successive contexts.
 
     >>> loss = fd.lossiness(target=[[0.5, 0.5]], draft=[[0.9, 0.1]], rule="lenient", rule_lenience=0.5)
     >>> round(loss.acceptance.mean, 3), round(loss.total_variation.mean, 3)
     (1.0, 0.4)
+    >>> loss = fd.lossiness(target=[[0.5, 0.5]], draft=[[0.9, 0.1]], rule="accept_all", gamma=2, tokens=2)
+    >>> round(loss.joint_total_variation.mean, 3)  # both tokens are heads: 0.81 instead of 0.25
+    0.56
 
-    Raises ValueError for rows that are no distributions, and as Scenario does.
+    Raises ValueError for rows that are no distributions, more outcomes than can be enumerated (vocabulary^tokens above
+    2^21), and as Scenario does.
     """
     if target is None and draft is None:
         if callable(rule):
@@ -133,7 +141,7 @@ def lossiness(scenario: Scenario | None = None,
         if target is None or draft is None:
             raise ValueError(f"foredraft: {'target' if target is None else 'draft'}: missing")
         question = question_of_distributions({"gamma": 1} | parameters, target, draft, rule)
-    return Lossiness(**_core.lossiness(question, seed))
+    return Lossiness(**_core.lossiness(question, seed, tokens))
 
 
 def _awkward_rows() -> list[tuple[RealArray, RealArray]]:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/token/token_simulator.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "scenario/drafters.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
@@ -14,22 +17,31 @@
 namespace foredraft::sim {
 namespace {
 
+/// Tables that reserve what the rule needs for the drafts of an iteration.
+PooledTables empty_tables(std::int64_t vocabulary, std::int64_t contexts, const VerificationRule& rule,
+                          const IterationShape& shape) {
+  std::vector<std::int64_t> counts = candidate_counts(rule, std::max<std::int64_t>(shape.gamma, 1));
+  CandidateScheme widest = rule.candidates(1);
+  widest.count = *std::ranges::max_element(counts);
+  return {vocabulary, contexts, widest, rule.verifies_blocks(), std::move(counts)};
+}
+
 std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const TokenFidelity& token,
                                           const IterationShape& shape, const SimulationPlan& plan, StopToken stop) {
   std::unique_ptr<const VerificationRule> rule = make_rule(token.rule);
   const SyntheticPool pool(pair, plan.seed, stop);
+  const TokenSampling sampling = sampling_of(token);
   if (pair.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
-                                {.distribution = pair.draft, .strength = pool.strength()}, std::move(rule),
-                                token.temperature, shape, plan.iterations);
+                                {.distribution = pair.draft, .strength = pool.strength()}, std::move(rule), sampling,
+                                shape, plan.iterations);
   }
-  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates(), rule->verifies_blocks());
+  PooledTables tables = empty_tables(pair.vocabulary, pair.pool, *rule, shape);
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
     stop.check();
-    pool.target_distribution(k, token.temperature, target);
-    pool.draft_distribution(k, pool.strength(), token.temperature, draft);
+    pool.distributions(k, sampling, target, draft);
     tables.add(*rule, {.target = target, .draft = draft});
   }
   return make_pooled_simulator(std::move(tables), shape, plan.iterations);
@@ -39,12 +51,13 @@ std::unique_ptr<Simulator> make_given(const GivenDistributions& given, const Tok
                                       const IterationShape& shape, std::uint64_t iterations) {
   const auto vocabulary = std::ssize(given.target.front());
   const auto rule = make_rule(given, 0, token.rule);
-  PooledTables tables(vocabulary, std::ssize(given.target), rule->candidates(), rule->verifies_blocks());
+  PooledTables tables = empty_tables(vocabulary, std::ssize(given.target), *rule, shape);
+  const TokenSampling sampling = sampling_of(token);
   for (std::size_t k = 0; k < given.target.size(); ++k) {
     std::vector<double> target = given.target[k];
     std::vector<double> draft = given.draft[k];
-    apply_temperature(target, token.temperature);
-    apply_temperature(draft, token.temperature);
+    apply_sampling(target, sampling.target);
+    apply_sampling(draft, sampling.draft);
     tables.add(*make_rule(given, k, token.rule), {.target = target, .draft = draft});
   }
   return make_pooled_simulator(std::move(tables), shape, iterations);

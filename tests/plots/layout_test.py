@@ -9,9 +9,9 @@ from support import InDirectory, drawn_texts
 
 from plots import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, figure_specification,
                    iclr_figure2, iclr_figure5, layout, leviathan_figure2, leviathan_figure3, leviathan_figure4,
-                   leviathan_figure5, load, load_curves, load_time, ngram_iid_check, rule_lossiness, speedup_by_load,
-                   speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree, sweep_figure,
-                   validation, verification_cost, wagner_figure3, wagner_figure5)
+                   leviathan_figure5, load, load_curves, load_time, ngram_iid_check, rule_lossiness, sampling_acceptance,
+                   speedup_by_load, speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree,
+                   sweep_figure, validation, verification_cost, wagner_figure3, wagner_figure5)
 
 LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
         "it cannot possibly fit on one line of a printed figure")
@@ -156,6 +156,7 @@ class Layout(InDirectory):
                                      (leviathan_figure5, sample_data.write_figure5, "double_column"),
                                      (ngram_iid_check, sample_data.write_ngram, "double_column"),
                                      (rule_lossiness, sample_data.write_rule_lossiness, "double_column"),
+                                     (sampling_acceptance, sample_data.write_sampling_acceptance, "double_column"),
                                      (emnlp_figure5, sample_data.write_batch_latencies, "double_column"),
                                      (iclr_figure5, sample_data.write_device_speedups, "double_column"),
                                      (survey_batch_context, sample_data.write_batch_context, "double_column"),

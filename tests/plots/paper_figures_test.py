@@ -10,9 +10,9 @@ from matplotlib.patches import StepPatch
 from support import Drawn, drawn_texts, rows_of
 
 from plots import (emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, leviathan_figure2,
-                   leviathan_figure3, leviathan_figure4, leviathan_figure5, load, ngram_iid_check, plot, rule_lossiness, style,
-                   survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4,
-                   wagner_figure5)
+                   leviathan_figure3, leviathan_figure4, leviathan_figure5, load, ngram_iid_check, plot, rule_lossiness,
+                   sampling_acceptance, style, survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3,
+                   wagner_figure4, wagner_figure5)
 
 
 class Axes(Drawn):
@@ -30,6 +30,8 @@ class Axes(Drawn):
                 (rule_lossiness, sample_data.write_rule_lossiness,
                  ["acceptance rate", "total variation distance from the target",
                   "fraction of tokens that differ from greedy decoding"], plain),
+                (sampling_acceptance, sample_data.write_sampling_acceptance,
+                 ["temperature", "synthetic: acceptance", "5-gram and bigram, prose: acceptance"], plain),
                 (emnlp_figure5, sample_data.write_batch_latencies,
                  ["throughput (tokens/s)", "latency of a sentence (ms)"], ("log", "log")),
                 (emnlp_figure6, sample_data.write_sentence_speedups,
@@ -286,11 +288,40 @@ class RuleLossiness(Drawn):
         figure, _ = self.experiment(rule_lossiness, lambda folder: sample_data.write_rule_lossiness(folder, more=12))
         self.assertEqual(len({line.get_marker() for line in self.panels(figure)[0].lines} - {"None", "|", "_"}), 16)
 
+    def test_rules_with_thresholds_have_panels_of_their_own(self):
+        def write(folder):
+            sample_data.write_rule_lossiness(folder, more=12)
+            with open(folder / "rule-lossiness.csv", "a", encoding="utf-8") as file:
+                for vocabulary in (256, 32_000):
+                    file.write(f"{vocabulary},\"top_beta, judged by q\",0.8,0.8,0.25,0.01,0.6,0.01\n")
+        figure, _ = self.experiment(rule_lossiness, write)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels[::4]],
+                         ["p against q, vocabulary of 256 tokens", "thresholds, vocabulary of 256 tokens"])
+        points = [sorted(point[:2] for series in rows_of(panels[place]) for point in series) for place in (4, 6)]
+        numpy.testing.assert_allclose(points, [[(0.8, 0.25)], [(0.8, 0.4)]], atol=1e-12)
+        self.assertIn("top_beta, judged by q", self.labels(figure))
+        bounds = [line for line in panels[4].lines if line.get_color() == rule_lossiness.style.GREY]
+        numpy.testing.assert_allclose(bounds[0].get_xydata(), [(0, 0), (0.7, 0), (1, 0.3)])
+
     def test_the_bound_begins_where_the_exact_rule_stands(self):
         figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
         bounds = [line for line in self.panels(figure)[0].lines if line.get_color() == rule_lossiness.style.GREY]
         self.assertEqual(len(bounds), 1)
         numpy.testing.assert_allclose(bounds[0].get_xydata(), [(0, 0), (0.7, 0), (1, 0.3)])
+
+
+class SamplingAcceptance(Drawn):
+    def test_acceptance_stands_against_the_temperature_a_panel_for_each_pair_and_choice_of_tokens(self):
+        figure, _ = self.experiment(sampling_acceptance, sample_data.write_sampling_acceptance)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels], ["all tokens", "target: top-p 0.9", "", ""])
+        for axes, less in zip(panels, (0, 0, 0.2, 0.2)):
+            drawn = sorted(point[:2] for series in rows_of(axes) for point in series)
+            expected = sorted((t, 0.9 - less - fall * t) for fall in (0, 0.2) for t in (0, 0.5, 1))
+            numpy.testing.assert_allclose(drawn, expected, atol=1e-12)
+            self.assertTrue(all(list(line.get_xdata()) == sorted(line.get_xdata()) for line in axes.lines))
+        self.assertEqual(self.labels(figure), ["drafts at the same temperature", "argmax drafts"])
 
 
 if __name__ == "__main__":

@@ -211,6 +211,17 @@ def write_rule_lossiness(directory, more=0):
                "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)
 
 
+def write_sampling_acceptance(directory):
+    """Two pairs of models, two choices of kept tokens, a line that falls with the temperature and one that does not."""
+    rows = [[pair, kept, series, temperature, round(0.9 - less - fall * temperature, 6), 0.02]
+            for pair, less in (("synthetic", 0.0), ("5-gram and bigram, prose", 0.2))
+            for kept in ("all tokens", "target: top-p 0.9")
+            for series, fall in (("drafts at the same temperature", 0.0), ("argmax drafts", 0.2))
+            for temperature in (1.0, 0.0, 0.5)]
+    write_csv(directory / "sampling-acceptance.csv",
+              ["pair", "kept", "series", "temperature", "acceptance", "acceptance_standard_error"], rows)
+
+
 def write_trade_off(directory, simulated=True, **changes):
     """A server under load: throughput and latency against its clients, plain and with drafts; no closed form."""
     write_specification(directory, **{"id": "trade", "x": "tokens_per_s", "y": "latency_ms", "series": "gamma",

@@ -399,8 +399,24 @@ class Others(unittest.TestCase):
         self.assertEqual(answer.chosen.nodes, 6)
         self.assertAlmostEqual(answer.chosen.tokens, 1 + 0.6 + 0.2 + 0.6 * 0.5 + 0.6 * 0.2 + 0.2 * 0.5, delta=1e-12)
         self.assertAlmostEqual(sum(answer.pmf), 1.0, delta=1e-12)
+        self.assertIsNone(answer.dynamic)
         with self.assertRaises(ValueError):
             fd.tree([[0.9, 0.9]], 3)
+
+    def test_trees_that_grow(self):
+        accuracies = [[0.5, 0.2, 0.1], [0.4, 0.2, 0.1]]
+        grown = fd.tree(accuracies, 6, c=0.05, expand=3, spread=0.5, iterations=50_000, seed=2)
+        dynamic = grown.dynamic
+        self.assertTrue(dynamic.static_tree.tokens < dynamic.exact <= dynamic.bound)
+        self.assertLess(abs(dynamic.tokens.mean - dynamic.exact), 5 * dynamic.tokens.standard_error)
+        self.assertAlmostEqual(dynamic.speedup.mean, dynamic.tokens.mean / dynamic.iteration_cost, delta=1e-12)
+        self.assertEqual(grown, fd.tree(accuracies, 6, c=0.05, expand=3, spread=0.5, iterations=50_000, seed=2))
+        alike = fd.tree(accuracies, 6, expand=3, spread=0.0).dynamic
+        self.assertAlmostEqual(alike.exact, alike.static_tree.tokens, delta=1e-12)
+        self.assertIsNone(alike.speedup)
+        for wrong in ({"expand": 3}, {"spread": 0.5}, {"expand": 0, "spread": 0.5}, {"expand": 3, "spread": 2.0}):
+            with self.assertRaises(ValueError):
+                fd.tree(accuracies, 6, **wrong)
 
     def test_the_program_comes_along(self):
         program = pathlib.Path(sys.executable).parent / "foredraft"

@@ -100,6 +100,29 @@ class Rules(unittest.TestCase):
         named = fd.lossiness(target=P, draft=Q, rule="lenient", rule_lenience=0.5)
         self.assertTrue(0 < named.total_variation.mean < lossy.total_variation.mean)
         self.assertEqual(fd.lossiness(models_alpha=0.8, models_vocabulary=64, rule="rejection_sampling").lossless, True)
+        entropy = np.array([-(row[row > 0] * np.log(row[row > 0])).sum() for row in np.concatenate((Q, P))])
+        change = (entropy[:len(Q)] - entropy[len(Q):]).mean()
+        self.assertAlmostEqual(lossy.entropy_change.mean, change, delta=ROUND_OFF)
+
+    def test_losses_of_several_tokens(self):
+        one, two, three = (fd.lossiness(target=P, draft=Q, rule=accept_all, gamma=3, tokens=tokens)
+                           for tokens in (1, 2, 3))
+        self.assertEqual(one.joint_total_variation, one.total_variation)
+        pairs = [0.5 * np.abs(np.outer(Q[k], Q[(k + 1) % len(Q)]) - np.outer(P[k], P[(k + 1) % len(P)])).sum()
+                 for k in range(len(P))]
+        self.assertAlmostEqual(two.joint_total_variation.mean, np.mean(pairs), delta=ROUND_OFF)
+        self.assertGreater(three.joint_total_variation.mean, two.joint_total_variation.mean)
+        self.assertEqual(two.total_variation, one.total_variation)
+        for wrong in (0, 4):
+            with self.assertRaises(ValueError):
+                fd.lossiness(target=P, draft=Q, tokens=wrong)
+
+    def test_temperature_and_truncation_of_either_side(self):
+        warm = fd.lossiness(target=P, draft=Q).acceptance.mean
+        argmax = fd.lossiness(target=P, draft=Q, draft_temperature=0).acceptance.mean
+        self.assertAlmostEqual(argmax, P[np.arange(len(P)), Q.argmax(axis=1)].mean(), delta=ROUND_OFF)
+        self.assertNotEqual(warm, fd.lossiness(target=P, draft=Q, top_p=0.5).acceptance.mean)
+        self.assertNotEqual(warm, fd.lossiness(target=P, draft=Q, draft_top_k=1).acceptance.mean)
 
     def test_the_contract_holds_rules_to_what_they_promise(self):
         fd.check_rule(speculative_sampling, lossless=True)

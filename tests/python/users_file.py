@@ -92,6 +92,7 @@ def devices() -> Sequence[int]:
     answer = fd.tree([[0.6, 0.2], [0.5, 0.2]], 4, c=0.05)
     assert_type(answer.chosen, fd.JudgedTree)
     assert_type(answer.chosen.paths, list[list[int]])
+    assert_type(answer.dynamic, fd.DynamicTree | None)
     assert_type(fd.catalog("rules"), pd.DataFrame)
     return [times.best_gamma, table.best_gamma]
 

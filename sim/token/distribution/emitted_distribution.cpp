@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/check.hpp"
 #include "sim/token/rows/row_operations.hpp"
@@ -268,24 +269,110 @@ double accepted_share(const CandidateScheme& scheme, const TestedMass& mass) {
 }  // namespace
 
 double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions) {
-  const CandidateScheme scheme = rule.candidates();
+  const CandidateScheme scheme = rule.candidates(1);
   if (scheme.count > 1 && !scheme.tested_alike) return candidate_acceptance(distributions, scheme);
   std::vector<double> distribution;
   const TestedMass mass = tested_mass(rule, distributions, distribution);
   return scheme.count > 1 ? 1.0 - all_rejected(scheme, mass) : mass.accepted;
 }
 
+namespace {
+
+/// The two parts of emitted_distribution(): P(the token is accepted and is x), P(it is a replacement and is x).
+struct EmittedParts {
+  std::vector<double> accepted;
+  std::vector<double> replaced;
+};
+
+EmittedParts emitted_parts(const VerificationRule& rule, const PositionDistributions& distributions) {
+  EmittedParts parts;
+  const TestedMass mass = tested_mass(rule, distributions, parts.accepted);
+  const double share = accepted_share(rule.candidates(1), mass);
+  const double rejected = all_rejected(rule.candidates(1), mass);
+  parts.replaced.resize(parts.accepted.size());
+  rule.replacement(distributions, parts.replaced);
+  for (double& accepted : parts.accepted) accepted *= share;
+  for (double& replaced : parts.replaced) replaced *= rejected;
+  return parts;
+}
+
+}  // namespace
+
 std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionDistributions& distributions) {
-  std::vector<double> distribution;
-  const TestedMass mass = tested_mass(rule, distributions, distribution);
-  const double share = accepted_share(rule.candidates(), mass);
-  const double rejected = all_rejected(rule.candidates(), mass);
-  std::vector<double> replacement(distribution.size());
-  rule.replacement(distributions, replacement);
-  for (std::size_t x = 0; x < distribution.size(); ++x) {
-    distribution[x] = distribution[x] * share + rejected * replacement[x];
+  EmittedParts parts = emitted_parts(rule, distributions);
+  for (std::size_t x = 0; x < parts.accepted.size(); ++x) parts.accepted[x] += parts.replaced[x];
+  return parts.accepted;
+}
+
+namespace {
+
+/// Tokens of one context, and of the bonus token there.
+struct JointPosition {
+  EmittedParts parts;
+  std::vector<double> bonus;
+  std::span<const double> target;
+};
+
+/// The joint distribution of successive tokens, one outcome after the other, against that of the target.
+class JointTokens {
+ public:
+  JointTokens(std::vector<JointPosition> positions, std::int64_t gamma, Convention convention)
+      : positions_(std::move(positions)), gamma_(gamma), convention_(convention) {}
+
+  /// sum |e - p| / 2 over all outcomes.
+  [[nodiscard]] double total_variation() {
+    std::vector<double> drafts(positions_.size(), 0.0);  // [i]: P(these tokens, and the last i are accepted drafts)
+    drafts[0] = 1.0;
+    distance_ = 0.0;
+    add(0, drafts, 1.0);
+    return 0.5 * distance_;
   }
-  return distribution;
+
+ private:
+  /// Adds the outcomes that begin with some tokens, of probability `target` under the target.
+  void add(std::size_t position, std::span<const double> drafts, double target) {
+    if (position == positions_.size()) {
+      double emitted = 0.0;
+      for (const double part : drafts) emitted += part;
+      distance_ += std::abs(emitted - target);
+      return;
+    }
+    const JointPosition& at = positions_[position];
+    std::vector<double> next(drafts.size() + 1);
+    for (std::size_t x = 0; x < at.target.size(); ++x) {
+      std::fill(next.begin(), next.end(), 0.0);
+      for (std::size_t i = 0; i < drafts.size(); ++i) {
+        const auto drafted = static_cast<std::int64_t>(i);
+        if (drafted == gamma_ && convention_ == Convention::bonus) {
+          next[0] += drafts[i] * at.bonus[x];
+          continue;
+        }
+        next[0] += drafts[i] * at.parts.replaced[x];
+        next[drafted == gamma_ ? 1 : i + 1] += drafts[i] * at.parts.accepted[x];
+      }
+      add(position + 1, next, target * at.target[x]);
+    }
+  }
+
+  std::vector<JointPosition> positions_;
+  std::int64_t gamma_;
+  Convention convention_;
+  double distance_ = 0.0;
+};
+
+}  // namespace
+
+double joint_total_variation(std::span<const ContextRule> contexts, std::int64_t gamma, Convention convention) {
+  FOREDRAFT_EXPECT(!contexts.empty());
+  std::vector<JointPosition> positions;
+  for (const auto& [rule, distributions] : contexts) {
+    FOREDRAFT_EXPECT(!rule->verifies_blocks());
+    JointPosition& at = positions.emplace_back(JointPosition{.parts = emitted_parts(*rule, distributions),
+                                                             .bonus = std::vector<double>(distributions.target.size()),
+                                                             .target = distributions.target});
+    rule->bonus(distributions.target, at.bonus);
+  }
+  return JointTokens(std::move(positions), gamma, convention).total_variation();
 }
 
 namespace {
@@ -319,16 +406,18 @@ Estimate mean_of(std::span<const PositionLossiness> positions, double PositionLo
 PositionLossiness lossiness(const VerificationRule& rule, const PositionDistributions& distributions) {
   const std::vector<double> emitted = emitted_distribution(rule, distributions);
   const double acceptance = acceptance_probability(rule, distributions);
+  const double total_variation = 1.0 - overlap(emitted, distributions.target);
   const std::size_t top = row_argmax(distributions.target);
   const double largest = *std::max_element(emitted.begin(), emitted.end());
   constexpr double round_off = 1e-12;  // a tie of p stays one in e up to round-off
   return {.acceptance = acceptance,
           .acceptance_gain = acceptance - overlap(distributions.target, distributions.draft),
-          .total_variation = 1.0 - overlap(emitted, distributions.target),
+          .total_variation = total_variation,
           .kl_divergence = kl_divergence(emitted, distributions.target),
           .entropy_change = row_entropy(emitted) - row_entropy(distributions.target),
           .top1_agreement = emitted[top] >= largest * (1.0 - round_off) ? 1.0 : 0.0,
-          .top1_probability = emitted[top]};
+          .top1_probability = emitted[top],
+          .joint_total_variation = total_variation};
 }
 
 Lossiness mean_lossiness(std::span<const PositionLossiness> positions) {
@@ -339,7 +428,8 @@ Lossiness mean_lossiness(std::span<const PositionLossiness> positions) {
           .kl_divergence = mean_of(positions, &PositionLossiness::kl_divergence),
           .entropy_change = mean_of(positions, &PositionLossiness::entropy_change),
           .top1_agreement = mean_of(positions, &PositionLossiness::top1_agreement),
-          .top1_probability = mean_of(positions, &PositionLossiness::top1_probability)};
+          .top1_probability = mean_of(positions, &PositionLossiness::top1_probability),
+          .joint_total_variation = mean_of(positions, &PositionLossiness::joint_total_variation)};
 }
 
 }  // namespace foredraft::sim

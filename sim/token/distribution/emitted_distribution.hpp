@@ -9,6 +9,7 @@
 #include "core/intervals.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/lossiness.hpp"
+#include "foredraft/words.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
@@ -115,8 +116,8 @@ struct FurtherOutcome {
 
 // ---- Exact quantities of a rule at one position: a check of every simulated number, and the measure of lossy rules.
 
-/// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates, that one of them is, as in
-/// candidate_acceptance(): NaN if that would take too many terms.
+/// sum_x q(x) a(x): the probability that the first draft is accepted. For several candidates, that one of them is, as
+/// in candidate_acceptance(): NaN if that would take too many terms.
 [[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionDistributions& distributions);
 
 /// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
@@ -137,9 +138,21 @@ struct PositionLossiness {
   double entropy_change;    ///< entropy of e less that of p (nat)
   double top1_agreement;    ///< 1 if the most probable token of p (lowest index on ties) is also one of e's; else 0
   double top1_probability;  ///< e at the most probable token of p: how often the token of greedy decoding is emitted
+  double joint_total_variation;  ///< total_variation, unless set to that of several tokens
 };
 
 [[nodiscard]] PositionLossiness lossiness(const VerificationRule& rule, const PositionDistributions& distributions);
+
+/// A position: its rule and distributions.
+struct ContextRule {
+  const VerificationRule* rule;  ///< not one that verifies blocks
+  PositionDistributions distributions;
+};
+
+/// sum |e - p| / 2 over the joint distribution of one token in each of these contexts. The first one begins an
+/// iteration of `gamma` drafts; others begin after each rejection and after gamma accepted drafts. V^n outcomes.
+[[nodiscard]] double joint_total_variation(std::span<const ContextRule> contexts, std::int64_t gamma,
+                                           Convention convention);
 
 /// At least one position.
 [[nodiscard]] Lossiness mean_lossiness(std::span<const PositionLossiness> positions);

@@ -21,28 +21,35 @@ FreshRow::FreshRow(std::size_t vocabulary)
       weights_(padded_row(vocabulary), 0.0F),
       block_sums_(sum_blocks(padded_row(vocabulary)), 0.0) {}
 
-void FreshRow::from_logits(double temperature) {
-  if (temperature == 0.0) {
-    std::fill(weights_.begin(), weights_.end(), 0.0F);
-    *(weights_.begin() + (std::max_element(logits_.begin(), logits_.end()) - logits_.begin())) = 1.0F;
+void FreshRow::truncate(const Truncation& truncation) {
+  if (truncate_row(std::span(weights_).first(vocabulary_), truncation)) {
     sum_row_blocks<float>(weights_, block_sums_);
-  } else {
-    softmax_weights(logits_, static_cast<float>(1.0 / temperature), weights_, block_sums_);
   }
   total_ = row_sum(block_sums_);
 }
 
-void FreshRow::from_mixture(const FreshRow& first, const FreshRow& second, double share, double temperature) {
+void FreshRow::from_logits(const Sampling& sampling) {
+  if (sampling.temperature == 0.0) {
+    std::fill(weights_.begin(), weights_.end(), 0.0F);
+    *(weights_.begin() + (std::max_element(logits_.begin(), logits_.end()) - logits_.begin())) = 1.0F;
+    sum_row_blocks<float>(weights_, block_sums_);
+  } else {
+    softmax_weights(logits_, static_cast<float>(1.0 / sampling.temperature), weights_, block_sums_);
+  }
+  truncate(sampling.truncation);
+}
+
+void FreshRow::from_mixture(const FreshRow& first, const FreshRow& second, double share, const Sampling& sampling) {
   std::vector<double> mixture(vocabulary_);
   for (std::size_t x = 0; x < vocabulary_; ++x) {
     const auto token = static_cast<Token>(x);
     mixture[x] = (1.0 - share) * first.probability(token) + share * second.probability(token);
   }
-  apply_temperature(mixture, temperature);
+  apply_temperature(mixture, sampling.temperature);
   std::transform(mixture.begin(), mixture.end(), weights_.begin(),
                  [](double probability) { return static_cast<float>(probability); });
   sum_row_blocks<float>(weights_, block_sums_);
-  total_ = row_sum(block_sums_);
+  truncate(sampling.truncation);
 }
 
 Token FreshRow::draw(RandomStream& random) const {
@@ -63,7 +70,8 @@ struct FreshModel {
   SyntheticTarget target;
   FreshDraft draft;
   std::unique_ptr<const VerificationRule> rule;
-  double temperature;
+  TokenSampling sampling;
+  bool target_is_changed;  ///< by its temperature or truncation
 };
 
 class FreshBlock {
@@ -98,7 +106,7 @@ class FreshBlock {
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
       const double statistic = row_statistic();
       if (!(accept_.uniform() < acceptance(outcome.token, statistic))) {
-        outcome = after_rejection(outcome.token, statistic);
+        outcome = after_rejection(outcome.token, statistic, static_cast<std::int64_t>(i) + 1);
       }
       emitted.push_back({.token = outcome.token, .context = -1});
       if (!outcome.accepted) return i;
@@ -155,31 +163,34 @@ class FreshBlock {
 
   void meet_target(std::uint64_t context) {
     model_.target.logits(key_.seed, id(Purpose::logits), context, target_.logits(), words_);
-    target_.from_logits(model_.temperature);
+    target_.from_logits(model_.sampling.target);
   }
 
   void meet_draft(std::uint64_t context) {
+    const Sampling& sampling = model_.sampling.draft;
     const auto strength = static_cast<float>(model_.draft.strength);
     switch (model_.draft.distribution) {
       case DraftDistribution::noise:
         add_normals(key_.seed, id(Purpose::draft_logits), context * normal_draws(target_.logits().size()), strength,
                     std::as_const(target_).logits(), draft_.logits());
-        draft_.from_logits(model_.temperature);
+        draft_.from_logits(sampling);
         break;
       case DraftDistribution::temperature:
         std::copy(target_.logits().begin(), target_.logits().end(), draft_.logits().begin());
-        draft_.from_logits(model_.temperature * (1.0 + model_.draft.strength));
+        draft_.from_logits(
+            {.temperature = sampling.temperature * (1.0 + model_.draft.strength), .truncation = sampling.truncation});
         break;
       case DraftDistribution::mixing:
         if (strength == 0.0F) {
-          draft_ = target_;
+          std::copy(target_.logits().begin(), target_.logits().end(), draft_.logits().begin());
+          draft_.from_logits(sampling);
           break;
         }
         model_.target.logits(key_.seed, id(Purpose::draft_logits), context, partner_.logits(), words_);
-        partner_.from_logits(1.0);
-        if (model_.temperature != 1.0) target_.from_logits(1.0);
-        draft_.from_mixture(target_, partner_, model_.draft.strength, model_.temperature);
-        if (model_.temperature != 1.0) target_.from_logits(model_.temperature);
+        partner_.from_logits({});
+        if (model_.target_is_changed) target_.from_logits({});
+        draft_.from_mixture(target_, partner_, model_.draft.strength, sampling);
+        if (model_.target_is_changed) target_.from_logits(model_.sampling.target);
         break;
     }
   }
@@ -195,9 +206,9 @@ class FreshBlock {
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
-  /// The token emitted at a position whose first candidate was rejected.
-  FurtherOutcome after_rejection(Token first, double statistic) {
-    const CandidateScheme scheme = model_.rule->candidates();
+  /// The token emitted where the first candidate of draft `depth` (from 1) was rejected.
+  FurtherOutcome after_rejection(Token first, double statistic, std::int64_t depth) {
+    const CandidateScheme scheme = model_.rule->candidates(depth);
     for (std::int64_t tried = 1; scheme.tested_alike && tried < scheme.count; ++tried) {
       const Token token = draft_.draw(candidate_);
       if (candidate_.uniform() < acceptance(token, statistic)) return {.accepted = true, .token = token};
@@ -236,10 +247,16 @@ class FreshBlock {
 }  // namespace
 
 std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
-                                                std::unique_ptr<const VerificationRule> rule, double temperature,
-                                                const IterationShape& shape, std::uint64_t iterations) {
+                                                std::unique_ptr<const VerificationRule> rule,
+                                                const TokenSampling& sampling, const IterationShape& shape,
+                                                std::uint64_t iterations) {
+  const auto& [temperature, truncation] = sampling.target;
   const auto model = std::make_shared<const FreshModel>(
-      FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature});
+      FreshModel{.target = std::move(target),
+                 .draft = draft,
+                 .rule = std::move(rule),
+                 .sampling = sampling,
+                 .target_is_changed = temperature != 1.0 || truncation.top_k > 0 || truncation.top_p < 1.0});
   return std::make_unique<TokenSimulator>(
       plan_blocks("iterations", iterations, fresh_block_size), shape, PoolAcceptance{},
       [model, shape](const RunKey& key, std::uint64_t block, std::uint64_t count, EmittedTokens* emitted) {

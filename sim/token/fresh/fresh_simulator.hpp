@@ -9,6 +9,8 @@
 #include "core/random_stream.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/token/models/model_pair.hpp"
+#include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 #include "sim/token/token_simulator.hpp"
 
@@ -24,11 +26,11 @@ class FreshRow {
   [[nodiscard]] std::span<float> logits() { return logits_; }
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
 
-  /// softmax(logits / temperature); temperature 0: the largest logit, lowest index on ties.
-  void from_logits(double temperature);
+  /// softmax(logits / temperature), then the truncation; temperature 0: the largest logit, lowest index on ties.
+  void from_logits(const Sampling& sampling);
 
-  /// The distribution (1 - share) * first + share * second, then the temperature.
-  void from_mixture(const FreshRow& first, const FreshRow& second, double share, double temperature);
+  /// The distribution (1 - share) * first + share * second, then temperature and truncation.
+  void from_mixture(const FreshRow& first, const FreshRow& second, double share, const Sampling& sampling);
 
   [[nodiscard]] Token draw(RandomStream& random) const;
   [[nodiscard]] double probability(Token token) const {
@@ -39,6 +41,8 @@ class FreshRow {
   void distribution(std::span<double> distribution) const;
 
  private:
+  void truncate(const Truncation& truncation);
+
   std::size_t vocabulary_;
   std::vector<float> logits_;
   std::vector<float> weights_;
@@ -56,7 +60,7 @@ struct FreshDraft {
 /// The mixing partner of a context is another fresh context at temperature 1.
 [[nodiscard]] std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                               std::unique_ptr<const VerificationRule> rule,
-                                                              double temperature, const IterationShape& shape,
-                                                              std::uint64_t iterations);
+                                                              const TokenSampling& sampling,
+                                                              const IterationShape& shape, std::uint64_t iterations);
 
 }  // namespace foredraft::sim

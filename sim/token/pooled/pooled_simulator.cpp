@@ -47,9 +47,10 @@ class CandidateWave {
   /// Requires tables.candidates().
   CandidateWave(const PooledTables& tables, const RunKey& key, std::uint64_t block);
 
-  /// The first candidate tokens[j] of a position in contexts[j] was rejected. Replaces it by the token that the
-  /// position emits; entry j of the result is 1 for an accepted candidate. Valid until the next call.
-  std::span<const std::uint8_t> try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens);
+  /// The first of `count` candidates, tokens[j], of a position in contexts[j] was rejected. Replaces it by the token
+  /// that the position emits; entry j of the result is 1 for an accepted candidate. Valid until the next call.
+  std::span<const std::uint8_t> try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens,
+                                        std::size_t count);
 
  private:
   /// Not emitted yet: residual max(0, p - c q) / mass, next candidate from q / rest over the tokens not yet rejected.
@@ -84,8 +85,8 @@ class CandidateWave {
 
   const PooledTables& tables_;
   const PooledCandidates& candidates_;
-  std::size_t count_;
-  bool distinct_;  ///< drawn without replacement
+  std::size_t count_ = 0;  ///< candidates of the position
+  bool distinct_;          ///< drawn without replacement
   WordSource words_;
   RandomStream late_;
   std::vector<Position> pending_;
@@ -100,12 +101,13 @@ class CandidateWave {
 CandidateWave::CandidateWave(const PooledTables& tables, const RunKey& key, std::uint64_t block)
     : tables_(tables),
       candidates_(*tables.candidates()),
-      count_(static_cast<std::size_t>(candidates_.scheme().count)),
       distinct_(candidates_.scheme().draws == CandidateDraws::without_replacement),
       words_(key, Purpose::candidate, block),
       late_(key.seed, {.purpose = Purpose::late_candidate, .point = key.point, .block = block}) {}
 
-std::span<const std::uint8_t> CandidateWave::try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens) {
+std::span<const std::uint8_t> CandidateWave::try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens,
+                                                     std::size_t count) {
+  count_ = count;
   begin(contexts, tokens);
   for (std::size_t tried = 1; tried < count_ && !pending_.empty(); ++tried) try_candidate(tried, tokens);
   draw_from_last_residual(tokens);
@@ -230,8 +232,8 @@ void CandidateWave::emit_by_distributions(const Position& position, std::size_t 
     draft.push_back(q);
   }
   const std::span rejected = std::span(rejected_).subspan(position.index * count_, tried);
-  const FurtherOutcome outcome =
-      try_further_candidates({.target = target, .draft = draft}, candidates_.scheme(), rejected, late_);
+  const CandidateScheme scheme{.count = static_cast<std::int64_t>(count_), .draws = candidates_.scheme().draws};
+  const FurtherOutcome outcome = try_further_candidates({.target = target, .draft = draft}, scheme, rejected, late_);
   accepted_[position.index] = outcome.accepted ? 1 : 0;
   tokens[position.index] = outcome.token;
 }
@@ -267,7 +269,9 @@ class PooledBlock {
     for (std::int64_t i = 0; i < gamma && alive_count_ > 0; ++i) {
       stop_.spend(static_cast<std::int64_t>(alive_count_));
       if (candidates_) {
-        const std::size_t rejected = try_further_candidates(draft_position<true>());
+        const std::size_t first_rejected = draft_position<true>();
+        const auto count = static_cast<std::size_t>(tables_.candidate_count(static_cast<std::size_t>(i)));
+        const std::size_t rejected = try_further_candidates(first_rejected, count);
         accepted_counts[static_cast<std::size_t>(i)] = rejected;
         emit(alive_, alive_count_);
         emit(rejected_, rejected);
@@ -370,11 +374,11 @@ class PooledBlock {
     return kept;
   }
 
-  /// Further candidates of rejected_: those accepted return to alive_; returns how many remain, with the token they
-  /// emit.
-  std::size_t try_further_candidates(std::size_t rejected) {
+  /// Further candidates of rejected_, `count` with the first: those accepted return to alive_; returns how many remain,
+  /// with the token they emit.
+  std::size_t try_further_candidates(std::size_t rejected, std::size_t count) {
     const std::span tokens = std::span(rejected_.tokens).first(rejected);
-    const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens);
+    const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens, count);
     std::size_t kept = 0;
     for (std::size_t j = 0; j < rejected; ++j) {
       Wave& wave = accepted[j] == 1 ? alive_ : rejected_;

@@ -2,6 +2,7 @@
 #include "sim/token/pooled/pooled_tables.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -104,8 +105,8 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const Candi
 }
 
 PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme,
-                           bool verifies_blocks)
-    : vocabulary_(static_cast<std::size_t>(vocabulary)), scheme_(scheme) {
+                           bool verifies_blocks, std::vector<std::int64_t> counts)
+    : vocabulary_(static_cast<std::size_t>(vocabulary)), scheme_(scheme), counts_(std::move(counts)) {
   check_pool_size(contexts, vocabulary, scheme, verifies_blocks);
   if (scheme.count > 1 && !scheme.tested_alike) candidates_.emplace(scheme);
   if (verifies_blocks) blocks_.emplace();
@@ -133,7 +134,7 @@ void PooledTables::add(const VerificationRule& rule, const PositionDistributions
   append(bonus_);
   if (candidates_) candidates_->add(distributions);
   acceptance_sum_ += acceptance_probability(rule, distributions);
-  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement;
+  const bool independent = scheme_.count > 1 && scheme_.draws == CandidateDraws::with_replacement && !scheme_.varies;
   optimum_sum_ += independent ? sim::optimal_acceptance(distributions, scheme_.count) : unknown<double>;
   ++contexts_;
 }

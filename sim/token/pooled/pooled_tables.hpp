@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "foredraft/quantities.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
@@ -119,10 +120,10 @@ inline constexpr unsigned acceptance_bits = 31;
 /// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves `contexts` rows of a rule with these candidates, or of one that verifies blocks. Throws DomainError above
-  /// 2 GiB.
+  /// Reserves `contexts` rows of a rule with these candidates, or of one that verifies blocks. counts[i]: candidates of
+  /// draft i + 1, at most scheme.count; empty: scheme.count each. Throws DomainError above 2 GiB.
   PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {},
-               bool verifies_blocks = false);
+               bool verifies_blocks = false, std::vector<std::int64_t> counts = {});
 
   /// Appends the next context: the rule's acceptance and distributions at these two distributions.
   void add(const VerificationRule& rule, const PositionDistributions& distributions);
@@ -130,13 +131,15 @@ class PooledTables {
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of acceptance_probability(); NaN is preserved. Clamped because round-off of sums may leave
-  /// [0, 1] by a unit in the last place, which closed forms would reject.
+  /// Mean over the contexts of acceptance_probability(); NaN is preserved, and that of drafts with different numbers of
+  /// candidates. Clamped because round-off of sums may leave [0, 1] by a unit in the last place, which closed forms
+  /// would reject.
   [[nodiscard]] double expected_acceptance() const {
-    return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
+    return scheme_.varies ? unknown<double> : std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
 
-  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates.
+  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates, as many for
+  /// each draft.
   [[nodiscard]] double optimal_acceptance() const { return optimum_sum_ / static_cast<double>(contexts_); }
 
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
@@ -145,6 +148,11 @@ class PooledTables {
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
 
   [[nodiscard]] const CandidateScheme& scheme() const { return scheme_; }
+
+  /// The candidates of draft `index` (from 0).
+  [[nodiscard]] std::int64_t candidate_count(std::size_t index) const {
+    return counts_.empty() ? scheme_.count : counts_[index];
+  }
 
   /// If the rule verifies blocks, in place of draft() and replacement(), which are empty; else null.
   [[nodiscard]] const PooledBlocks* blocks() const { return blocks_ ? &*blocks_ : nullptr; }
@@ -158,6 +166,7 @@ class PooledTables {
   std::size_t vocabulary_;
   std::size_t contexts_ = 0;
   CandidateScheme scheme_;
+  std::vector<std::int64_t> counts_;
   double acceptance_sum_ = 0.0;
   double optimum_sum_ = 0.0;
   std::vector<DraftSlot> draft_;

@@ -8,11 +8,19 @@
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 
 namespace foredraft::sim {
+
+TokenSampling sampling_of(const TokenFidelity& token) {
+  return {.target = {.temperature = token.temperature, .truncation = token.truncation},
+          .draft = {.temperature = token.draft_temperature.value_or(token.temperature),
+                    .truncation = token.draft_truncation}};
+}
+
 namespace {
 
 /// Upper end of the search for a strength. At 2^40 the noise dominates the target and a temperature makes it uniform.
@@ -98,11 +106,19 @@ void SyntheticPool::draft_distribution(std::size_t context, double strength, dou
   }
 }
 
-GivenDistributions written_out(const SyntheticPool& pool, double temperature) {
+void SyntheticPool::distributions(std::size_t context, const TokenSampling& sampling, std::span<double> target,
+                                  std::span<double> draft) const {
+  target_distribution(context, sampling.target.temperature, target);
+  if (truncate_row(target, sampling.target.truncation)) normalise(target);
+  draft_distribution(context, strength_, sampling.draft.temperature, draft);
+  if (truncate_row(draft, sampling.draft.truncation)) normalise(draft);
+}
+
+GivenDistributions written_out(const SyntheticPool& pool, const TokenSampling& sampling) {
   GivenDistributions rows;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_distribution(k, temperature, rows.target.emplace_back(pool.vocabulary()));
-    pool.draft_distribution(k, pool.strength(), temperature, rows.draft.emplace_back(pool.vocabulary()));
+    pool.distributions(k, sampling, rows.target.emplace_back(pool.vocabulary()),
+                       rows.draft.emplace_back(pool.vocabulary()));
   }
   return rows;
 }

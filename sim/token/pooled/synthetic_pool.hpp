@@ -6,9 +6,18 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "foredraft/scenario_fwd.hpp"
 #include "sim/token/models/model_pair.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
+
+/// How both models' tokens are drawn.
+struct TokenSampling {
+  Sampling target = {};
+  Sampling draft = {};
+};
+[[nodiscard]] TokenSampling sampling_of(const TokenFidelity& token);
 
 /// The contexts of a SyntheticModels and the solved strength of the draft's difference.
 class SyntheticPool {
@@ -30,6 +39,10 @@ class SyntheticPool {
   void draft_distribution(std::size_t context, double strength, double temperature,
                           std::span<double> distribution) const;
 
+  /// Writes both models' distributions of a context as their tokens are drawn, at the solved strength.
+  void distributions(std::size_t context, const TokenSampling& sampling, std::span<double> target,
+                     std::span<double> draft) const;
+
   /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
   [[nodiscard]] double mean_overlap(double strength, StopToken stop = {}) const;
 
@@ -49,8 +62,8 @@ class SyntheticPool {
   std::vector<float> noise_;  ///< contexts x row_size standard normals; empty except for DraftDistribution::noise
 };
 
-/// The contexts' explicit distributions at a temperature.
-[[nodiscard]] GivenDistributions written_out(const SyntheticPool& pool, double temperature);
+/// The contexts' explicit distributions.
+[[nodiscard]] GivenDistributions written_out(const SyntheticPool& pool, const TokenSampling& sampling = {});
 
 /// The point of the random counter at which pools are drawn. It is the last one, so no sweep uses it.
 inline constexpr std::uint64_t pool_point = 0xFFFF'FFFF;

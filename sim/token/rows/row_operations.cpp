@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 
 #include "core/check.hpp"
@@ -127,6 +129,34 @@ void apply_temperature(std::span<double> distribution, double temperature) {
   normalise(distribution);
 }
 
+template <class Real>
+bool truncate_row(std::span<Real> row, const Truncation& truncation) {
+  const bool by_rank = truncation.top_k > 0 && truncation.top_k < std::ssize(row);
+  if (!by_rank && !(truncation.top_p < 1.0)) return false;
+  std::vector<Real> sorted(row.begin(), row.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  Real least{0};  // probability of the last token that is kept
+  if (by_rank) least = sorted[static_cast<std::size_t>(truncation.top_k) - 1];
+  if (truncation.top_p < 1.0) {
+    const auto end = std::partition_point(sorted.begin(), sorted.end(), [least](Real entry) { return entry >= least; });
+    const double wanted = truncation.top_p * std::accumulate(sorted.begin(), end, 0.0);
+    double sum = 0.0;
+    for (auto entry = sorted.begin(); entry != end && sum < wanted; ++entry) {
+      least = *entry;
+      sum += static_cast<double>(*entry);
+    }
+  }
+  for (Real& entry : row) {
+    if (entry < least) entry = Real{0};
+  }
+  return true;
+}
+
+void apply_sampling(std::span<double> distribution, const Sampling& sampling) {
+  apply_temperature(distribution, sampling.temperature);
+  if (truncate_row(distribution, sampling.truncation)) normalise(distribution);
+}
+
 double row_entropy(std::span<const double> distribution) {
   double entropy = 0.0;
   for (const double p : distribution) entropy -= p > 0.0 ? p * std::log(p) : 0.0;
@@ -176,6 +206,8 @@ std::int32_t draw_token(std::span<const double> distribution, RandomStream& rand
       draw_by_inversion(distribution, std::span<const double>(sums), row_sum(sums), random.uniform()));
 }
 
+template bool truncate_row<float>(std::span<float>, const Truncation&);
+template bool truncate_row<double>(std::span<double>, const Truncation&);
 template void sum_row_blocks<float>(std::span<const float>, std::span<double>);
 template void sum_row_blocks<double>(std::span<const double>, std::span<double>);
 template std::size_t draw_by_inversion<float>(std::span<const float>, std::span<const double>, double, double);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
+#include "foredraft/models.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 
@@ -89,6 +90,19 @@ void softmax(std::span<const double> logits, double temperature, std::span<doubl
 /// distribution^(1 / temperature), normalized: the same as softmax(logits, temperature) if distribution =
 /// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
 void apply_temperature(std::span<double> distribution, double temperature);
+
+/// Sets the tokens that are not kept to 0. Returns false, and does nothing, if all are. The row need not sum to 1.
+template <class Real>
+bool truncate_row(std::span<Real> row, const Truncation& truncation);
+
+/// How a model's tokens are drawn from its distribution.
+struct Sampling {
+  double temperature = 1.0;
+  Truncation truncation = {};
+};
+
+/// apply_temperature(), then the truncation, normalized.
+void apply_sampling(std::span<double> distribution, const Sampling& sampling);
 
 /// - sum p ln p (nat).
 [[nodiscard]] double row_entropy(std::span<const double> distribution);

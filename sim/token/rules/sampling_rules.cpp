@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "core/numbers.hpp"
 #include "sim/token/rows/row_operations.hpp"
@@ -66,15 +68,26 @@ class BlockVerificationRule final : public RejectionSamplingRule {
 };
 
 /// Several candidates at one position, tried one after the other by recursive rejection: drawn independently [Miao2024,
-/// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate.
+/// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate. In a tree of drafts
+/// they are the children of a node; only those of accepted nodes are tried, so nothing else of the tree is drawn.
 class MultiCandidateRule final : public RejectionSamplingRule {
  public:
-  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme) {}
+  explicit MultiCandidateRule(MultiCandidate rule)
+      : rule_(std::move(rule)), varies_(std::ranges::any_of(rule_.widths, [this](double width) {
+          return width != static_cast<double>(rule_.candidates);
+        })) {}
 
-  [[nodiscard]] CandidateScheme candidates() const override { return scheme_; }
+  [[nodiscard]] CandidateScheme candidates(std::int64_t depth) const override {
+    return {.count = depth <= std::ssize(rule_.widths)
+                         ? static_cast<std::int64_t>(rule_.widths[static_cast<std::size_t>(depth) - 1])
+                         : rule_.candidates,
+            .draws = rule_.replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement,
+            .varies = varies_};
+  }
 
  private:
-  CandidateScheme scheme_;
+  MultiCandidate rule_;
+  bool varies_;
 };
 
 /// Several candidates, each accepted with probability min(1, p / (rho q)), rho >= 1 the smallest for which the rest of
@@ -84,7 +97,7 @@ class KSeqRule final : public VerificationRule {
  public:
   explicit KSeqRule(std::int64_t count) : count_(count) {}
 
-  [[nodiscard]] CandidateScheme candidates() const override {
+  [[nodiscard]] CandidateScheme candidates(std::int64_t /*depth*/) const override {
     return {.count = count_, .draws = CandidateDraws::with_replacement, .tested_alike = true};
   }
 
@@ -336,11 +349,7 @@ MadeRule make(const SglangThresholds& rule) {
   return std::make_unique<SglangThresholdsRule>(rule.threshold_single, rule.threshold_acc);
 }
 
-MadeRule make(const MultiCandidate& rule) {
-  return std::make_unique<MultiCandidateRule>(CandidateScheme{
-      .count = rule.candidates,
-      .draws = rule.replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement});
-}
+MadeRule make(const MultiCandidate& rule) { return std::make_unique<MultiCandidateRule>(rule); }
 
 MadeRule make(const SigmoidApproximation& rule) {
   return std::make_unique<SigmoidApproximationRule>(SigmoidScale{

@@ -2,6 +2,7 @@
 #include "sim/token/rules/verification_rule.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace foredraft::sim {
 namespace {
@@ -36,6 +37,12 @@ double VerificationRule::row_statistic(const PositionDistributions& /*laws*/) co
 
 void VerificationRule::bonus(std::span<const double> target, std::span<double> distribution) const {
   std::copy(target.begin(), target.end(), distribution.begin());
+}
+
+std::vector<std::int64_t> candidate_counts(const VerificationRule& rule, std::int64_t gamma) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t depth = 1; depth <= gamma; ++depth) counts.push_back(rule.candidates(depth).count);
+  return counts;
 }
 
 void write_residual(const PositionDistributions& distributions, double l, std::span<double> distribution) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "foredraft/models.hpp"
 #include "foredraft/verification_rule.hpp"
@@ -38,6 +39,7 @@ struct CandidateScheme {
   std::int64_t count = 1;  ///< >= 1
   CandidateDraws draws = CandidateDraws::with_replacement;
   bool tested_alike = false;  ///< each is tested by the rule's acceptance(); false: by recursive rejection
+  bool varies = false;        ///< drafts of other depths have another count
 };
 
 /// A verification rule: when is a drafted token accepted, and what is emitted when it is not? To add one:
@@ -57,10 +59,14 @@ class VerificationRule {
   VerificationRule& operator=(VerificationRule&&) = delete;
   virtual ~VerificationRule() = default;
 
-  /// If more than one: acceptance() and replacement() are those of the first; the next ones are tried by recursive
-  /// rejection (emitted_distribution.hpp). Only for a rule whose acceptance is min(1, p/q) and whose replacement is the
-  /// residual of p and q. Candidates that are tested alike are drawn independently, and replacement() follows the last.
-  [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
+  /// Of draft `depth` of an iteration, from 1. If more than one: acceptance() and replacement() are those of the first;
+  /// the next ones are tried by recursive rejection (emitted_distribution.hpp). Only for a rule whose acceptance is
+  /// min(1, p/q) and whose replacement is the residual of p and q. Candidates that are tested alike are drawn
+  /// independently, as many at each depth, and replacement() follows the last.
+  [[nodiscard]] virtual CandidateScheme candidates(std::int64_t depth) const {
+    static_cast<void>(depth);
+    return {};
+  }
 
   /// Whether the drafts of an iteration are verified together, by block verification (block_verification.hpp) over
   /// their acceptance() and replacement(), which are then those of an iteration of one draft. Only for such a rule as
@@ -84,6 +90,9 @@ class VerificationRule {
   /// Writes b, the distribution of the token emitted after gamma accepted drafts: by default p itself.
   virtual void bonus(std::span<const double> target, std::span<double> distribution) const;
 };
+
+/// How many candidates each of the first drafts of an iteration gets: [i] of draft i + 1.
+[[nodiscard]] std::vector<std::int64_t> candidate_counts(const VerificationRule& rule, std::int64_t gamma);
 
 /// The rule of a checked scenario.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <span>
+#include <string_view>
 
 #include "latency/operations/forward_passes.hpp"
 #include "latency/operations/reference.hpp"

@@ -275,7 +275,7 @@ TEST_CASE("at 50 tokens the tokens of simulated blocks are independent draws of 
   constexpr std::size_t cells = 100;
   tests::Simulation simulation = block_of(pair, 4, 200'000);
   const SyntheticPool pool(pair, 5);
-  const GivenDistributions written = written_out(pool, 1.0);
+  const GivenDistributions written = written_out(pool);
   const auto simulator = tests::simulator_of(simulation, 5);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   std::vector<std::int64_t> single(cells, 0);

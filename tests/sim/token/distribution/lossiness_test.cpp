@@ -77,7 +77,7 @@ TEST_CASE(
   const GivenDistributions table = tests::three_contexts();
   for (std::size_t k = 0; k < 3; ++k) {
     for (const tests::RuleCase& rule : tests::rule_cases()) {
-      if (rule.make()->candidates().count > 1) continue;
+      if (rule.make()->candidates(1).count > 1) continue;
       INFO(rule.label());
       const PositionLossiness loss = lossiness(*rule.make(), {.target = table.target[k], .draft = table.draft[k]});
       CHECK(loss.total_variation >= loss.acceptance_gain - tests::few_ulp);

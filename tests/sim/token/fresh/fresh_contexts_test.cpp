@@ -211,7 +211,7 @@ TEST_CASE("a fresh row is the softmax of its logits to single precision, and dra
   std::vector<double> distribution(vocabulary);
   for (const double temperature : {0.0, 0.5, 1.0, 3.0}) {
     softmax(logits, temperature, expected);
-    row.from_logits(temperature);
+    row.from_logits({.temperature = temperature});
     row.distribution(distribution);
     CHECK(std::abs(row_sum(distribution) - 1.0) < tests::few_ulp);
     for (std::size_t x = 0; x < vocabulary; ++x) {
@@ -225,7 +225,7 @@ TEST_CASE("a fresh row at temperature 0 takes the lowest of the largest logits")
   FreshRow row(4);
   const std::vector<float> logits{0.5F, 2.0F, 2.0F, -1.0F};
   std::copy(logits.begin(), logits.end(), row.logits().begin());
-  row.from_logits(0.0);
+  row.from_logits({.temperature = 0.0});
   std::vector<double> distribution(4);
   row.distribution(distribution);
   CHECK(distribution == std::vector<double>{0.0, 1.0, 0.0, 0.0});
@@ -236,7 +236,7 @@ TEST_CASE("a fresh row draws from its own law") {
   constexpr std::size_t vocabulary = 45;
   FreshRow row(vocabulary);
   for (std::size_t x = 0; x < vocabulary; ++x) row.logits()[x] = 0.1F * static_cast<float>(x * 17 % 45);
-  row.from_logits(1.0);
+  row.from_logits({});
   std::vector<double> expected(vocabulary);
   row.distribution(expected);
   constexpr int draws = 100'000;

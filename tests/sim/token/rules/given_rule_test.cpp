@@ -65,7 +65,7 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
-    if (rule->candidates().count > 1 || rule->verifies_blocks()) continue;  // rows say nothing of these
+    if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // rows say nothing of these
     tests::Simulation built_in = tests::simulation_of(tests::given(tests::three_contexts()), 3, 4096);
     built_in.token().rule = entry.rule();
     CHECK(emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) == emitted_by(built_in));
@@ -76,7 +76,7 @@ TEST_CASE("the loss of a rule given as rows is that of the rule they were writte
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label());
     const auto rule = entry.make();
-    if (rule->candidates().count > 1) continue;
+    if (rule->candidates(1).count > 1) continue;
     Scenario named = scenario_of(tests::three_contexts());
     token_of(named).rule = entry.rule();
     const Lossiness expected = lossiness(named);
@@ -109,7 +109,7 @@ TEST_CASE("the loss of a synthetic pair is that of its pool") {
   token.rule = TypicalAcceptance{};
   scenario.fidelity = token;
   const SyntheticPool pool(tests::small_pair(), 7);
-  Scenario written = scenario_of(written_out(pool, 1.0));
+  Scenario written = scenario_of(written_out(pool));
   token_of(written).rule = TypicalAcceptance{};
   CHECK(lossiness(scenario, 7).total_variation.mean == lossiness(written).total_variation.mean);
   CHECK(lossiness(scenario, 8).total_variation.mean != lossiness(written).total_variation.mean);
