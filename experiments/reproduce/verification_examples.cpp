@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/models.hpp"
+#include "foredraft/scenario.hpp"
+#include "foredraft/simulate.hpp"
+#include "scenario/rules.hpp"
+#include "sim/estimates.hpp"
+#include "sim/simulate.hpp"
 #include "sim/token/distribution/block_verification.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
@@ -40,8 +48,33 @@ void block_example(TableAccount& account, const ExperimentSettings&) {
   account.define("joint", joint);
 }
 
+/// What block verification gains in tokens on a synthetic pair of the printed acceptance, by draft length.
+void block_lengths(TableAccount& account, const ExperimentSettings& settings) {
+  const SyntheticModels pair{.target = TargetDistribution::gaussian_logits,
+                             .parameter = 10.0,
+                             .vocabulary = 1000,
+                             .draft = DraftDistribution::noise,
+                             .alpha = account.value("alpha", 0)};
+  std::uint64_t point = 0;
+  const auto tokens = [&](const Rule& rule, std::int64_t gamma) {
+    const auto simulator = sim::make_simulator(
+        {.fidelity = TokenFidelity{.rule = rule, .models = pair}, .gamma = gamma}, {.iterations = 200'000});
+    const sim::RunKey key{.seed = settings.seed, .point = point++, .stop = settings.stop};
+    return sim::tokens_per_iteration(sim::run(*simulator, key, settings.threads)).mean;
+  };
+  std::map<std::int64_t, double> gains;
+  for (std::size_t row = 0; row < account.published().size(); ++row) {
+    const std::int64_t gamma = account.published().count(row, "gamma");
+    gains[gamma] = tokens(scenario::make_rule("block_verification", {}), gamma) /
+                   tokens(scenario::make_rule("rejection_sampling", {}), gamma);
+  }
+  account.define("synthetic_gain", [gains](const Cells& at) { return gains.at(at.table().count(at.row(), "gamma")); });
+}
+
 }  // namespace
 
-ExperimentCodes verification_examples() { return {{"block-verification-example", block_example}}; }
+ExperimentCodes verification_examples() {
+  return {{"block-verification-example", block_example}, {"block-verification-lengths", block_lengths}};
+}
 
 }  // namespace foredraft::experiments

@@ -58,6 +58,12 @@ TEST_CASE("one acceptance explains token by token at draft lengths of 4, 6 and 8
     CHECK(row.ours_interval->low <= row.published->rounding.high);
     CHECK(row.ours_interval->high >= row.published->rounding.low);
   }
+  // A synthetic pair whose spread fits the gain at gamma 4 is within 2 % of the others.
+  for (const char* length : {"gamma=4", "gamma=6", "gamma=8"}) {
+    const ScorecardRow& row = methods_row(result, length, "block_efficiency");
+    CHECK(row.kind == (std::string_view(length) == "gamma=4" ? Kind::fitted : Kind::simulated));
+    CHECK(std::abs(row.ours.value() / row.published->value - 1.0) < 0.02);
+  }
   CHECK(rows_with(result, Kind::exact, Verdict::pass) == 3);
 }
 
