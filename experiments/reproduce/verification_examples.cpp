@@ -74,7 +74,7 @@ void block_lengths(TableAccount& account, const ExperimentSettings& settings) {
 }  // namespace
 
 ExperimentCodes verification_examples() {
-  return {{"block-verification-example", block_example}, {"block-verification-lengths", block_lengths}};
+  return {{"block-rule-example", block_example}, {"block-rule-lengths", block_lengths}};
 }
 
 }  // namespace foredraft::experiments

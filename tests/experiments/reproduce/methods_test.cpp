@@ -34,7 +34,7 @@ const ScorecardRow& methods_row(const ExperimentResult& result, const std::strin
 }  // namespace
 
 TEST_CASE("block verification accepts 11 ninths of two drafts where token by token accepts 10 and nothing over 12") {
-  const ExperimentResult result = run_experiment("block-verification-example", methods_settings);
+  const ExperimentResult result = run_experiment("block-rule-example", methods_settings);
   CHECK(rows_with(result, Kind::exact, Verdict::pass) == 3);
   CHECK(methods_row(result, "token by token", "accepted_ninths").ours.value() == Approx(10.0).epsilon(1e-12));
   CHECK(methods_row(result, "block", "accepted_ninths").ours.value() == Approx(11.0).epsilon(1e-12));
@@ -43,7 +43,7 @@ TEST_CASE("block verification accepts 11 ninths of two drafts where token by tok
 }
 
 TEST_CASE("the printed gains and averages of block verification follow from its printed efficiencies") {
-  const ExperimentResult result = run_experiment("block-verification-table1", methods_settings);
+  const ExperimentResult result = run_experiment("block-rule-table1", methods_settings);
   CHECK(rows_with(result, Kind::exact, Verdict::pass) == 8 * 2 + 6);
   CHECK(rows_with(result, Kind::exact, Verdict::fail) == 0);
   CHECK(methods_row(result, "LM1B", "efficiency_gain_percent").ours.value() == Approx(100.0 * (3.49 / 3.21 - 1.0)));
@@ -51,7 +51,7 @@ TEST_CASE("the printed gains and averages of block verification follow from its 
 }
 
 TEST_CASE("one acceptance explains token by token at draft lengths of 4, 6 and 8") {
-  const ExperimentResult result = run_experiment("block-verification-lengths", methods_settings);
+  const ExperimentResult result = run_experiment("block-rule-lengths", methods_settings);
   for (const char* length : {"gamma=4", "gamma=6"}) {
     const ScorecardRow& row = methods_row(result, length, "token_efficiency");
     CHECK(row.kind == Kind::predicted);
