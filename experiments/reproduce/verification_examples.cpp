@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "experiments/reproduce/formula.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "foredraft/models.hpp"
