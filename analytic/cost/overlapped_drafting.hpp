@@ -14,8 +14,8 @@ namespace foredraft::analytic {
 [[nodiscard]] double speedup(const OverlappedDrafting& drafting);
 
 /// Most forward passes of the target that overlap under Overlap::dsi, each on a server of its own: ceil(1 / (gamma c))
-/// that verify drafts, and one after the last token that is known. Infinite for c = 0. [Timor2025, Eq. 1 without the
-/// last]
+/// that verify drafts, as in the authors' program (dsi/configs/run/run.py), and one after the last token that is known.
+/// Infinite for c = 0. [Timor2025]
 [[nodiscard]] double max_target_servers(const OverlappedDrafting& drafting);
 
 }  // namespace foredraft::analytic

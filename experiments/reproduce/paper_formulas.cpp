@@ -11,12 +11,14 @@
 #include <stdexcept>
 
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/cost/overlapped_drafting.hpp"
 #include "analytic/cost/speedup_fit.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "foredraft/overlap.hpp"
 
 namespace foredraft::experiments {
 
@@ -126,6 +128,23 @@ analytic::Line line_through(double x0, double y0, double x1, double y1) {
   return analytic::least_squares_line(std::array{x0, x1}, std::array{y0, y1});
 }
 
+/// Of one stage of PEARL as long as a decode step: as many as in the time of that step.
+double pearl_tokens_per_stage(double alpha, std::int64_t gamma) {
+  return analytic::speedup({.schedule = Overlap::pearl, .alpha = alpha, .gamma = gamma, .c = 0.0});
+}
+
+/// The window that comes closest to these tokens of a stage.
+std::int64_t pearl_gamma(double alpha, double tokens_per_stage) {
+  const auto miss = [&](std::int64_t gamma) {
+    return std::abs(pearl_tokens_per_stage(alpha, gamma) - tokens_per_stage);
+  };
+  std::int64_t best = 1;
+  for (std::int64_t gamma = 2; gamma <= 64; ++gamma) {
+    if (miss(gamma) < miss(best)) best = gamma;
+  }
+  return best;
+}
+
 std::int64_t whole(double number) { return static_cast<std::int64_t>(number); }
 
 using Arguments = const std::vector<double>&;
@@ -138,6 +157,7 @@ const std::map<std::string_view, PaperFormula>& paper_formulas() {
        [](Arguments in) { return std::accumulate(in.begin(), in.end(), 0.0) / static_cast<double>(in.size()); }},
       {"abs", [](Arguments in) { return std::abs(in.at(0)); }},
       {"log", [](Arguments in) { return std::log(in.at(0)); }},
+      {"floor", [](Arguments in) { return std::floor(in.at(0)); }},
       {"at_least", [](Arguments in) { return in.at(0) >= in.at(1) ? 1.0 : 0.0; }},
       {"equal", [](Arguments in) { return in.at(0) == in.at(1) ? 1.0 : 0.0; }},
       // x0, y0, x1, y1
@@ -159,6 +179,10 @@ const std::map<std::string_view, PaperFormula>& paper_formulas() {
        [](Arguments in) {
          return analytic::alpha_from_acceptance_length(in.at(0), whole(in.at(1)), Convention::bonus);
        }},
+      // alpha, window
+      {"pearl_tokens_per_stage", [](Arguments in) { return pearl_tokens_per_stage(in.at(0), whole(in.at(1))); }},
+      // alpha, tokens per stage
+      {"pearl_gamma", [](Arguments in) { return static_cast<double>(pearl_gamma(in.at(0), in.at(1))); }},
       {"specdec_alpha", [](Arguments in) { return specdec_alpha(in.at(0), whole(in.at(1))); }},
       {"specdec_tokens", [](Arguments in) { return specdec_tokens(in.at(0), whole(in.at(1))); }},
       {"mean_tokens", [](Arguments) { return specdec_mean_tokens(); }},

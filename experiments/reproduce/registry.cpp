@@ -68,8 +68,8 @@ ExperimentResult FigureAccount::finish() {
 const std::vector<ExperimentEntry>& experiment_registry() {
   static const std::vector<ExperimentEntry> experiments = [] {
     ExperimentCodes codes;
-    for (ExperimentCodes part :
-         {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(), wagner(), surveys()}) {
+    for (ExperimentCodes part : {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(),
+                                 wagner(), surveys(), verification_examples()}) {
       codes.merge(part);
     }
     std::vector<ExperimentEntry> entries;

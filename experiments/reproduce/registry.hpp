@@ -76,5 +76,6 @@ using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
 [[nodiscard]] ExperimentCodes specdec_figures();
 [[nodiscard]] ExperimentCodes wagner();
 [[nodiscard]] ExperimentCodes surveys();
+[[nodiscard]] ExperimentCodes verification_examples();
 
 }  // namespace foredraft::experiments

@@ -21,7 +21,7 @@ EXPERIMENT_OF = {"survey_numbers": "survey", "medusa_head_accuracies": "survey-m
 BLANKS = {"claims": 83, "emnlp_table1": 12, "emnlp_table13": 4, "emnlp_table14": 1, "emnlp_table2": 1,
           "emnlp_table3": 1, "emnlp_table4": 11, "emnlp_table5": 6, "iclr_table1": 36, "iclr_table10": 2,
           "iclr_table11": 1, "iclr_table2": 1, "iclr_table4": 25, "iclr_table5": 8, "iclr_table6": 17,
-          "iclr_table8": 24, "survey_numbers": 5, "wagner_table2": 2, "wagner_table5": 6}
+          "iclr_table8": 24, "spectr": 2, "survey_numbers": 5, "wagner_table2": 2, "wagner_table5": 6}
 
 
 def records(path):
