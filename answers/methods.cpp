@@ -22,11 +22,13 @@
 #include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "core/numbers.hpp"
+#include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/lossiness.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "scenario/methods.hpp"
+#include "scenario/parameters.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/dynamic_tree_simulator.hpp"
 #include "sim/process/overlapped_drafting.hpp"
@@ -267,7 +269,7 @@ class MethodsAtTemperature {
               if (!(speedup > reached)) continue;
               reached = speedup;
               best = policy;
-              row.setting = fmt::format("gamma <= {}, threshold {}", gamma, decimal_text(member.threshold, 2));
+              row.setting = fmt::format("gamma <= {}, h = {}", gamma, decimal_text(member.threshold, 2));
             }
           }
         },
@@ -377,7 +379,12 @@ std::vector<const Method*> asked_methods(const MethodsQuestion& question) {
   for (const std::string& name : names) {
     const Method* method = scenario::find_method(name);
     if (method == nullptr) {
-      throw DomainError(fmt::format("unknown method \"{}\" - foredraft list methods shows all", name));
+      std::vector<std::string> known;
+      for (const Method& one : scenario::methods()) {
+        known.emplace_back(one.name);
+        known.insert(known.end(), one.aliases.begin(), one.aliases.end());
+      }
+      throw DomainError(fmt::format("unknown method \"{}\" - {}", name, suggestion_for(name, known, "methods")));
     }
     if (std::holds_alternative<std::monostate>(method->compared)) {
       throw DomainError(fmt::format("{} is not compared: {}", name, scenario::method_suggestion(name)));
@@ -390,7 +397,9 @@ std::vector<const Method*> asked_methods(const MethodsQuestion& question) {
 void check_question(const MethodsQuestion& question) {
   if (question.temperatures.empty()) throw DomainError("no temperature is given - one at least");
   for (const double temperature : question.temperatures) {
-    if (temperature == 0.0 || (temperature >= min_temperature && std::isfinite(temperature))) continue;
+    const std::string why = scenario::problem(*scenario::find_parameter("temperature"), temperature);
+    if (!why.empty()) throw DomainError(fmt::format("invalid temperature={} ({})", temperature, why));
+    if (temperature == 0.0 || temperature >= min_temperature) continue;
     throw DomainError(fmt::format("invalid temperature={} (must be 0 or at least {})", temperature, min_temperature));
   }
   if (question.gamma) check_range("gamma", *question.gamma, 1, max_methods_gamma);

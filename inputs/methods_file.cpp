@@ -41,7 +41,6 @@ class MethodsReader {
     set(question.iterations, count("iterations", 2, 1'000'000'000));
     set(question.seed, count("seed", 0, std::int64_t{1} << 62U));
     question.models = models(question.models);
-    known_.emplace_back("schema");
     table_.reject_unread(known_);
     return file;
   }
@@ -65,7 +64,6 @@ class MethodsReader {
   }
 
   std::vector<std::string> texts(std::string_view key, const Node& node) {
-    known_.emplace_back(key);
     std::vector<std::string> words;
     const auto* list = std::get_if<scenario::Array>(&node.value);
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -142,7 +140,7 @@ class MethodsReader {
 
   TableReader table_;
   ProblemList& problems_;
-  std::vector<std::string> known_ = {"methods", "temperature"};
+  std::vector<std::string> known_ = {"schema", "methods", "temperature"};
 };
 
 }  // namespace

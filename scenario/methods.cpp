@@ -38,9 +38,9 @@ std::vector<Method> verification_methods() {
        .request = "rule = multi_candidate",
        .members = {"multi_candidate"},
        .compared = Rule(MultiCandidate{.candidates = 2, .replacement = true})},
-      {.name = "sampling_without_replacement",
-       .aliases = {"rsd", "recursive_speculative_decoding", "sequoia_sampling"},
-       .summary = "the same with candidates that are drawn without replacement",
+      {.name = "rsd",
+       .aliases = {"recursive_speculative_decoding", "sequoia_sampling", "sampling_without_replacement"},
+       .summary = "several candidates a position, drawn without replacement and tried in turn",
        .wins = "in place of specinfer: no candidate is tried twice",
        .source = "Chen2024",
        .exact = true,
@@ -158,7 +158,7 @@ std::vector<Method> tree_and_schedule_methods() {
            .request = "foredraft tree",
            .compared = TreeShape::fixed},
           {.name = "dynamic_tree",
-           .aliases = {"eagle2", "eagle_2", "dynamic_draft_tree"},
+           .aliases = {"eagle2", "dynamic_draft_tree"},
            .summary = "EAGLE-2: a tree that grows where the drafter is confident, then its best nodes are verified",
            .wins = "over a static tree of equal size, if the drafter's confidences say where it is right",
            .source = "Li2024eagle2",
@@ -257,7 +257,7 @@ std::vector<Method> drafter_methods() {
        .request = "predict --draft config.json",
        .members = {"autoregressive"}},
       {.name = "eagle3",
-       .aliases = {"eagle_3"},
+       .aliases = {},
        .summary = "EAGLE with features of several layers and a vocabulary of its own",
        .wins = "as eagle: its projection reads less, and acceptance falls less with the position",
        .source = "Li2025eagle3",
@@ -367,8 +367,7 @@ std::vector<Method> methods_not_modeled() {
        .request = "",
        .reason = "the model itself changes, and there is no draft to accept"},
       {.name = "skipped_layers",
-       .aliases = {"layerskip", "layer_skip", "draft_and_verify", "self_speculative_decoding", "swift", "kangaroo",
-                   "early_exit"},
+       .aliases = {"layerskip", "draft_and_verify", "self_speculative_decoding", "swift", "kangaroo", "early_exit"},
        .summary = "some of the target's own layers draft",
        .wins = "where memory has no room for a drafter",
        .source = "Zhang2024; Elhoushi2024; Liu2024kangaroo",
@@ -449,8 +448,12 @@ const std::vector<Method>& methods() {
 }
 
 const std::vector<std::string_view>& building_blocks() {
-  static const std::vector<std::string_view> all{"accept_all", "constant", "optimal_stopping",
-                                                 "optimal_token_stopping"};
+  static const std::vector<std::string_view> all{
+      "accept_all",              // a control
+      "constant",                // the default
+      "optimal_stopping",        // an oracle
+      "optimal_token_stopping",  // another, the bound of policies that see a confidence
+  };
   return all;
 }
 

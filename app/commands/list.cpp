@@ -373,7 +373,7 @@ std::string methods_markdown() {
   for (const scenario::Method& method : scenario::methods()) {
     const bool is_modeled = !method.request.empty();
     const std::string_view how = is_modeled ? method.request : method.reason;
-    std::string names = fmt::format("`{}`", method.name);
+    std::string names(method.name);
     if (!method.aliases.empty()) names += fmt::format(" ({})", fmt::join(method.aliases, ", "));
     (is_modeled ? modeled : others)
         .rows.push_back({std::move(names), std::string(method.summary), std::string(method.wins),

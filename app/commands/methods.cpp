@@ -27,6 +27,7 @@ namespace {
 constexpr std::int64_t default_positions = 64;
 constexpr std::int64_t most_positions = 4'096;
 constexpr double default_growth = 0.01;
+constexpr double max_temperature = 1'000.0;
 
 /// 0, or at least min_temperature.
 std::optional<std::vector<double>> read_temperatures(CommandLine& line) {
@@ -35,12 +36,13 @@ std::optional<std::vector<double>> read_temperatures(CommandLine& line) {
   std::vector<double> temperatures;
   for (const std::string& entry : *entries) {
     const auto number = parse_quantity(entry);
-    if (number && (*number == 0.0 || *number >= min_temperature)) {
+    if (number && (*number == 0.0 || (*number >= min_temperature && *number <= max_temperature))) {
       temperatures.push_back(*number);
       continue;
     }
     line.reject("temperature", fmt::format("invalid entry {} \"{}\"", temperatures.size() + 1, entry),
-                fmt::format("must be 0 or at least {}", min_temperature), "separate entries by commas: 0,0.7,1");
+                fmt::format("must be 0, or lie in [{}, {}]", min_temperature, max_temperature),
+                "separate entries by commas: 0,0.7,1");
     return std::nullopt;
   }
   return temperatures;

@@ -30,7 +30,6 @@ std::vector<std::string> method_cells(const MethodRow& row) {
           speedup_cell(row.speedup.mean),
           known_spread ? fmt::format("{}-{}", decimal_text(interval.low, 2), decimal_text(interval.high, 2)) : "-",
           row.exact ? "exact" : decimal_text(row.loss, 3),
-          speedup_cell(row.bound),
           std::isnan(row.bound) ? "-" : fmt::format("{:.0f} %", 100.0 * std::min(1.0, row.speedup.mean / row.bound))};
 }
 
@@ -50,7 +49,8 @@ std::string methods_headline(const MethodsAnswer& answer, double temperature) {
   });
   std::string text;
   if (exact != nullptr)
-    text = fmt::format("{} is the fastest exact method, {}", exact->method, speedup_cell(exact->speedup.mean));
+    text = fmt::format("{} ({}) is the fastest exact method, {}", exact->method, exact->setting,
+                       speedup_cell(exact->speedup.mean));
   if (relaxed != nullptr) {
     text += fmt::format("{}{} reaches {} and gives up {}", text.empty() ? "" : "; ", relaxed->method,
                         speedup_cell(relaxed->speedup.mean), decimal_text(relaxed->loss, 3));
@@ -74,15 +74,15 @@ std::string to_text(const MethodsAnswer& answer) {
                  {"speedup", right},
                  {"95 %", left},
                  {"loss", right},
-                 {"bound", right},
-                 {"reached", right}},
+                 {"of bound", right}},
                 {}};
     for (const MethodRow& row : answer.rows) {
       if (row.temperature == temperature) table.rows.push_back(method_cells(row));
     }
-    text += fmt::format("{}temperature {}, acceptance {}. ", i == 0 ? "" : "\n", short_number_text(temperature),
-                        decimal_text(answer.acceptances[i], 3));
-    text += methods_headline(answer, temperature) + "\n\n" + to_text(table);
+    text += (i == 0 ? "" : "\n") +
+            wrapped(fmt::format("temperature {}, acceptance {}. {}\n", short_number_text(temperature),
+                                decimal_text(answer.acceptances[i], 3), methods_headline(answer, temperature))) +
+            "\n" + to_text(table);
   }
   const std::string cost =
       question.price.times.empty()
@@ -90,11 +90,11 @@ std::string to_text(const MethodsAnswer& answer) {
                         short_number_text(question.price.c), question.price.verification.size(),
                         decimal_text(question.price.verification.back() / question.price.verification.front(), 2))
           : question.price.times;
-  return answer_lines(
-      text + "\n" + "cost        in decode steps of the target: " + cost + "\n" +
-      "loss        total variation of the tokens from the target's; a relaxed rule with its default parameters "
-      "(foredraft list rules)\n" +
-      "bound       speedup that no method of its kind passes, and how much of it is reached: docs/methods.md\n");
+  return text + "\n" + labeled("cost", "in decode steps of the target: " + cost) +
+         labeled("loss",
+                 "total variation of the tokens from the target's; a relaxed rule with its default parameters "
+                 "(foredraft list rules)") +
+         labeled("bound", "speedup that no method of its kind passes: docs/methods.md");
 }
 
 }  // namespace foredraft::app

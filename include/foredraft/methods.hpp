@@ -43,7 +43,8 @@ inline constexpr std::int64_t max_methods_gamma = 32;
 struct MethodRow {
   std::string method;  ///< name
   double temperature;
-  std::string setting;     ///< what it ran with, besides the defaults of its rule: "gamma 5, 2 candidates"
+  std::string setting;     ///< what it ran with, besides the defaults of its rule: "gamma 5, 2 candidates"; h: the
+                           ///< threshold of a policy, the fastest of a grid
   std::int64_t gamma;      ///< drafts of an iteration on one path; of a policy the maximum; of trees the depth
   std::int64_t positions;  ///< that the target verifies in a pass, the last known token included
   /// Simulated, as the speedup is; NaN for methods that draft while the target verifies, which have no iterations.
