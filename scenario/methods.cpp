@@ -243,7 +243,7 @@ std::vector<Method> drafter_methods() {
       {.name = "draft_model",
        .aliases = {"assistant_model", "small_model"},
        .summary = "a smaller model of the same vocabulary drafts token by token",
-       .wins = "where one of a thirtieth of the target's size or less agrees with it",
+       .wins = "where a much smaller model often agrees with it",
        .source = "Leviathan2023",
        .exact = true,
        .request = "predict --draft MODEL",
