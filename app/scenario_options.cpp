@@ -83,7 +83,8 @@ const std::vector<StatedByOptions> stated_by_options{
      {"alpha", "process", "process.a", "process.b", "process.mean", "process.correlation", "process.spread",
       "process.rho", "process.conditional", "process.marginal"}},
     {&OptionFamilies::drafter_parameters,
-     {"drafter.decay", "drafter.recovery", "drafter.edit_rate", "drafter.realign", "drafter.accuracies"}},
+     {"drafter.decay", "drafter.recovery", "drafter.edit_rate", "drafter.realign", "drafter.accuracies",
+      "drafter.inner_gamma", "drafter.inner_alpha", "drafter.inner_c", "drafter.drafts", "drafter.costs"}},
     {&OptionFamilies::policy,
      {"policy", "policy.threshold", "policy.concentration", "policy.bias", "policy.alternatives"}}};
 
@@ -199,7 +200,9 @@ OptionGroup cost_options() {
 OptionGroup drafting_options() {
   return {
       "drafter and draft-length policy",
-      {{"drafter", "D", "autoregressive (default), block, heads, mlp_speculator, input_copy; foredraft list drafters",
+      {{"drafter", "D",
+        "autoregressive (default), block, heads, mlp_speculator, input_copy, staged, horizontal_cascade, "
+        "independent_drafts; foredraft list drafters",
         false, [] { return scenario::find_parameter("drafter")->choices; }},
        {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the draft before (default 1)"},
        {"recovery", "R", "mlp_speculator: share of the decay that the previous token recovers (default 0.5)"},
@@ -207,6 +210,12 @@ OptionGroup drafting_options() {
         "heads: accuracy of head i given that all heads before it were right; replaces --alpha"},
        {"edit-rate", "E", "input_copy: probability that the next token differs from the input's; replaces --alpha"},
        {"realign", "N", "input_copy: tokens decoded one by one after each edit"},
+       {"inner-gamma", "K",
+        "staged: drafts of the inner drafter in a round; --gamma is the longest draft of all rounds"},
+       {"inner-alpha", "A", "staged: acceptance rate of an inner draft by the draft model"},
+       {"inner-c", "C", "staged: time of an inner draft step over that of a draft step"},
+       {"drafts", "N", "independent_drafts: drafts of gamma tokens each; the longest accepted one is kept"},
+       {"costs", "x1,x2,...", "horizontal_cascade: time of draft i over that of a draft step, at most 1"},
        {"policy", "P",
         "constant (default), plus2_minus1, optimal_stopping; confidence_threshold, rejection_probability, "
         "entropy_threshold, optimal_token_stopping; --gamma is the maximum; foredraft list policies",

@@ -89,8 +89,15 @@ bool has_times(const Drafter& drafter) {
   return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);
 }
 
+/// True if it is made of several drafters, or of several drafts.
+bool is_cascade(const Drafter& drafter) {
+  return is<HorizontalCascade>(drafter) || is<IndependentDrafts>(drafter) || is<StagedDrafter>(drafter);
+}
+
 /// True if the batches of a server can draft with it.
-bool drafts_in_batches(const DrafterMember& drafter) { return drafter.process && !is<InputCopy>(drafter.value); }
+bool drafts_in_batches(const DrafterMember& drafter) {
+  return drafter.process && !is<InputCopy>(drafter.value) && !is_cascade(drafter.value);
+}
 
 /// True if a model, or a stage, drafts one position of the text each.
 bool has_model_per_position(const Drafter& drafter) { return is<MlpSpeculator>(drafter) || is<Heads>(drafter); }
@@ -366,9 +373,10 @@ class ScenarioCheck {
     check_ranges_of("policy", policies(), process.policy);
     if (process.sequence_length) check_sequence(process.acceptance, *process.sequence_length);
     check_own_acceptance(drafter, process);
+    if (is_cascade(scenario_.drafter)) check_cascade(drafter, process);
     check_policy(process);
-    const bool counted =
-        !is<Iid>(process.acceptance) || has_own_acceptance(scenario_.drafter) || process.sequence_length;
+    const bool counted = !is<Iid>(process.acceptance) || has_own_acceptance(scenario_.drafter) ||
+                         process.sequence_length || is<IndependentDrafts>(scenario_.drafter);
     if (!needs_endless_text(process.acceptance) && is<ConstantGamma>(process.policy)) {
       check_max_gamma(counted ? max_stepwise_gamma : max_formula_gamma, "");
     }
@@ -427,6 +435,39 @@ class ScenarioCheck {
       reject("policy", fmt::format("not used by drafter {}", drafter.name),
              "the copy runs to gamma tokens and realigns by itself", use("policy", "constant"), "drafter");
     }
+  }
+
+  /// Drafters made of several: each needs what its closed form and its simulation know.
+  void check_cascade(const DrafterMember& drafter, const ProcessFidelity& process) {
+    if (const auto* cascade = std::get_if<HorizontalCascade>(&scenario_.drafter)) {
+      check_entries("drafter.costs", cascade->costs, scenario_.gamma, "gamma");
+    } else if (!is<Iid>(process.acceptance)) {
+      reject("drafter", fmt::format("{} works only with process iid", drafter.name),
+             "drafts are accepted independently of each other", use("process", "iid"), "process");
+    }
+    if (is<StagedDrafter>(scenario_.drafter)) {
+      check_max_gamma(max_staged_gamma, " for drafter staged", {}, "drafter");
+      if (scenario_.gamma < 1)
+        invalid("gamma", scenario_.gamma, "must be at least 1 for drafter staged", {}, "drafter");
+    }
+    if (const auto* independent = std::get_if<IndependentDrafts>(&scenario_.drafter);
+        independent != nullptr &&
+        scenario_.gamma > max_stepwise_gamma / std::max<std::int64_t>(independent->drafts, 1)) {
+      invalid("drafter.drafts", independent->drafts,
+              fmt::format("drafts of gamma tokens each must have at most {} tokens together", max_stepwise_gamma), {},
+              "gamma");
+    }
+    if (!is<ConstantGamma>(process.policy)) {
+      reject("policy", fmt::format("not used by drafter {}", drafter.name), "its drafts have a length of their own",
+             use("policy", "constant"), "drafter");
+    }
+    check_operations(drafter);
+  }
+
+  void check_operations(const DrafterMember& drafter) {
+    if (!scenario_.operations_ratio) return;
+    reject("operations_ratio", fmt::format("not used by drafter {}", drafter.name),
+           "its drafts do not all take the same operations", "remove it", "drafter");
   }
 
   void check_policy(const ProcessFidelity& process) {
@@ -497,6 +538,12 @@ class ScenarioCheck {
              "synthetic distributions write none", "set models.kind = \"ngram\"", "models.kind");
     }
     if (drafter.text) check_positions(drafter);
+    if (const auto* first = std::get_if<LookupFirst>(&scenario_.drafter);
+        first != nullptr && first->least > first->match) {
+      invalid("drafter.least", first->least, fmt::format("must be at most {}, {}", name("drafter.match"), first->match),
+              {}, "drafter.match");
+    }
+    if (is<LookupFirst>(scenario_.drafter) || is<StagedLookup>(scenario_.drafter)) check_operations(drafter);
     std::visit([&](const auto& models) { check_models(models, token); }, token.models);
   }
 

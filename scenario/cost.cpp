@@ -16,11 +16,12 @@ namespace {
 struct Iteration {
   std::int64_t gamma;
   Convention convention;
+  std::int64_t drafts = 1;  ///< of gamma tokens each
 };
 
 /// Target steps of the tokens of a verification behind its first.
 double grown(double verify_growth, const Iteration& iteration) {
-  const std::int64_t tokens = max_tokens(iteration.gamma, iteration.convention);
+  const std::int64_t tokens = max_tokens(iteration.drafts * iteration.gamma, iteration.convention);
   return verify_growth * static_cast<double>(std::max<std::int64_t>(tokens - 1, 0));
 }
 
@@ -54,8 +55,12 @@ const LookedUpTimes* looked_up(const Cost& cost) {
 
 std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t gamma) {
   if (std::holds_alternative<Server>(scenario.fidelity)) return std::nullopt;
-  const Iteration iteration{gamma, scenario.convention};
-  return std::visit([&](const auto& cost) { return cost_of(cost, iteration); }, scenario.cost);
+  const auto* several = std::get_if<IndependentDrafts>(&scenario.drafter);
+  const Iteration iteration{gamma, scenario.convention, several == nullptr ? 1 : several->drafts};
+  std::optional<DecodingCost> all =
+      std::visit([&](const auto& cost) { return cost_of(cost, iteration); }, scenario.cost);
+  if (all) all->draft_pass *= pass_weight(scenario.drafter, gamma);
+  return all;
 }
 
 std::optional<DecodingCost> decoding_cost(const Scenario& scenario) { return decoding_cost(scenario, scenario.gamma); }
@@ -69,7 +74,7 @@ double verify_growth(const Cost& cost) {
 bool gamma_varies(const Scenario& scenario) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   return (process != nullptr && !std::holds_alternative<ConstantGamma>(process->policy)) ||
-         drafting(scenario.drafter) == Drafting::free;
+         draft_length_varies(scenario.drafter);
 }
 
 namespace {

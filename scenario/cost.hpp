@@ -44,9 +44,9 @@ namespace foredraft::scenario {
 /// The cost if it is looked up; null if it is given.
 [[nodiscard]] const LookedUpTimes* looked_up(const Cost& cost);
 
-/// Cost of decoding with drafts of `gamma` tokens; nullopt without c, if the models do not fit into memory, and for a
-/// server, whose batches vary. Throws DomainError for an unknown time and std::logic_error for times that were not
-/// read.
+/// Cost of decoding with drafts of `gamma` tokens, a draft pass in the mean over them; nullopt without c, if the models
+/// do not fit into memory, and for a server, whose batches vary. Throws DomainError for an unknown time and
+/// std::logic_error for times that were not read.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t gamma);
 
 /// The same at the scenario's gamma.

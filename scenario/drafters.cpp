@@ -2,6 +2,8 @@
 #include "scenario/drafters.hpp"
 
 #include <array>
+#include <numeric>
+#include <variant>
 
 #include "scenario/family.hpp"
 
@@ -17,12 +19,32 @@ constexpr MemberParameter<Drafter> decay() {
       Given::implied);
 }
 
+/// Of every drafter that copies earlier text.
+template <class Alternative>
+constexpr MemberParameter<Drafter> match() {
+  return parameter<Drafter, &Alternative::match>(
+      "drafter.match",
+      "prompt_lookup, lookup_first, staged_lookup: longest end of the text that is looked for, in tokens",
+      {.minimum = 1.0, .maximum = 64.0, .whole = true}, Given::by_default);
+}
+template <class Alternative>
+constexpr MemberParameter<Drafter> window() {
+  return parameter<Drafter, &Alternative::window>(
+      "drafter.window", "prompt_lookup, lookup_first, staged_lookup: tokens of prompt and text that are looked through",
+      {.minimum = 16.0, .maximum = 65536.0, .whole = true}, Given::by_default);
+}
+
 constexpr std::array block_parameters{decay<BlockDrafter>()};
 constexpr std::array heads_parameters{
     decay<Heads>(), parameter<Drafter, &Heads::accuracies>(
                         "drafter.accuracies",
                         "heads: [i] head i right given that all before it were, instead of alpha and drafter.decay",
                         probability_range, Given::optional)};
+constexpr std::array horizontal_parameters{parameter<Drafter, &HorizontalCascade::costs>(
+    "drafter.costs", "horizontal_cascade: [i] time of draft i over that of a draft step of cost c", probability_range)};
+constexpr std::array independent_parameters{
+    parameter<Drafter, &IndependentDrafts::drafts>("drafter.drafts", "independent_drafts: drafts of gamma tokens each",
+                                                   {.minimum = 1.0, .maximum = max_independent_drafts, .whole = true})};
 constexpr std::array copy_parameters{
     parameter<Drafter, &InputCopy::edit_rate>(
         "drafter.edit_rate", "input_copy: probability that the next token is not the input's", probability_range),
@@ -34,13 +56,26 @@ constexpr std::array stage_parameters{
         "drafter.recovery",
         "share of the decay that the token before gives back, on a logarithmic scale: decay^(1 - recovery)",
         probability_range, Given::by_default)};
-constexpr std::array lookup_parameters{
-    parameter<Drafter, &PromptLookup::match>("drafter.match",
-                                             "prompt_lookup: longest end of the text that is looked for, in tokens",
-                                             {.minimum = 1.0, .maximum = 64.0, .whole = true}, Given::by_default),
-    parameter<Drafter, &PromptLookup::window>("drafter.window",
-                                              "prompt_lookup: tokens of prompt and text that are looked through",
-                                              {.minimum = 16.0, .maximum = 65536.0, .whole = true}, Given::by_default)};
+constexpr std::array lookup_first_parameters{
+    match<LookupFirst>(),
+    parameter<Drafter, &LookupFirst::least>("drafter.least",
+                                            "lookup_first: shortest end of the text whose continuation is copied",
+                                            {.minimum = 1.0, .maximum = 64.0, .whole = true}, Given::by_default),
+    window<LookupFirst>()};
+constexpr std::array lookup_parameters{match<PromptLookup>(), window<PromptLookup>()};
+constexpr std::array staged_lookup_parameters{
+    match<StagedLookup>(), window<StagedLookup>(),
+    parameter<Drafter, &StagedLookup::copies>(
+        "drafter.copies", "staged_lookup: copied tokens that a pass of the model verifies",
+        {.minimum = 1.0, .maximum = max_staged_gamma, .whole = true}, Given::by_default)};
+constexpr std::array staged_parameters{
+    parameter<Drafter, &StagedDrafter::inner_gamma>("drafter.inner_gamma",
+                                                    "staged: drafts of the inner drafter in a round; 0: none",
+                                                    {.maximum = max_staged_gamma, .whole = true}),
+    parameter<Drafter, &StagedDrafter::inner_alpha>(
+        "drafter.inner_alpha", "staged: acceptance rate of an inner draft by the draft model", probability_range),
+    parameter<Drafter, &StagedDrafter::inner_c>(
+        "drafter.inner_c", "staged: time of an inner draft step over that of a draft step of cost c", {})};
 
 }  // namespace
 
@@ -73,6 +108,26 @@ const std::vector<DrafterMember>& drafters() {
        true,
        true,
        true},
+      {{.name = "horizontal_cascade",
+        .summary = "a drafter of its own for each position, its acceptance by position (process positional): the sum "
+                   "of drafter.costs times c",
+        .source = "Chen2023cascade",
+        .value = HorizontalCascade{},
+        .parameters = horizontal_parameters},
+       Drafting::autoregressive,
+       true,
+       false,
+       false},
+      {{.name = "independent_drafts",
+        .summary = "several drafts, the longest accepted one is kept: gamma * c, drafts * gamma + 1 tokens verified; "
+                   "lookahead decoding is c = 0",
+        .source = "Fu2024",
+        .value = IndependentDrafts{},
+        .parameters = independent_parameters},
+       Drafting::autoregressive,
+       true,
+       false,
+       false},
       {{.name = "input_copy",
         .summary = "the draft is the rest of the input; edits need one-by-one steps to realign: free",
         .source = "Sun2021; Xia2023, App. G.2",
@@ -82,6 +137,16 @@ const std::vector<DrafterMember>& drafters() {
        true,
        false,
        false},
+      {{.name = "lookup_first",
+        .summary = "copies where a long enough end of the text occurred before, free; elsewhere an n-gram model drafts "
+                   "(models.kind = ngram): gamma * c",
+        .source = "Hu2025",
+        .value = LookupFirst{},
+        .parameters = lookup_first_parameters},
+       Drafting::autoregressive,
+       false,
+       true,
+       true},
       {{.name = "mlp_speculator",
         .summary = "small stages one after another, each fed the token before (of text: skip-grams that see it): "
                    "gamma * c of a stage",
@@ -108,6 +173,26 @@ const std::vector<DrafterMember>& drafters() {
        Drafting::free,
        false,
        true,
+       true},
+      {{.name = "staged",
+        .summary = "a draft model whose tokens an inner drafter drafts, in rounds: each takes c (1 + inner_gamma * "
+                   "inner_c) and adds 1 to inner_gamma + 1 tokens",
+        .source = "Spector2023; Chen2023cascade",
+        .value = StagedDrafter{},
+        .parameters = staged_parameters},
+       Drafting::block,
+       true,
+       false,
+       false},
+      {{.name = "staged_lookup",
+        .summary = "an n-gram model of the same text (models.kind = ngram) that verifies copied tokens to draft: c for "
+                   "each of its passes",
+        .source = "Spector2023; Chen2023cascade",
+        .value = StagedLookup{},
+        .parameters = staged_lookup_parameters},
+       Drafting::autoregressive,
+       false,
+       true,
        true}};
   return all;
 }
@@ -115,5 +200,22 @@ const std::vector<DrafterMember>& drafters() {
 std::string_view name_of(const Drafter& drafter) { return entry_of(drafters(), drafter).name; }
 
 Drafting drafting(const Drafter& drafter) { return entry_of(drafters(), drafter).charge; }
+
+bool draft_length_varies(const Drafter& drafter) {
+  return drafting(drafter) == Drafting::free || std::holds_alternative<StagedDrafter>(drafter) ||
+         std::holds_alternative<LookupFirst>(drafter);
+}
+
+double pass_weight(const Drafter& drafter, std::int64_t gamma) {
+  if (gamma < 1) return 1.0;
+  if (const auto* cascade = std::get_if<HorizontalCascade>(&drafter)) {
+    return std::accumulate(cascade->costs.begin(), cascade->costs.begin() + gamma, 0.0) / static_cast<double>(gamma);
+  }
+  if (const auto* staged = std::get_if<StagedDrafter>(&drafter)) {
+    const std::int64_t rounds = (gamma + staged->inner_gamma) / (staged->inner_gamma + 1);
+    return static_cast<double>(rounds) + static_cast<double>(gamma - rounds) * staged->inner_c;
+  }
+  return 1.0;
+}
 
 }  // namespace foredraft::scenario

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +25,12 @@ struct DrafterMember : Member<Drafter> {
 
 /// What an iteration of the drafter is charged.
 [[nodiscard]] Drafting drafting(const Drafter& drafter);
+
+/// True if the length of its drafts varies from iteration to iteration.
+[[nodiscard]] bool draft_length_varies(const Drafter& drafter);
+
+/// What a charged pass of an iteration of at most `gamma` drafts takes, over a draft step of cost c: 1 but for drafters
+/// made of several, whose steps take different times. At most as many drafts as there are costs.
+[[nodiscard]] double pass_weight(const Drafter& drafter, std::int64_t gamma);
 
 }  // namespace foredraft::scenario

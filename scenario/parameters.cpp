@@ -125,7 +125,7 @@ bool gamma_varies(const Space& space) {
   return has_input(space, "gamma_schedule") ||
          takes("policy", policies(),
                [](const PolicyMember& member) { return !std::holds_alternative<ConstantGamma>(member.value); }) ||
-         takes("drafter", drafters(), [](const DrafterMember& member) { return member.charge == Drafting::free; });
+         takes("drafter", drafters(), [](const DrafterMember& member) { return draft_length_varies(member.value); });
 }
 
 namespace {

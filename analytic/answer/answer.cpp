@@ -37,11 +37,21 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const Dr
                     ClosedForm& answer) {
   // A cost that was looked up for this gamma is unknown for others; predict() searches where verifications grow.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
-  if (scenario::verify_growth(scenario.cost) > 0.0) return;
+  // So does the mean pass of a cascade.
+  if (scenario::verify_growth(scenario.cost) > 0.0 || std::holds_alternative<HorizontalCascade>(scenario.drafter)) {
+    return;
+  }
   const auto best = best_gamma(drafted, cost, scenario.convention, scenario::drafting(scenario.drafter));
   if (!best) return;
   answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
   answer.best_speedup = best->speedup;
+}
+
+/// The draft model alone, token by token.
+void add_best_without_stages(Scenario scenario, ClosedForm& answer) {
+  scenario.drafter = AutoregressiveDrafter{};
+  const DraftedAcceptance drafted{std::get<ProcessFidelity>(scenario.fidelity).acceptance};
+  add_best_gamma(scenario, scenario::decoding_cost(scenario).value(), drafted, answer);
 }
 
 /// What stopping could reach where each token has an acceptance of its own. Nothing that is paid once a sequence.
@@ -65,6 +75,7 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
   const IterationDistribution iteration = iteration_distribution(scenario, pool_acceptance, stop);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   if (cost && iteration.drafted) add_best_gamma(scenario, *cost, *iteration.drafted, answer);
+  if (cost && std::holds_alternative<StagedDrafter>(scenario.drafter)) add_best_without_stages(scenario, answer);
   if (cost) add_bounds(scenario, *cost, answer);
   const SequenceLength* length = sequence_of(scenario);
   if (length == nullptr ? !iteration.mean : !iteration.iterations) return answer;

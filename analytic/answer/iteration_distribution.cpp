@@ -9,6 +9,7 @@
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/tokens/acceptance_by_position.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/drafter_cascades.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "foredraft/scenario.hpp"
@@ -178,6 +179,22 @@ struct UnderPolicy {
   }
 };
 
+IterationDistribution staged_distribution(const StagedDrafter& staged, const ProcessFidelity& process,
+                                          const Scenario& scenario, StopToken stop) {
+  const double alpha = std::get<Iid>(process.acceptance).alpha;
+  const ConstantLength constant{.gamma = scenario.gamma,
+                                .convention = scenario.convention,
+                                .length = process.sequence_length ? &*process.sequence_length : nullptr,
+                                .stop = stop};
+  IterationDistribution distribution =
+      constant.of_marginal(staged_tokens_beyond(staged, alpha, scenario.gamma, scenario.convention), scenario.gamma);
+  const VaryingYield yield = staged_tokens(staged, alpha, scenario.gamma, scenario.convention);
+  distribution.mean = yield.tokens;
+  distribution.mean_gamma = yield.mean_gamma;
+  distribution.alpha = alpha;
+  return distribution;
+}
+
 }  // namespace
 
 IterationDistribution constant_length(const AcceptanceProcess& drafted, std::int64_t gamma, Convention convention) {
@@ -195,6 +212,9 @@ IterationDistribution iteration_distribution(const Scenario& scenario, double po
   }
   if (const auto* copy = std::get_if<InputCopy>(&scenario.drafter)) {
     return copy_distribution(*copy, *process, scenario);
+  }
+  if (const auto* staged = std::get_if<StagedDrafter>(&scenario.drafter); staged != nullptr && scenario.gamma > 0) {
+    return staged_distribution(*staged, *process, scenario, stop);
   }
   DraftedAcceptance drafted = drafted_acceptance(process->acceptance, scenario.drafter, scenario.gamma);
   const ConstantLength constant{.gamma = scenario.gamma,

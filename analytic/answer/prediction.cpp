@@ -36,12 +36,18 @@ struct DraftLengths {
   /// Of an iteration that verifies one token.
   [[nodiscard]] DecodingCost shortest_cost() const { return cost(min_gamma(scenario.convention)); }
   [[nodiscard]] bool cost_grows() const { return scenario::verify_growth(scenario.cost) > 0.0; }
+  /// Null unless each draft has a cost of its own.
+  [[nodiscard]] const HorizontalCascade* cascade() const { return std::get_if<HorizontalCascade>(&scenario.drafter); }
 };
 
 /// Maximum draft length of a search; if no vector bounds it and the speedup still rises there, it rises without end.
 std::int64_t longest_draft(const DraftLengths& lengths) {
   constexpr std::int64_t longest = std::int64_t{1} << 40U;
-  if (const Positional* positional = lengths.positional()) return std::ssize(positional->marginal);
+  if (const Positional* positional = lengths.positional()) {
+    const std::int64_t entries = std::ssize(positional->marginal);
+    return lengths.cascade() == nullptr ? entries : std::min(entries, std::ssize(lengths.cascade()->costs));
+  }
+  if (lengths.cascade() != nullptr) return std::ssize(lengths.cascade()->costs);
   return std::holds_alternative<Runs>(lengths.drafted.process) ? max_runs_gamma : longest;
 }
 
@@ -65,8 +71,8 @@ std::optional<double> all_accepted(const AcceptanceProcess& drafted, std::int64_
 AtGamma at_gamma(const DraftLengths& lengths, std::int64_t gamma) {
   const Scenario& scenario = lengths.scenario;
   const AcceptanceProcess& drafted = lengths.drafted.process;
-  check_range("gamma", gamma, min_gamma(scenario.convention),
-              lengths.positional() == nullptr ? largest_gamma : longest_draft(lengths));
+  const bool listed = lengths.positional() != nullptr || lengths.cascade() != nullptr;
+  check_range("gamma", gamma, min_gamma(scenario.convention), listed ? longest_draft(lengths) : largest_gamma);
   const IterationDistribution iteration = constant_length(drafted, gamma, scenario.convention);
   if (!iteration.mean) {
     throw DomainError(fmt::format("no closed form for acceptance {}", scenario::name_of(drafted)));
@@ -141,8 +147,19 @@ AtGamma at_end_of_search(const DraftLengths& lengths) {
   return at;
 }
 
+/// Best gamma of drafts whose costs rise and fall as they like.
+AtGamma tried_best(const DraftLengths& lengths) {
+  AtGamma best = at_gamma(lengths, min_gamma(lengths.scenario.convention));
+  for (std::int64_t gamma = *best.gamma + 1; gamma <= longest_draft(lengths); ++gamma) {
+    AtGamma at = at_gamma(lengths, gamma);
+    if (*at.speedup > *best.speedup) best = std::move(at);
+  }
+  return best;
+}
+
 /// Best gamma by search: for any process, and for verifications whose time grows.
 AtGamma searched_best(const DraftLengths& lengths) {
+  if (lengths.cascade() != nullptr) return tried_best(lengths);
   const OneMaximum speedups = one_maximum(lengths);
   std::optional<std::int64_t> gamma;
   // If the third draft improves the speedup, every later one does, by ever less.
@@ -175,7 +192,7 @@ std::optional<double> break_even_alpha(const DraftLengths& lengths, std::int64_t
   const double above_one_step = lengths.cost(gamma).iteration - 1.0;
   if (passes == 0.0 && above_one_step != 0.0) return std::nullopt;
   // The same total cost with verifications of one step each and more expensive drafts.
-  const double c = passes == 0.0 ? 0.0 : lengths.shortest_cost().draft_pass + above_one_step / passes;
+  const double c = passes == 0.0 ? 0.0 : lengths.cost(gamma).draft_pass + above_one_step / passes;
   return analytic::break_even_alpha(gamma, std::max(c, 0.0), lengths.scenario.convention, lengths.drafting);
 }
 
@@ -184,13 +201,13 @@ std::optional<double> break_even_c(const DraftLengths& lengths, const AtGamma& a
   const double iteration = lengths.cost(*at.gamma).iteration;
   const double tokens_of_a_step = *at.tokens / iteration;
   if (tokens_of_a_step <= 1.0) return std::nullopt;
-  const double c = iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, lengths.drafting);
-  return finite(c);
+  const double pass = iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, lengths.drafting);
+  return finite(pass / scenario::pass_weight(lengths.scenario.drafter, *at.gamma));
 }
 
 /// Best gamma by the closed rules; nullopt where they do not answer.
 std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
-  if (lengths.cost_grows()) return std::nullopt;
+  if (lengths.cost_grows() || lengths.cascade() != nullptr) return std::nullopt;
   const std::optional<BestGamma> best =
       best_gamma(lengths.drafted, lengths.shortest_cost(), lengths.scenario.convention, lengths.drafting);
   if (!best) return std::nullopt;
@@ -208,7 +225,7 @@ std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
 std::optional<NearBestRange> near_best(const DraftLengths& lengths, const AtGamma& best, bool ruled) {
   if (ruled && lengths.iid() != nullptr) return near_best_gamma(setting_of(lengths), near_best_tolerance);
   if (!best.gamma) return std::nullopt;
-  if (ruled) return near_best_by_position(lengths, best);
+  if (ruled || lengths.cascade() != nullptr) return near_best_by_position(lengths, best);
   const OneMaximum speedups = one_maximum(lengths);
   if (*best.gamma < speedups.first) return NearBestRange{*best.gamma, *best.gamma};
   return near_best_gamma(speedups, *best.gamma, near_best_tolerance);

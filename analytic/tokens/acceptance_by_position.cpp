@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/drafter_cascades.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {
@@ -72,9 +73,27 @@ double acceptance_decay(const Drafter& drafter) {
   return stages == nullptr ? 1.0 : recovered_decay(stages->decay, stages->recovery);
 }
 
+/// Independent drafts of i.i.d. acceptance; `drafts` entries or more.
+DraftedAcceptance longest_of(const IndependentDrafts& independent, const Iid& iid, std::int64_t drafts) {
+  const std::int64_t useful = last_useful_draft(iid.alpha, 1.0);
+  Positional longest;
+  longest.marginal = marginal_of_longest(marginal_of(iid, std::max(drafts, useful)).value(), independent.drafts);
+  double before = 1.0;
+  for (const double accepted : longest.marginal) {
+    longest.conditional.push_back(before > 0.0 ? accepted / before : 0.0);
+    before = accepted;
+  }
+  return {std::move(longest), useful};
+}
+
 }  // namespace
 
 DraftedAcceptance drafted_acceptance(const AcceptanceProcess& process, const Drafter& drafter, std::int64_t drafts) {
+  if (const auto* independent = std::get_if<IndependentDrafts>(&drafter)) {
+    const auto* iid = std::get_if<Iid>(&process);
+    const bool same = iid == nullptr || independent->drafts == 1 || iid->alpha == 1.0;
+    return same ? DraftedAcceptance{process} : longest_of(*independent, *iid, drafts);
+  }
   Positional drafted;
   std::optional<std::int64_t> useful;
   if (const auto* heads = std::get_if<Heads>(&drafter); heads != nullptr && !heads->accuracies.empty()) {

@@ -51,7 +51,7 @@ std::string varying_acceptance_words(const Scenario& scenario) {
 }
 
 std::string what_drafts(const Scenario& scenario) {
-  if (std::holds_alternative<InputCopy>(scenario.drafter)) {
+  if (scenario::draft_length_varies(scenario.drafter)) {
     return fmt::format("drafter {}", scenario::name_of(scenario.drafter));
   }
   return fmt::format("policy {}", scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).policy));
@@ -101,7 +101,12 @@ std::string varying_prediction_text(const Scenario& scenario) {
   std::string text = fmt::format("speedup {}x: an iteration drafts {} tokens and yields {} under {}.",
                                  decimal_text(answer.speedup, 2), decimal_text(answer.mean_gamma, 2),
                                  decimal_text(answer.tokens_per_iteration, 2), what_drafts(scenario));
-  if (!std::isnan(answer.best_gamma)) {
+  if (std::holds_alternative<StagedDrafter>(scenario.drafter) && !std::isnan(answer.best_gamma)) {
+    text += std::isinf(answer.best_gamma)
+                ? " Without the inner drafter longer drafts are always better."
+                : fmt::format(" Without the inner drafter the best gamma is {}: {}x.",
+                              static_cast<std::int64_t>(answer.best_gamma), decimal_text(answer.best_speedup, 2));
+  } else if (!std::isnan(answer.best_gamma)) {
     text += std::isinf(answer.best_gamma)
                 ? " Longer constant drafts are always better."
                 : fmt::format(" The best constant gamma is {}: {}x.", static_cast<std::int64_t>(answer.best_gamma),

@@ -13,6 +13,11 @@ namespace foredraft {
 /// Maximum number of drafted tokens that have a head or stage of their own.
 inline constexpr int max_ngram_heads = 16;
 
+/// Maximum draft length of a staged drafter.
+inline constexpr std::int64_t max_staged_gamma = 4096;
+/// Maximum number of independent drafts of an iteration.
+inline constexpr std::int64_t max_independent_drafts = 4096;
+
 /// A smaller model that drafts token by token: gamma forward passes. [Leviathan2023, Alg. 1]
 struct AutoregressiveDrafter {};
 
@@ -27,10 +32,29 @@ struct Heads {
   std::vector<double> accuracies = {};  ///< [i]: P(head i is right | all before it were); replaces alpha and decay
 };
 
+/// Different drafters at different positions, such as ever smaller models for ever later drafts. [Chen2023cascade]
+struct HorizontalCascade {
+  std::vector<double> costs = {};  ///< [i]: time of draft i over that of a draft step of cost c; at least gamma entries
+};
+
+/// Several drafts of gamma tokens each, verified in one forward pass of drafts * gamma + 1 tokens; the longest accepted
+/// one is kept. Each is accepted independently of the others. Lookahead decoding drafts so at c = 0. [Fu2024]
+struct IndependentDrafts {
+  std::int64_t drafts = 2;  ///< 1 to max_independent_drafts
+};
+
 /// Copies the rest of the input. [Sun2021; Xia2023, App. G.2]
 struct InputCopy {
   double edit_rate = 0.0;    ///< probability that the next token differs from the input's
   std::int64_t realign = 0;  ///< tokens generated one by one after each edit
+};
+
+/// Copies as PromptLookup does where an end of at least `least` tokens matches; elsewhere an n-gram model drafts.
+/// [Hu2025]
+struct LookupFirst {
+  std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
+  std::int64_t least = 2;      ///< minimum length of the matched suffix, 1 to match
+  std::int64_t window = 1024;  ///< tokens of prompt and text that are searched, 16 to 65,536
 };
 
 /// Small stages run one after another; each reads the token of the previous one. [Wertheimer2024]
@@ -49,8 +73,26 @@ struct PromptLookup {
   std::int64_t window = 1024;  ///< tokens of prompt and text that are searched, 16 to 65,536
 };
 
+/// A draft model whose own tokens are drafted by an inner drafter and verified by the draft model, in rounds. A round
+/// adds 1 to inner_gamma + 1 tokens to the draft, until all rounds together may reach gamma tokens; the last round
+/// drafts fewer where gamma is no multiple of inner_gamma + 1. [Spector2023; Chen2023cascade]
+struct StagedDrafter {
+  std::int64_t inner_gamma = 0;  ///< k: drafts of the inner drafter in a round, 0 to max_staged_gamma; 0: none
+  double inner_alpha = 0.0;      ///< acceptance rate of an inner draft by the draft model, in [0, 1]
+  double inner_c = 0.0;          ///< time of an inner draft step over that of a draft step of cost c, >= 0
+};
+
+/// An n-gram model that drafts gamma tokens, verifying in each of its passes up to copies tokens that are copied
+/// as PromptLookup does. [Spector2023; Chen2023cascade]
+struct StagedLookup {
+  std::int64_t copies = 4;     ///< copied tokens that a pass of the model verifies, 1 to 4096
+  std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
+  std::int64_t window = 1024;  ///< tokens of prompt, text and draft that are searched, 16 to 65,536
+};
+
 using Drafter =
-    std::variant<AutoregressiveDrafter, BlockDrafter, Heads, InputCopy, MlpSpeculator, NgramDrafter, PromptLookup>;
+    std::variant<AutoregressiveDrafter, BlockDrafter, Heads, HorizontalCascade, IndependentDrafts, InputCopy,
+                 LookupFirst, MlpSpeculator, NgramDrafter, PromptLookup, StagedDrafter, StagedLookup>;
 
 }  // namespace foredraft
 

@@ -93,14 +93,17 @@ Verified verify_token(const Speculation& models, std::span<const Token> text, st
   return {correction(*models.target, text, distribution, streams.replacement), false};
 }
 
-std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
-                     SpeculationStreams& streams) {
-  const std::size_t start = text.size();
+namespace {
+
+Token next_token(const Model& target, Choice choice, std::span<const Token> text, RandomStream& random) {
+  return choice == Choice::greedy ? target.argmax(text) : target.sample(text, random);
+}
+
+/// Verifies the last `gamma` tokens of the text, and leaves there what is emitted. Returns the number of accepted ones.
+std::int64_t verify_drafts(const Speculation& models, std::int64_t gamma, Convention convention,
+                           std::vector<Token>& text, SpeculationStreams& streams) {
   const auto drafts = static_cast<std::size_t>(gamma);
-  for (std::size_t i = 0; i < drafts; ++i) {
-    streams.next_token();
-    text.push_back(draft_token(models, text, i, streams));
-  }
+  const std::size_t start = text.size() - drafts;
   for (std::size_t i = 0; i < drafts; ++i) {
     streams.next_token();
     const auto context = std::span<const Token>(text).first(start + i);
@@ -112,13 +115,30 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
     }
   }
   if (convention == Convention::bonus) {
-    text.push_back(models.choice == Choice::greedy ? models.target->argmax(text)
-                                                   : models.target->sample(text, streams.bonus));
+    text.push_back(next_token(*models.target, models.choice, text, streams.bonus));
   }
   return gamma;
 }
 
+}  // namespace
+
+std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
+                     SpeculationStreams& streams) {
+  for (std::size_t i = 0; std::cmp_less(i, gamma); ++i) {
+    streams.next_token();
+    text.push_back(draft_token(models, text, i, streams));
+  }
+  return verify_drafts(models, gamma, convention, text, streams);
+}
+
 namespace {
+
+/// Random numbers of the verification of copies.
+struct CopyStreams {
+  RandomStream& accept;
+  RandomStream& replacement;
+  RandomStream& bonus;
+};
 
 /// A token of the target other than `forbidden`, which was rejected and so does not have all of the mass.
 Token token_except(const Model& target, std::span<const Token> context, Token forbidden, RandomStream& random) {
@@ -129,7 +149,7 @@ Token token_except(const Model& target, std::span<const Token> context, Token fo
 }
 
 Verified verify_copied(const Model& target, Choice choice, std::span<const Token> context, Token copied,
-                       SpeculationStreams& streams) {
+                       const CopyStreams& streams) {
   if (choice == Choice::greedy) {
     const Token wanted = target.argmax(context);
     return {wanted, wanted == copied};
@@ -138,10 +158,35 @@ Verified verify_copied(const Model& target, Choice choice, std::span<const Token
   return {token_except(target, context, copied, streams.replacement), false};
 }
 
+/// Verifies copied drafts and appends what is emitted to `text`.
+CopiedIteration verify_copies(const Model& target, Choice choice, std::span<const Token> drafts, Convention convention,
+                              std::vector<Token>& text, const CopyStreams& streams, SpeculationStreams& work) {
+  const auto drafted = static_cast<std::int64_t>(drafts.size());
+  std::int64_t accepted = 0;
+  for (const Token draft : drafts) {
+    work.next_token();
+    const Verified verified = verify_copied(target, choice, text, draft, streams);
+    text.push_back(verified.token);
+    if (!verified.accepted) return {drafted, accepted + 1, accepted, accepted + 1};
+    ++accepted;
+  }
+  if (convention == Convention::no_bonus && drafted > 0) return {drafted, drafted, accepted, accepted};
+  text.push_back(next_token(target, choice, text, streams.bonus));
+  return {std::max(drafted, min_gamma(convention)), drafted, accepted, accepted + 1};
+}
+
+/// Copies from the last `window` tokens.
+std::vector<Token> look_up_in(std::int64_t window, std::span<const Token> text, std::int64_t match, std::int64_t gamma,
+                              std::int64_t least, SpeculationStreams& streams) {
+  const std::size_t seen = std::min(text.size(), static_cast<std::size_t>(window));
+  streams.stop.spend(static_cast<std::int64_t>(seen));
+  return look_up(text.last(seen), match, gamma, least);
+}
+
 }  // namespace
 
-std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma) {
-  FOREDRAFT_EXPECT(match >= 1 && gamma >= 0);
+std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma, std::int64_t least) {
+  FOREDRAFT_EXPECT(match >= least && least >= 1 && gamma >= 0);
   const std::size_t size = text.size();
   const auto longest = static_cast<std::size_t>(match);
   std::size_t best_length = 0;
@@ -153,7 +198,7 @@ std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std:
     best_length = length;
     follows = end;
   }
-  if (best_length == 0) return {};
+  if (std::cmp_less(best_length, least)) return {};
   const auto copied = text.subspan(follows, std::min(size - follows, static_cast<std::size_t>(gamma)));
   return {copied.begin(), copied.end()};
 }
@@ -161,21 +206,42 @@ std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std:
 CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
                                std::int64_t gamma, Convention convention, std::vector<Token>& text,
                                SpeculationStreams& streams) {
-  const std::size_t seen = std::min(text.size(), static_cast<std::size_t>(window));
-  streams.stop.spend(static_cast<std::int64_t>(seen));
-  const std::vector<Token> drafts = look_up(std::span<const Token>(text).last(seen), match, gamma);
-  const auto drafted = static_cast<std::int64_t>(drafts.size());
-  std::int64_t accepted = 0;
-  for (const Token draft : drafts) {
-    streams.next_token();
-    const Verified verified = verify_copied(target, choice, text, draft, streams);
-    text.push_back(verified.token);
-    if (!verified.accepted) return {drafted, accepted + 1, accepted, accepted + 1};
-    ++accepted;
+  const std::vector<Token> drafts = look_up_in(window, text, match, gamma, 1, streams);
+  return verify_copies(target, choice, drafts, convention, text, {streams.accept, streams.replacement, streams.bonus},
+                       streams);
+}
+
+namespace {
+
+CopiedIteration modeled_iteration(std::int64_t gamma, Convention convention, std::int64_t accepted) {
+  return {gamma, std::min(accepted + 1, gamma), accepted, std::min(accepted + 1, max_tokens(gamma, convention))};
+}
+
+}  // namespace
+
+CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
+                                      Convention convention, std::vector<Token>& text, SpeculationStreams& streams) {
+  const std::vector<Token> drafts = look_up_in(lookup.window, text, lookup.match, gamma, lookup.least, streams);
+  if (drafts.empty()) {
+    return {modeled_iteration(gamma, convention, iterate(models, gamma, convention, text, streams)), gamma};
   }
-  if (convention == Convention::no_bonus && drafted > 0) return {drafted, drafted, accepted, accepted};
-  text.push_back(choice == Choice::greedy ? target.argmax(text) : target.sample(text, streams.bonus));
-  return {std::max(drafted, min_gamma(convention)), drafted, accepted, accepted + 1};
+  return {verify_copies(*models.target, models.choice, drafts, convention, text,
+                        {streams.accept, streams.replacement, streams.bonus}, streams),
+          0};
+}
+
+CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
+                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams) {
+  const Model& drafting = *models.drafter.models.front();
+  // The rounds follow one another, so one stream has all their numbers.
+  const CopyStreams inner{streams.draft, streams.draft, streams.draft};
+  std::int64_t passes = 0;
+  for (std::int64_t left = gamma; left > 0; ++passes) {
+    const std::vector<Token> copies =
+        look_up_in(lookup.window, text, lookup.match, std::min(lookup.copies, left - 1), 1, streams);
+    left -= verify_copies(drafting, models.choice, copies, Convention::bonus, text, inner, streams).emitted;
+  }
+  return {modeled_iteration(gamma, convention, verify_drafts(models, gamma, convention, text, streams)), passes};
 }
 
 Prompts::Prompts(const Model& target, const RandomStream& random, std::int64_t window)

@@ -112,9 +112,10 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 
 // ---- Drafts copied from the text itself [Saxena2023; Yang2023]: point masses, q(x) = 1 for the copied token.
 
-/// The up to `gamma` tokens that followed the last earlier occurrence of the longest suffix of the text, of at most
-/// `match` >= 1 tokens, that has one; empty if not even the last token occurs earlier.
-[[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma);
+/// The up to `gamma` tokens that followed the last earlier occurrence of the longest suffix of the text, of `least` >=
+/// 1 to `match` tokens, that has one; empty if none has.
+[[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma,
+                                         std::int64_t least = 1);
 
 /// Result of an iteration of copied drafts.
 struct CopiedIteration {
@@ -130,6 +131,24 @@ struct CopiedIteration {
 CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
                                std::int64_t gamma, Convention convention, std::vector<Token>& text,
                                SpeculationStreams& streams);
+
+// ---- Drafts copied in front of a model that drafts.
+
+/// Result of an iteration, and the passes of the model that drafts.
+struct CascadeIteration {
+  CopiedIteration drafts;
+  std::int64_t passes;
+};
+
+/// Copies where it can, as iterate_copied; else iterates with the drafter of `models`, which makes a pass for each of
+/// `gamma` drafts.
+CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
+                                      Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
+
+/// Drafts `gamma` tokens of the n-gram model of `models`: a pass verifies up to lookup.copies copied tokens and adds one.
+/// Then verifies them as iterate().
+CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
+                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
 
 /// Prompts at which counted text begins: positions in a text that the target generates without speculation at
 /// temperature 1. They are as frequent as in the target's own output. Greedy decoding, which soon repeats itself,

@@ -56,7 +56,8 @@ void OutcomeCounts::add(const VaryingIteration& iteration) {
   add(iteration.outcome);
   ++drafted_count_[static_cast<std::size_t>(iteration.gamma)];
   unit_.drafts_short += longest_.gamma - iteration.gamma;
-  unit_.passes_short += longest_.draft_passes() - foredraft::draft_passes(iteration.gamma, longest_.drafting);
+  unit_.passes_short +=
+      longest_.draft_passes() - iteration.passes.value_or(foredraft::draft_passes(iteration.gamma, longest_.drafting));
 }
 
 void OutcomeCounts::end_unit() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct Outcome {
 struct VaryingIteration {
   std::int64_t gamma;
   Outcome outcome;
+  std::optional<std::int64_t> passes = {};  ///< of the drafter; empty: as many as it is charged for so many drafts
 };
 
 /// Collects iterations one after another, in units that the caller ends.

@@ -304,6 +304,55 @@ class RealigningSource {
   std::int64_t left_ = 0;
 };
 
+// ---- Drafters made of several.
+
+/// StagedDrafter over a stepper of the draft model's tokens: the inner drafts of a round are drawn one by one.
+template <class Stepper>
+class StagedSource : public MemorylessSource {
+ public:
+  StagedSource(const IterationShape& shape, const StagedDrafter& drafter, Stepper stepper, const RandomStream& inner)
+      : shape_(shape), drafter_(drafter), stepper_(std::move(stepper)), inner_(inner) {}
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    IterationShape shape = shape_;
+    shape.gamma = 0;
+    for (std::int64_t left = shape_.gamma; left > 0; left -= drafter_.inner_gamma + 1) {
+      const std::int64_t inner_drafts = std::min(left - 1, drafter_.inner_gamma);
+      std::int64_t accepted = 0;
+      while (accepted < inner_drafts && inner_.uniform() < drafter_.inner_alpha) ++accepted;
+      shape.gamma += accepted + 1;
+    }
+    return varying_iteration(shape, stepper_.accepted_steps(iteration, false, shape.gamma), remaining);
+  }
+
+ private:
+  IterationShape shape_;
+  StagedDrafter drafter_;
+  Stepper stepper_;
+  RandomStream inner_;
+};
+
+/// IndependentDrafts over a stepper of one draft: the longest accepted one counts.
+template <class Stepper>
+class LongestSource : public MemorylessSource {
+ public:
+  LongestSource(const IterationShape& shape, std::int64_t drafts, Stepper stepper)
+      : shape_(shape), drafts_(static_cast<std::uint64_t>(drafts)), stepper_(std::move(stepper)) {}
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    std::int64_t longest = 0;
+    for (std::uint64_t draft = 0; draft < drafts_; ++draft) {
+      longest = std::max(longest, stepper_.accepted_steps(iteration * drafts_ + draft, false, shape_.gamma));
+    }
+    return varying_iteration(shape_, longest, remaining);
+  }
+
+ private:
+  IterationShape shape_;
+  std::uint64_t drafts_;
+  Stepper stepper_;
+};
+
 // ---- Policies under which each token has an acceptance probability of its own.
 
 /// Acceptance probabilities of the tokens of a block, and which tokens are accepted.

@@ -339,6 +339,25 @@ std::unique_ptr<Simulator> make_copying_simulator(const InputCopy& drafter, cons
   });
 }
 
+std::unique_ptr<Simulator> make_staged_simulator(const StagedDrafter& drafter, const ProcessRun& run) {
+  return over_steppers(run.acceptance, run.longest.gamma, run.plan.path, [&](auto make_stepper) {
+    return make_source_simulator(
+        run, run.longest.gamma, [=, shape = run.longest](const RunKey& key, std::uint64_t block) {
+          return StagedSource(shape, drafter, make_stepper(key, block),
+                              RandomStream(key.seed, {Purpose::draft_token, key.point, block}));
+        });
+  });
+}
+
+std::unique_ptr<Simulator> make_longest_simulator(const IndependentDrafts& drafter, const ProcessRun& run) {
+  return over_steppers(run.acceptance, run.longest.gamma, run.plan.path, [&](auto make_stepper) {
+    return make_source_simulator(run, drafter.drafts * draws_of(run),
+                                 [=, shape = run.longest](const RunKey& key, std::uint64_t block) {
+                                   return LongestSource(shape, drafter.drafts, make_stepper(key, block));
+                                 });
+  });
+}
+
 /// `stop`: a Stop of policy_sources.hpp. Each token draws its own acceptance.
 template <class Stop>
 std::unique_ptr<Simulator> make_confident_simulator(double concentration, const Stop& stop, const ProcessRun& run) {
@@ -448,6 +467,10 @@ std::unique_ptr<Simulator> make_process_simulator(const Scenario& scenario, cons
                        .sequence_length = sequence_length,
                        .plan = plan};
   if (const auto* copy = std::get_if<InputCopy>(&scenario.drafter)) return make_copying_simulator(*copy, run);
+  if (const auto* staged = std::get_if<StagedDrafter>(&scenario.drafter)) return make_staged_simulator(*staged, run);
+  if (const auto* several = std::get_if<IndependentDrafts>(&scenario.drafter)) {
+    return make_longest_simulator(*several, run);
+  }
   return std::visit(ByPolicy{scenario, run}, policy);
 }
 

@@ -160,6 +160,52 @@ TEST_CASE("drafters and policies that cannot be simulated together are rejected"
           s.drafter = InputCopy{};
           p.policy = Plus2Minus1{};
         }},
+       {"drafter", [](Scenario& s, P&) { s.drafter = LookupFirst{}; }},
+       {"drafter", [](Scenario& s, P&) { s.drafter = StagedLookup{}; }},
+       {"drafter",
+        [](Scenario& s, P& p) {
+          s.drafter = StagedDrafter{};
+          p.acceptance = Markov{0.5, 0.5};
+        }},
+       {"drafter",
+        [](Scenario& s, P& p) {
+          s.drafter = IndependentDrafts{};
+          p.acceptance = BetaMixture{1.0, 1.0};
+        }},
+       {"policy",
+        [](Scenario& s, P& p) {
+          s.drafter = StagedDrafter{};
+          p.policy = Plus2Minus1{};
+        }},
+       {"gamma",
+        [](Scenario& s, P&) {
+          s.drafter = StagedDrafter{};
+          s.gamma = 0;
+        }},
+       {"gamma",
+        [](Scenario& s, P&) {
+          s.drafter = StagedDrafter{};
+          s.gamma = max_staged_gamma + 1;
+        }},
+       {"drafter.inner_gamma", [](Scenario& s, P&) { s.drafter = StagedDrafter{.inner_gamma = -1}; }},
+       {"drafter.inner_alpha", [](Scenario& s, P&) { s.drafter = StagedDrafter{.inner_alpha = 1.5}; }},
+       {"drafter.inner_c", [](Scenario& s, P&) { s.drafter = StagedDrafter{.inner_c = not_a_number}; }},
+       {"operations_ratio",
+        [](Scenario& s, P&) {
+          s.drafter = StagedDrafter{};
+          s.operations_ratio = 0.1;
+        }},
+       {"drafter.drafts", [](Scenario& s, P&) { s.drafter = IndependentDrafts{.drafts = 0}; }},
+       {"drafter.drafts",
+        [](Scenario& s, P&) {
+          s.drafter = IndependentDrafts{.drafts = 4096};
+          s.gamma = 1000;
+        }},
+       {"gamma", [](Scenario& s, P&) { s.drafter = HorizontalCascade{{1.0}}; }},
+       {"drafter.costs",
+        [](Scenario& s, P&) {
+          s.drafter = HorizontalCascade{{1.0, 1.5}};
+        }},
        {"policy",
         [](Scenario&, P& p) {
           p.acceptance = Trace{.recording = std::make_shared<const Recording>(Recording{{{1}}})};
@@ -281,7 +327,14 @@ TEST_CASE("what token fidelity cannot simulate is rejected, and the parameter is
                     {"gamma", [](Scenario& s, T&) { s.gamma = -1; }},
                     {"drafter", [](Scenario&, T& t) { t.models = SyntheticModels{.alpha = 0.7}; }},
                     {"drafter.match", [](Scenario& s, T&) { s.drafter = PromptLookup{.match = 0}; }},
-                    {"drafter.window", [](Scenario& s, T&) { s.drafter = PromptLookup{.window = 1}; }}});
+                    {"drafter.window", [](Scenario& s, T&) { s.drafter = PromptLookup{.window = 1}; }},
+                    {"drafter.least", [](Scenario& s, T&) { s.drafter = LookupFirst{.match = 2, .least = 3}; }},
+                    {"drafter.copies", [](Scenario& s, T&) { s.drafter = StagedLookup{.copies = 0}; }},
+                    {"drafter", [](Scenario& s, T&) { s.drafter = StagedDrafter{}; }},
+                    {"operations_ratio", [](Scenario& s, T&) {
+                       s.drafter = LookupFirst{};
+                       s.operations_ratio = 0.1;
+                     }}});
 }
 
 TEST_CASE("what a server cannot simulate is rejected, and the parameter is named") {

@@ -42,6 +42,12 @@ inline Cost with_legal_parameters(Cost cost) {
   return cost;
 }
 
+inline Drafter with_legal_parameters(Drafter drafter) {
+  if (auto* cascade = std::get_if<HorizontalCascade>(&drafter)) cascade->costs = {1.0, 0.5, 0.1};
+  if (auto* staged = std::get_if<StagedDrafter>(&drafter)) *staged = {1, 0.6, 0.1};
+  return drafter;
+}
+
 inline std::vector<Choice> processes_to_try() {
   std::vector<Choice> choices;
   for (const auto& member : scenario::processes()) {
@@ -60,7 +66,7 @@ inline std::vector<Choice> drafters_to_try() {
     choices.push_back({"drafter", std::move(word), [drafter](Scenario& to) { to.drafter = drafter; }});
   };
   for (const auto& member : scenario::drafters()) {
-    add(std::string(member.name), member.value);
+    add(std::string(member.name), with_legal_parameters(member.value));
     for (const auto& parameter : member.parameters) {
       if (parameter.name != "drafter.decay") continue;
       Drafter decaying = member.value;
