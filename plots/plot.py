@@ -24,15 +24,15 @@ if __name__ == "__main__":
 
 from . import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, iclr_figure2,
                iclr_figure4, iclr_figure5, leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5,
-               load, load_curves, load_time, ngram_iid_check, rule_lossiness, sampling_acceptance, speedup_by_load,
-               speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree, sweep_figure, token_tree,
-               validation, verification_cost, wagner_figure3, wagner_figure4, wagner_figure5)
+               load, load_curves, load_time, methods, ngram_iid_check, rule_lossiness, sampling_acceptance,
+               speedup_by_load, speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree,
+               sweep_figure, token_tree, validation, verification_cost, wagner_figure3, wagner_figure4, wagner_figure5)
 
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
                emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
                sampling_acceptance, survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3,
                wagner_figure4, wagner_figure5, batch_speedup, decision_map, step_time, verification_cost, validation,
-               acceptance_length, speedup_chain, speedup_by_load, load_curves, load_time)
+               acceptance_length, speedup_chain, speedup_by_load, load_curves, load_time, methods)
 _SUFFIX = ".figure.json"
 
 

@@ -9,7 +9,9 @@
 #include <type_traits>
 #include <variant>
 
+#include "answers/methods.hpp"
 #include "app/commands/commands.hpp"
+#include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
@@ -259,6 +261,11 @@ std::vector<std::string> shipped_models() {
 int run_program(const std::vector<std::string>& arguments) {
   open_standard_streams();
   return app::run_program(arguments);
+}
+
+AnswerTexts methods_comparison(const MethodsQuestion& question, unsigned threads, const std::atomic<bool>* stop) {
+  const MethodsAnswer answer = compare_methods(question, threads, stop);
+  return {.json = experiments::document_text(answers::to_json(answer)), .text = app::to_text(answer)};
 }
 
 }  // namespace foredraft::python

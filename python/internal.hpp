@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "foredraft/lossiness.hpp"
+#include "foredraft/methods.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
@@ -186,6 +187,10 @@ struct ComparisonTexts {
 [[nodiscard]] AnswerTexts load_prediction(const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
 [[nodiscard]] AnswerTexts times_prediction(const std::vector<Keyword>& keywords);
 [[nodiscard]] AnswerTexts explanation(const std::vector<Keyword>& keywords);
+
+/// `foredraft methods`: schema foredraft.methods/1.
+[[nodiscard]] AnswerTexts methods_comparison(const MethodsQuestion& question, unsigned threads,
+                                             const std::atomic<bool>* stop);
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);

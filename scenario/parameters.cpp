@@ -13,6 +13,7 @@
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/methods.hpp"
 #include "scenario/policies.hpp"
 #include "scenario/processes.hpp"
 #include "scenario/rules.hpp"
@@ -283,10 +284,14 @@ class ValueReader {
     if (std::find(parameter_.choices.begin(), parameter_.choices.end(), *word) != parameter_.choices.end()) {
       return *word;
     }
+    // A method of the field may be modeled by something else than a member of this family.
+    const bool names_methods = parameter_.name == "drafter" || parameter_.name == "rule" || parameter_.name == "policy";
+    std::string suggestion = names_methods ? method_suggestion(*word) : std::string{};
+    if (suggestion.empty()) suggestion = suggestion_for(*word, parameter_.choices);
     problems_.add({.line = node.line,
                    .key = key_,
                    .text = fmt::format("unknown {} \"{}\"", parameter_.name, *word),
-                   .suggestion = suggestion_for(*word, parameter_.choices)});
+                   .suggestion = std::move(suggestion)});
     return std::nullopt;
   }
 

@@ -9,6 +9,7 @@
 #include "foredraft/models.hpp"
 #include "scenario/check.hpp"
 #include "scenario/family.hpp"
+#include "scenario/methods.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -184,7 +185,9 @@ std::string_view name_of(const Rule& rule) { return entry_of(rules(), rule).name
 Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters) {
   const RuleMember* entry = find_entry(rules(), name);
   if (entry == nullptr) {
-    throw DomainError(fmt::format("invalid rule={} (must be one of {})", name, fmt::join(names_of(rules()), ", ")));
+    const std::string method = method_suggestion(name);
+    throw DomainError(fmt::format("invalid rule={} (must be one of {}){}{}", name, fmt::join(names_of(rules()), ", "),
+                                  method.empty() ? "" : " - ", method));
   }
   Rule rule = entry->value;
   for (const auto& [key, number] : parameters) {

@@ -25,6 +25,7 @@ Command merge_command();
 Command check_command();
 Command reproduce_command();
 Command tree_command();
+Command methods_command();
 Command calibrate_command();
 Command validate_command();
 Command import_command();

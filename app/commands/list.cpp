@@ -26,6 +26,7 @@
 #include "scenario/costs.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
+#include "scenario/methods.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
 #include "scenario/policies.hpp"
@@ -83,6 +84,21 @@ Json rules() {
     Json entry = member(rule);
     entry["lossless"] = rule.lossless;
     return entry;
+  });
+}
+
+Json methods() {
+  return array_of(scenario::methods(), [](const scenario::Method& method) {
+    return Json{{"name", method.name},
+                {"summary", method.summary},
+                {"aliases", method.aliases},
+                {"wins", method.wins},
+                {"source", method.source},
+                {"exact", method.exact},
+                {"request", word_or_null(std::string(method.request))},
+                {"reason", word_or_null(std::string(method.reason))},
+                {"members", method.members},
+                {"compared", !std::holds_alternative<std::monostate>(method.compared)}};
   });
 }
 
@@ -261,6 +277,19 @@ std::string devices_text(const Json& sheets, const Json& profiles) {
   return text + (text.empty() ? "" : "\n") + profiles_text(profiles);
 }
 
+std::string methods_text(const Json& methods, const Json& /*more*/) {
+  std::string text;
+  for (const Json& method : methods) {
+    const auto word = [&](const char* key) { return method[key].get<std::string>(); };
+    const std::string how =
+        method["request"].is_null() ? "not modeled: " + word("reason") : "asked for by " + word("request");
+    text +=
+        definition(word("name"), fmt::format("{}; pays {}; {}; {} [{}]", word("summary"), word("wins"),
+                                             method["exact"].get<bool>() ? "exact" : "not exact", how, word("source")));
+  }
+  return text;
+}
+
 /// "1.5 (0.5-4)" of {500, 1500, 4000} us in ms, with the factor 1e-3; empty: nothing.
 std::string range_text(const Json& range_us, double factor) {
   const auto at = [&](const char* end) { return factor * range_us[end].get<double>(); };
@@ -322,6 +351,37 @@ std::string entries_markdown(const Json& entries, const Columns& columns) {
   return fmt::format("{}|\n{}|\n{}", head, rule, rows);
 }
 
+/// Those that are modeled, then the others.
+std::string methods_markdown() {
+  using enum Table::Align;
+  Table modeled{"",
+                {{"method", left},
+                 {"what it is", left},
+                 {"it pays", left},
+                 {"exact", left},
+                 {"asked for by", left},
+                 {"source", left}},
+                {}};
+  Table others{"",
+               {{"not modeled", left},
+                {"what it is", left},
+                {"it pays", left},
+                {"exact", left},
+                {"why not", left},
+                {"source", left}},
+               {}};
+  for (const scenario::Method& method : scenario::methods()) {
+    const bool is_modeled = !method.request.empty();
+    const std::string_view how = is_modeled ? method.request : method.reason;
+    std::string names(method.name);
+    if (!method.aliases.empty()) names += fmt::format(" ({})", fmt::join(method.aliases, ", "));
+    (is_modeled ? modeled : others)
+        .rows.push_back({std::move(names), std::string(method.summary), std::string(method.wins),
+                         method.exact ? "yes" : "no", std::string(how), std::string(method.source)});
+  }
+  return to_markdown(modeled) + "\n" + to_markdown(others);
+}
+
 struct Inventory {
   std::string_view name;
   std::string_view summary;
@@ -338,6 +398,11 @@ const std::vector<Inventory>& inventories() {
       {"drafters", "what drafts tokens", drafters},
       {"rules", "verification rules", rules},
       {"policies", "draft-length policies", [] { return members(scenario::policies()); }},
+      {.name = "methods",
+       .summary = "methods of the field: how each is asked for, or why not",
+       .entries = methods,
+       .text = methods_text,
+       .markdown = methods_markdown},
       {"processes", "acceptance processes", [] { return members(scenario::processes()); }},
       {"costs", "cost models", [] { return members(scenario::costs()); }},
       {.name = "models",

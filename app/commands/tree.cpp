@@ -7,6 +7,7 @@
 #include "answers/tree_answer.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
+#include "app/device_price.hpp"
 #include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
@@ -15,9 +16,7 @@
 #include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
-#include "inputs/deployment.hpp"
 #include "inputs/tree_files.hpp"
-#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -25,16 +24,7 @@ namespace {
 constexpr std::int64_t max_tree_nodes = 16'384;
 constexpr std::int64_t max_tree_depth = 1'024;
 constexpr std::int64_t max_tree_expansion = 1'024;
-constexpr std::int64_t largest_tree_batch = 65'536;
-constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
-
-/// Times of a device that the line asks for.
-struct AskedPrice {
-  inputs::AskedPair pair;
-  latency::Role drafting;
-  std::int64_t batch, context;
-};
 
 /// What the line says before any file is read.
 struct TreeOptions {
@@ -66,40 +56,6 @@ std::optional<TreeGrowth> read_growth(CommandLine& line) {
   growth.seed =
       static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   return growth;
-}
-
-/// With --device or --profile the times of passes take the place of --c and of the cost of verification.
-std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
-  if (!names_device(line)) {
-    for (const std::string_view name : {"target", "draft", "batch", "context"}) {
-      line.reject_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
-    }
-    reject_deployment(line);
-    if (drafter == "heads") {
-      line.reject("drafter", "heads without --profile", "the cost of a head is a time of a device",
-                  "use block where all heads together cost --c");
-    }
-    return std::nullopt;
-  }
-  for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
-    line.reject_any({name},
-                    line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
-                    "the profile gives the times of forward passes", "keep one");
-  }
-  line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
-  const bool heads = drafter == "heads";
-  if (heads) {
-    line.reject_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
-  } else {
-    line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
-  }
-  return AskedPrice{.pair = {.target = line.text("target").value_or(""),
-                             .draft = line.text("draft").value_or(""),
-                             .heads = heads,
-                             .deployment = read_asked_deployment(line)},
-                    .drafting = latency::role_of_drafter(drafter).value(),
-                    .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
-                    .context = line.integer("context", 0, largest_tree_context).value_or(512)};
 }
 
 TreeOptions read_options(CommandLine& line) {
@@ -146,42 +102,9 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
   return rows;
 }
 
-answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked, const latency::Profile& profile,
-                                     std::vector<FileDigest>& files) {
-  const inputs::AskedDeployment& deployment = asked.pair.deployment;
-  inputs::DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
-  for (const std::string& note : pair.notes) say("{}", note);
-  files.insert(files.end(), pair.files.begin(), pair.files.end());
-  latency::SheetPair sheet{
-      .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::attainable_of(profile)};
-  if (sheet.attainable) sheet.attainable = latency::with(inputs::attained_of(deployment), *sheet.attainable);
-  std::optional<double> memory;
-  if (profile.source == latency::Source::datasheet && !deployment.ignore_memory) {
-    memory = deployment.memory_utilization.value_or(latency::default_memory_utilization);
-  }
-  return {.models = {.target = std::move(pair.target),
-                     .draft = std::move(pair.draft),
-                     .models = std::move(pair.models),
-                     .sheet = sheet,
-                     .memory_utilization = memory,
-                     .host = pair.host},
-          .drafting = pair.at_once ? latency::Role::block_drafting : asked.drafting,
-          .batch = asked.batch,
-          .context = asked.context};
-}
-
 std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
                                     std::int64_t depth, std::vector<FileDigest>& files) {
-  if (options.price) {
-    const inputs::ReadProfile read = read_named_device(line);
-    if (!read.shipped) files.push_back(read.digest);
-    const answers::PricedPair pair = read_priced_pair(line, *options.price, read.profile, files);
-    try {
-      return answers::price_from_profile(read.profile, pair, nodes, depth);
-    } catch (const DomainError& error) {
-      throw InputError(fmt::format("{}: {}", named_device(line), error.what()));
-    }
-  }
+  if (options.price) return read_device_price(line, *options.price, nodes, depth, files);
   const auto file = line.text("cost-file");
   if (!options.c && !options.growth && !file) return std::nullopt;
   TreePrice price{.verification = file ? inputs::parse_verification_times(read_input(*file, files), *file)

@@ -16,6 +16,7 @@
 #include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
 #include "foredraft/acceptance.hpp"
+#include "foredraft/methods.hpp"
 #include "foredraft/scenario_fwd.hpp"
 #include "foredraft/tree.hpp"
 
@@ -62,6 +63,11 @@ namespace foredraft::app {
 [[nodiscard]] std::string to_text(const answers::LoggingPlan& plan);
 
 [[nodiscard]] std::string to_text(const answers::Comparison& comparison);
+
+// ---- methods
+
+/// A table for each temperature.
+[[nodiscard]] std::string to_text(const MethodsAnswer& answer);
 
 // ---- tree
 

@@ -17,8 +17,9 @@ _PARTS = {"pairs": "models", "profiles": "devices"}  # lists that the program sh
 def catalog(name: str, /) -> pandas.DataFrame:
     """Everything of a kind, a row each: name, summary, and what else is known of it.
 
-    name: "drafters", "rules", "policies", "processes", "costs", "models", "pairs" (of token models), "devices",
-    "profiles" (step times of engines), "engines", "experiments", "formats" (of logs), "parameters", "metrics".
+    name: "drafters", "rules", "policies", "methods" (of the field), "processes", "costs", "models", "pairs" (of token
+    models), "devices", "profiles" (step times of engines), "engines", "experiments", "formats" (of logs), "parameters",
+    "metrics".
 
     >>> rules = fd.catalog("rules")
     >>> rules.set_index("name").source["rejection_sampling"]

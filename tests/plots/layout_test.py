@@ -9,9 +9,9 @@ from support import InDirectory, drawn_texts
 
 from plots import (acceptance_length, batch_speedup, decision_map, emnlp_figure5, emnlp_figure6, figure_specification,
                    iclr_figure2, iclr_figure5, layout, leviathan_figure2, leviathan_figure3, leviathan_figure4,
-                   leviathan_figure5, load, load_curves, load_time, ngram_iid_check, rule_lossiness, sampling_acceptance,
-                   speedup_by_load, speedup_chain, step_time, style, survey_batch_context, survey_medusa_tree,
-                   sweep_figure, validation, verification_cost, wagner_figure3, wagner_figure5)
+                   leviathan_figure5, load, load_curves, load_time, methods, ngram_iid_check, rule_lossiness,
+                   sampling_acceptance, speedup_by_load, speedup_chain, step_time, style, survey_batch_context,
+                   survey_medusa_tree, sweep_figure, validation, verification_cost, wagner_figure3, wagner_figure5)
 
 LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
         "it cannot possibly fit on one line of a printed figure")
@@ -168,6 +168,12 @@ class Layout(InDirectory):
                                      (survey_medusa_tree, sample_data.write_medusa_tree, "double_column")):
             with self.subTest(module.ID):
                 self.check(self.experiment(module, write), width)
+
+    def test_methods_with_little_and_with_much_to_hold(self):
+        for changes in ({"temperatures": (1,), "exact": 1, "relaxed": 0}, {"temperatures": (0, 1), "exact": 16, "relaxed": 16}):
+            with self.subTest(changes=changes):
+                figure = self.experiment(methods, lambda directory: sample_data.write_methods(directory, **changes))
+                self.check(figure, "double_column")
 
     def test_the_figures_of_a_prediction_with_little_and_with_much_to_hold(self):
         little = {"batches": (4,), "contexts": (512,)}

@@ -222,6 +222,16 @@ def write_sampling_acceptance(directory):
               ["pair", "kept", "series", "temperature", "acceptance", "acceptance_standard_error"], rows)
 
 
+def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10):
+    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing."""
+    rows = []
+    for temperature in temperatures:
+        rows.extend([temperature, f"an_exact_method_no_{i}", 2.4 + 0.02 * i, 0.01, 1, 0] for i in range(exact))
+        rows.extend([temperature, f"relaxed_no_{i}", 1.1 + i, 0.02, 0, 0.07 * i] for i in range(relaxed))
+    write_csv(directory / "methods.csv",
+              ["temperature", "method", "speedup", "speedup_standard_error", "exact", "loss"], rows)
+
+
 def write_trade_off(directory, simulated=True, **changes):
     """A server under load: throughput and latency against its clients, plain and with drafts; no closed form."""
     write_specification(directory, **{"id": "trade", "x": "tokens_per_s", "y": "latency_ms", "series": "gamma",

@@ -120,6 +120,12 @@ TEST_CASE("all problems are told at once, each by its name, and none that follow
         "s: procss: unknown parameter - did you mean process?");
   CHECK(problems_from({{"drafter", "blok"}, {"drafter.decay", 0.5}}) ==
         "s: drafter: unknown drafter \"blok\" - did you mean block?");
+  CHECK(problems_from({{"drafter", "pearl"}}) ==
+        "s: drafter: unknown drafter \"pearl\" - PEARL overlaps drafting with verification, a stage of drafts beside "
+        "each pass of the target: predict --overlap (docs/methods.md)");
+  CHECK_THAT(
+      problems_from({{"fidelity", "token"}, {"rule", "traversal-verification"}}),
+      Catch::Contains("s: rule: unknown rule \"traversal-verification\" - traversal_verification is not modeled: "));
   CHECK(problems_from({{"alpha", 0.8}}) == "s: gamma: missing (drafted tokens per iteration)");
   CHECK(problems_from({{"alpha", 0.8}, {"gamma", std::int64_t{3}}, {"policy.bias", 2.0}}) ==
         "s: policy.bias: not used (policy constant has no such parameter) - remove it");

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "foredraft/models.hpp"
+#include "foredraft/quantities.hpp"
+#include "foredraft/tree.hpp"
+#include "foredraft/words.hpp"
+
+#pragma GCC visibility push(default)
+
+/// Methods of speculative decoding side by side: one pair of models, one cost, one answer for each method.
+namespace foredraft {
+
+/// The methods that are compared by default, by name; `foredraft list methods` says what each is.
+[[nodiscard]] std::vector<std::string> compared_methods();
+
+struct MethodsQuestion {
+  std::vector<std::string> methods = {};  ///< names or aliases of compared_methods(); empty: all of them
+  /// The pair, whose acceptance `alpha` is that at temperature 1. Its contexts are pooled and drawn from `seed`.
+  SyntheticModels models = {.vocabulary = 1000, .alpha = 0.8, .pool = 64};  ///< pool: up to 4096 contexts
+  std::vector<double> temperatures = {0.0, 0.7, 1.0};                       ///< of both models
+  /// Drafts of an iteration: of every method, at most what `price` can verify. Empty: the fastest for each, 1 to
+  /// max_methods_gamma.
+  std::optional<std::int64_t> gamma = {};
+  /// Times of forward passes of a drafter that drafts token by token. As many positions as `verification` has entries
+  /// are verified at most; empty: 64, of which each after the first adds 0.01 decode steps.
+  TreePrice price = {.verification = {}, .c = 0.05, .drafting = Drafting::autoregressive};
+  std::int64_t width = 10;            ///< of trees: candidates of a node, expanded nodes of a depth; 1 to 1024
+  std::int64_t servers = 7;           ///< copies of the target that DSI may use, 2 to 10^6
+  std::uint64_t iterations = 50'000;  ///< to simulate for each row
+  std::uint64_t seed = 1;
+};
+inline constexpr std::int64_t max_methods_gamma = 32;
+
+/// What a method yields at one temperature. Costs are in decode steps of the target, speedups over autoregressive
+/// decoding.
+struct MethodRow {
+  std::string method;  ///< name
+  double temperature;
+  std::string setting;     ///< what it ran with, besides the defaults of its rule: "gamma 5, 2 candidates"; h: the
+                           ///< threshold of a policy, the fastest of a grid
+  std::int64_t gamma;      ///< drafts of an iteration on one path; of a policy the maximum; of trees the depth
+  std::int64_t positions;  ///< that the target verifies in a pass, the last known token included
+  /// Simulated, as the speedup is; NaN for methods that draft while the target verifies, which have no iterations.
+  Estimate tokens_per_iteration;
+  double iteration_cost;  ///< mean over iterations; NaN likewise
+  Estimate speedup;
+  double closed_form;      ///< of the speedup, by formulas that the simulation does not use; NaN: none
+  double deviation_in_se;  ///< of the simulated speedup from it; NaN: none, or a simulation without spread
+  bool exact;              ///< the output has the target's distribution
+  double loss;   ///< total variation of a tested position's emitted distribution from the target's; 0 if exact
+  double bound;  ///< speedup that no method of this kind passes (docs/methods.md); NaN: none is known
+};
+
+struct MethodsAnswer {
+  MethodsQuestion question;
+  std::vector<double> acceptances;  ///< [temperature]: sum min(p, q), mean over the contexts
+  std::vector<MethodRow> rows;      ///< by temperature as asked, in each by falling speedup
+};
+
+/// Simulates each method at each temperature. Neither `threads` (0: one per hardware thread) nor the other methods
+/// change a row. Throws DomainError for an unknown method, for values outside of the ranges above and as simulate()
+/// does, Interrupted when `stop` is set.
+[[nodiscard]] MethodsAnswer compare_methods(const MethodsQuestion& question, unsigned threads = 0,
+                                            const std::atomic<bool>* stop = nullptr);
+
+}  // namespace foredraft
+
+#pragma GCC visibility pop
