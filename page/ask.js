@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the program, which runs in a worker so that the page never waits.
+
+/** @typedef {{argv: string[], files?: Object<string, Uint8Array|Blob>}} Question */
+/** @typedef {{code: number, stdout: string, stderr: string}} Answer */
+
+const textOf = (id) => document.getElementById(id).textContent;
+const waiting = new Map();
+let lastId = 0;
+let worker;
+
+/** Milliseconds that the program took for the last batch of questions. */
+export const lastBatch = { ms: 0 };
+
+function post(message) {
+  lastId += 1;
+  const id = lastId;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    worker.postMessage({ id, ...message });
+  });
+}
+
+/** Starts the worker; resolves when the program can answer. @returns {Promise<void>} */
+export function startProgram() {
+  const url = URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" }));
+  worker = new Worker(url);
+  worker.onmessage = ({ data }) => {
+    lastBatch.ms = data.ms ?? lastBatch.ms;
+    waiting.get(data.id).resolve(data.answers);
+    waiting.delete(data.id);
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    for (const { reject } of waiting.values()) reject(new Error(event.message));
+    waiting.clear();
+  };
+  return post({ packed: textOf("program") });
+}
+
+/** The answers to questions, in their order. @param {Question[]} questions @returns {Promise<Answer[]>} */
+export const ask = (questions) => post({ questions });
+
+/**
+ * A function that runs `work` for the newest value only: while one is running, of the values that come only the last is kept.
+ * @param {(value: any, isNewest: () => boolean) => Promise<void>} work
+ */
+export function newest(work) {
+  let running = false;
+  let pending;
+  return async (value) => {
+    pending = { value };
+    if (running) return;
+    running = true;
+    while (pending) {
+      const next = pending;
+      pending = undefined;
+      await work(next.value, () => !pending);
+    }
+    running = false;
+  };
+}
+
+/** The JSON document that the program printed, or its error. @param {Answer} answer @returns {{document?: any, error?: string}} */
+export function read(answer) {
+  try {
+    const parsed = JSON.parse(answer.stdout);
+    return parsed.error ? { error: parsed.error } : { document: parsed };
+  } catch {
+    return { error: (answer.stderr || answer.stdout).trim() || `no answer (exit code ${answer.code})` };
+  }
+}
