@@ -39,14 +39,13 @@ def inert(text):
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def page(glue, wasm, program=PAGE / "program.js"):
+def page(glue, wasm):
     """The HTML of the page: `glue` is the text that Emscripten wrote, `wasm` the bytes of the program."""
-    worker = [program if path.name == "program.js" else path for path in modules(PAGE / "worker.js")]
     examples = {pathlib.PurePath(name).name: (REPOSITORY / name).read_text() for name in EXAMPLES}
     parts = {
         "style": f"<style>\n{(PAGE / 'style.css').read_text()}</style>",
         "examples": f'<script type="application/json" id="examples">{json.dumps(examples).replace("<", chr(92) + "u003c")}</script>',
-        "worker": f'<script type="text/plain" id="worker">{inert(glue + script(worker))}</script>',
+        "worker": f'<script type="text/plain" id="worker">{inert(glue + script(modules(PAGE / "worker.js")))}</script>',
         "program": f'<script type="text/plain" id="program">{base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()}</script>',
         "script": f'<script>\n"use strict";\n(() => {{\n{inert(script(modules(PAGE / "main.js")))}}})();\n</script>',
     }
