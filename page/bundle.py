@@ -14,24 +14,35 @@ REPOSITORY = PAGE.parent
 EXAMPLES = [*(f"docs/examples/advise/{name}" for name in
               ("k3.log", "k1.log", "plain.log", "busy.log", "broken.log", "old.csv", "new.csv", "plain.csv")),
             "experiments/configs/medusa_heads.csv"]
-_IMPORT = re.compile(r'^import [^;]*? from "\./([\w-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w-]+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?function|const|class) (\w+)", re.MULTILINE)
 
 
 def modules(first, seen=None):
     """Paths of the modules that `first` needs and itself, each behind those it imports."""
     seen = [] if seen is None else seen
-    for name in _IMPORT.findall(first.read_text()):
-        if first.with_name(name) not in seen:
-            modules(first.with_name(name), seen)
+    for _, name in _IMPORT.findall(first.read_text()):
+        if first.with_name(f"{name}.js") not in seen:
+            modules(first.with_name(f"{name}.js"), seen)
     if first not in seen:
         seen.append(first)
     return seen
 
 
+def variable(name):
+    """What holds the exports of the module `name`."""
+    return "module_" + name.replace("-", "_")
+
+
 def script(paths):
-    """The modules as one plain script, in which every name is known to all."""
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", path.read_text())) for path in paths)
+    """The modules as one plain script: each a function with names of its own, which returns its exports."""
+    def one(path):
+        text = path.read_text()
+        exports = ", ".join(name for _, name in _EXPORT.findall(text))
+        body = _IMPORT.sub(lambda match: f"const {match[1]} = {variable(match[2])};", text)
+        return f"const {variable(path.stem)} = (() => {{\n{_EXPORT.sub(lambda match: match[0].removeprefix('export '), body)}\nreturn {{ {exports} }};\n}})();\n"
+
+    return "".join(map(one, paths))
 
 
 def inert(text):
@@ -47,7 +58,7 @@ def page(glue, wasm):
         "examples": f'<script type="application/json" id="examples">{json.dumps(examples).replace("<", chr(92) + "u003c")}</script>',
         "worker": f'<script type="text/plain" id="worker">{inert(glue + script(modules(PAGE / "worker.js")))}</script>',
         "program": f'<script type="text/plain" id="program">{base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()}</script>',
-        "script": f'<script>\n"use strict";\n(() => {{\n{inert(script(modules(PAGE / "main.js")))}}})();\n</script>',
+        "script": f'<script>\n"use strict";\n{inert(script(modules(PAGE / "main.js")))}</script>',
     }
     return re.sub(r"<!-- (\w+) -->", lambda match: parts[match[1]], (PAGE / "page.html").read_text())
 
