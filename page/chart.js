@@ -12,7 +12,7 @@ import { download, drawn, element, number } from "./elements.js";
 /** @typedef {{name: string, title: string, x: Axis, y: Axis, layers: Layer[], onPick?: (x: number, y: number) => void}} Spec */
 
 const HEIGHT = 270;
-const MARGIN = { left: 50, right: 14, top: 12, bottom: 42 };
+const MARGIN = { left: 50, right: 14, top: 12 };
 const LETTER = 6.4;
 const LEGEND_LINE = 18;
 const LOOKS = [
@@ -199,25 +199,48 @@ function legend(layers, width) {
   return { entries, height: entries.length ? (row + 1) * LEGEND_LINE : 0 };
 }
 
-function axes({ spec, x, y, left, right, top, bottom }) {
+/** Lines of an axis label of at most `letters` letters, or undefined where a word is longer. */
+function wrapped(name, letters) {
+  const lines = [];
+  for (const word of name.split(" ")) {
+    if (word.length > letters) return undefined;
+    if (lines.length && lines[lines.length - 1].length + word.length < letters) lines[lines.length - 1] += ` ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function categoryLabels(names, x, bottom) {
+  const labels = names.map((name) => wrapped(name, Math.floor(x.width / LETTER)));
+  if (labels.every((lines) => lines && lines.length < 3)) return labels.flatMap((lines, at) => lines.map((word, k) => text(x(at), bottom + 15 + 12 * k, word)));
+  return names.map((name, at) => drawn("text", { transform: `translate(${x(at) + 4} ${bottom + 12}) rotate(-35)`, "text-anchor": "end",
+    style: "fill:var(--ink);font:12px var(--font)" }, name));
+}
+
+/** Pixels below the axis: labels of categories that do not fit beside each other are slanted. */
+function labelHeight(spec, width) {
+  const names = spec.x.categories;
+  if (!names) return 42;
+  const letters = Math.floor((width - MARGIN.left - MARGIN.right) / names.length / LETTER);
+  const fits = names.every((name) => (wrapped(name, letters)?.length ?? 3) < 3);
+  return fits ? 54 : 34 + Math.max(...names.map((name) => name.length)) * LETTER * 0.62;
+}
+
+function axes({ spec, x, y, left, right, top, bottom, below }) {
   const made = [];
   const grid = stroke("var(--grid)", 0.7);
   for (const value of ticks(y.low, y.high, 6, spec.y)) {
     made.push(line(left, y(value), right, y(value), grid), text(left - 6, y(value) + 4, number(value, 3), "", "end"));
   }
   if (spec.x.categories) {
-    const letters = Math.max(3, Math.floor(x.width / LETTER));
-    spec.x.categories.forEach((name, at) => {
-      const words = name.length <= letters ? [name] : name.split(" ");
-      words.forEach((word, k) => made.push(text(x(at), bottom + 15 + 12 * k, word)));
-    });
+    made.push(...categoryLabels(spec.x.categories, x, bottom));
   } else {
     for (const value of ticks(x.low, x.high, Math.max(3, Math.floor((right - left) / 60)), spec.x)) {
       made.push(line(x(value), top, x(value), bottom, grid), text(x(value), bottom + 16, number(value, 3)));
     }
   }
   made.push(drawn("path", { d: `M${left},${top}V${bottom}H${right}`, style: stroke("var(--ink)", 1) }),
-    text((left + right) / 2, bottom + 34, spec.x.label),
+    text((left + right) / 2, bottom + below - 8, spec.x.label),
     drawn("text", { transform: `translate(12 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle",
       style: "fill:var(--ink);font:12px var(--font)" }, spec.y.label));
   return made;
@@ -225,18 +248,22 @@ function axes({ spec, x, y, left, right, top, bottom }) {
 
 /** The chart as an SVG of `width` pixels. @param {Spec} spec */
 function svgOf(spec, width) {
-  const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, HEIGHT - MARGIN.bottom];
+  const below = labelHeight(spec, width);
+  const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, HEIGHT - 42];
+  const height = bottom + below;
   const { xs, ys } = extent(spec.layers);
   const heat = spec.layers.some(({ kind }) => kind === "heat");
   const hasBars = spec.layers.some(({ kind }) => kind === "bars");
-  const x = scaleOf(spec.x, xs, left + (heat || spec.x.categories ? 0 : hasBars ? 24 : 8), right - (heat || spec.x.categories ? 0 : hasBars ? 24 : 8), false);
+  const inset = heat || spec.x.categories ? 0 : hasBars ? Math.max(8, ((right - left) * 0.5) / Math.max(1, new Set(xs).size)) : 8;
+  const x = scaleOf(spec.x, xs, left + inset, right - inset, false);
   const y = scaleOf(spec.y, ys, bottom, top, !heat);
   const bars = spec.layers.filter(({ kind }) => kind === "bars");
-  const slot = x.width ?? (bars.length ? Math.max(4, ((right - left - 48) / Math.max(1, bars[0].points.length - 1)) || right - left) : 0);
+  const slot = x.width ?? (right - left) / Math.max(1, new Set(xs).size);
   const barWidth = Math.min(46, (slot * 0.8) / Math.max(1, bars.length));
-  const frame = { spec, x, y, left, right, top, bottom, barWidth };
-  const { entries, height } = legend(spec.layers, right - left);
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT + height}`, width, height: HEIGHT + height, role: "img",
+  const frame = { spec, x, y, left, right, top, bottom, barWidth, below };
+  const { entries, height: legendHeight } = legend(spec.layers, right - left);
+  const whole = height + legendHeight + 2;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${whole}`, width, height: whole, role: "img",
     "aria-label": `${spec.title}: ${spec.y.label} over ${spec.x.label}` });
   const order = ["band", "heat"];
   const under = spec.layers.filter(({ kind }) => order.includes(kind));
@@ -244,12 +271,12 @@ function svgOf(spec, width) {
   const draw = (layer) => DRAW[layer.kind](layer, lookOf(layer, spec.layers.indexOf(layer)),
     { ...frame, place: bars.indexOf(layer) - bars.length / 2 });
   svg.append(...under.flatMap(draw), ...axes(frame), ...over.flatMap(draw),
-    drawn("g", { transform: `translate(${left} ${HEIGHT + 2})` }, ...entries));
+    drawn("g", { transform: `translate(${left} ${height + 2})` }, ...entries));
   if (spec.onPick) {
     svg.style.cursor = "crosshair";
     svg.addEventListener("click", (event) => {
       const box = svg.getBoundingClientRect();
-      const at = [((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * (HEIGHT + height)) / box.height];
+      const at = [((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * whole) / box.height];
       if (at[0] >= left && at[0] <= right && at[1] >= top && at[1] <= bottom) spec.onPick(x.back(at[0]), y.back(at[1]));
     });
   }

@@ -40,16 +40,17 @@ export const interval = (low, high, digits = 3) =>
 
 /** A table; the first cell of a row is its head, numbers stand at the right. @param {string[]} head @param {any[][]} rows */
 export function table(caption, head, rows, marked = () => false) {
+  const isNumber = (value) => typeof value === "number" || /^[–\d(<−-]/.test(String(value ?? ""));
+  const right = head.map((_, place) => place > 0 && rows.some((row) => isNumber(row[place])) && rows.every((row) => isNumber(row[place]) || !row[place]));
   const cell = (value, place) => {
-    const right = place > 0 && (typeof value === "number" || /^[–\d(<]/.test(String(value)));
     const content = typeof value === "number" ? number(value) : value ?? "–";
-    return element(place === 0 ? "th" : "td", { class: right && "number", scope: place === 0 && "row" }, content);
+    return element(place === 0 ? "th" : "td", { class: right[place] && "number", scope: place === 0 && "row" }, content);
   };
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     element("table", {},
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...head.map((text, place) =>
-        element("th", { scope: "col", class: place > 0 && "number" }, text)))),
+        element("th", { scope: "col", class: right[place] && "number" }, text)))),
       element("tbody", {}, ...rows.map((row, at) => element("tr", { class: marked(row, at) && "marked" }, ...row.map(cell))))));
 }
 

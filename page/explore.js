@@ -146,7 +146,7 @@ export function exploreTab(values, changed) {
     element("div", { class: "charts" }, charts.distribution, charts.tokens, charts.costs));
   const tree = treeParts();
   const share = shareBox();
-  const results = element("div", { class: "results" }, said, more, chainView, tree.element, share.element);
+  const results = element("div", { class: "results" }, chainView, tree.element, share.element);
   const controls = form("explore", EXPLORE, values, () => { changed(); update(); });
 
   const fail = (error) => {
@@ -330,5 +330,5 @@ export function exploreTab(values, changed) {
   });
   let ready = false;
 
-  return { controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); } };
+  return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); } };
 }

@@ -81,7 +81,10 @@ const KINDS = { slider, choice, check, number: written, text: written, search: w
  */
 export function form(tab, groups, values, onChange) {
   const made = [];
-  const refresh = () => made.forEach(({ row, field }) => { row.hidden = field.when ? !field.when(values) : false; });
+  const refresh = () => {
+    made.forEach(({ row, field }) => { row.hidden = field.when ? !field.when(values) : false; });
+    sections.forEach((section) => { section.hidden = [...section.querySelectorAll(".field")].every((row) => row.hidden); });
+  };
   const changed = (field, value) => {
     values[field.name] = value;
     refresh();
@@ -113,7 +116,3 @@ export function form(tab, groups, values, onChange) {
     },
   };
 }
-
-/** The fields that count now: those that are shown and differ from nothing. @param {Group[]} groups */
-export const shownFields = (groups, values) => groups.flatMap(({ fields }) => fields)
-  .filter((field) => (!field.when || field.when(values)) && values[field.name] !== "" && values[field.name] !== undefined);

@@ -89,7 +89,7 @@ export function logTab(values, changed) {
   const text = element("details", { hidden: true }, element("summary", {}, "The answer as the program prints it"), printed);
   const share = shareBox();
   share.element.hidden = true;
-  const results = element("div", { class: "results" }, said, more, facts, tables, pictures, chains, settings, warnings, text, share.element);
+  const results = element("div", { class: "results" }, facts, tables, pictures, chains, settings, warnings, text, share.element);
   let exported = {};
   let ready = false;
 
@@ -164,11 +164,11 @@ export function logTab(values, changed) {
     const byLoad = speedupsOf(document.loads);
     charts.speedup.hidden = byLoad.length === 0;
     charts.tokens.hidden = !document.tokens_per_iteration_by_gamma.some(({ value }) => typeof value === "number");
-    charts.positions.hidden = document.marginal.length === 0;
+    charts.positions.hidden = document.marginal.length < 2;
     const x = { label: "draft length K, tokens", whole: true };
     if (byLoad.length) {
       draw(charts.speedup, { name: "speedup-by-load", title: "Speedup by draft length and load", x, y: { label: "speedup, ×" },
-        note: byLoad.length > MAX_SERIES ? `${MAX_SERIES} of ${byLoad.length} loads are drawn.` : "Bars: 95 %; filled by interpolation or prediction where K was not logged.",
+        note: byLoad.length > MAX_SERIES ? `${MAX_SERIES} of ${byLoad.length} loads are drawn.` : "Bars: 95 %. A K that was not logged is interpolated or predicted.",
         layers: [...byLoad.slice(0, MAX_SERIES).flatMap((load, look) => [
           { kind: "line", name: loadName(load), look, points: load.speedup_by_gamma.map(({ gamma, value }) => [gamma, value]) },
           { kind: "points", look, points: load.speedup_by_gamma.map(({ gamma, value, low, high }) => [gamma, value, low, high]) }]),
@@ -272,7 +272,7 @@ export function logTab(values, changed) {
   });
 
   return {
-    controls: controls.element, results, offer: controls.offer,
+    answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, offer: controls.offer,
     start: () => { ready = true; useExampleIfEmpty(); update(); },
     show: () => { controls.show(); useExampleIfEmpty(); update(); },
   };

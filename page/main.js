@@ -70,7 +70,7 @@ function wireLook() {
 for (const [name, [groups, make]] of Object.entries(TABS)) {
   const values = defaultsOf(groups);
   const tab = make(values, changed);
-  byId(name).append(tab.controls, tab.results);
+  byId(name).append(tab.answer, tab.controls, tab.results);
   made[name] = { values, tab };
 }
 wireTabs();

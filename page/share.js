@@ -46,11 +46,11 @@ export const pythonCall = (name, keywords, first = []) =>
   `import foredraft as fd\nanswer = fd.${name}(${[...first, ...Object.entries(keywords).map(([key, value]) =>
     `${key.replaceAll(".", "_")}=${value === true ? "True" : literal(value)}`)].join(", ")})`;
 
-/** A configuration of one point. @param {Object<string, any>} fixed @param {Object<string, any>} [simulation] */
-export function configuration(fixed, simulation) {
+/** A configuration of one point. @param {Object<string, any>} fixed @param {Object<string, any>} [simulation] @param {Object<string, any>} [axes] */
+export function configuration(fixed, simulation, axes) {
   const key = (name) => (name.includes(".") ? JSON.stringify(name) : name);
   const lines = (values) => Object.entries(values).map(([name, value]) => `${key(name)} = ${literal(value)}`);
-  return ['schema = "foredraft.sweep/1"', "", "[fixed]", ...lines(fixed),
+  return ['schema = "foredraft.sweep/1"', "", ...(axes ? ["[axes]", ...lines(axes), ""] : []), "[fixed]", ...lines(fixed),
     ...(simulation ? ["", "[simulation]", ...lines(simulation)] : []), ""].join("\n");
 }
 
