@@ -12,11 +12,15 @@ let worker;
 /** Milliseconds that the program took for the last batch of questions. */
 export const lastBatch = { ms: 0 };
 
+/** Tells those who cannot see it that an answer is on its way. */
+const showBusy = () => document.querySelector("main").setAttribute("aria-busy", String(waiting.size > 0));
+
 function post(message) {
   lastId += 1;
   const id = lastId;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
+    showBusy();
     worker.postMessage({ id, ...message });
   });
 }
@@ -29,6 +33,7 @@ export function startProgram() {
     lastBatch.ms = data.ms ?? lastBatch.ms;
     waiting.get(data.id).resolve(data.answers);
     waiting.delete(data.id);
+    showBusy();
   };
   worker.onerror = (event) => {
     event.preventDefault();

@@ -15,6 +15,7 @@ const HEIGHT = 270;
 const MARGIN = { left: 50, right: 14, top: 12 };
 const LETTER = 6.4;
 const LEGEND_LINE = 18;
+const MAX_MARKERS = 40;
 const LOOKS = [
   { color: "var(--series-1)", dash: "", marker: "circle" },
   { color: "var(--series-2)", dash: "7 3", marker: "square" },
@@ -96,7 +97,7 @@ function scaleOf(axis, values, from, to, padded) {
   return Object.assign(scale, { low, high });
 }
 
-function marker(look, x, y, size = 3.4) {
+function marker(look, x, y, size = 3.4, said = undefined) {
   const style = `fill:${look.color};stroke:var(--page);stroke-width:0.8`;
   const path = {
     square: `M${x - size},${y - size}h${2 * size}v${2 * size}h${-2 * size}z`,
@@ -104,7 +105,8 @@ function marker(look, x, y, size = 3.4) {
     down: `M${x},${y + size * 1.2}l${size * 1.2},${-size * 2.1}h${-size * 2.4}z`,
     diamond: `M${x},${y - size * 1.3}l${size * 1.3},${size * 1.3}l${-size * 1.3},${size * 1.3}l${-size * 1.3},${-size * 1.3}z`,
   }[look.marker];
-  return path ? drawn("path", { d: path, style }) : drawn("circle", { cx: x, cy: y, r: size, style });
+  const title = said && drawn("title", {}, said);
+  return path ? drawn("path", { d: path, style }, title) : drawn("circle", { cx: x, cy: y, r: size, style }, title);
 }
 
 const text = (x, y, content, style = "", anchor = "middle") =>
@@ -148,12 +150,12 @@ const DRAW = {
     return [drawn("polygon", { points: [...there, ...back].join(" "), style: `fill:${look.color};opacity:0.16` })];
   },
   line: (layer, look, { x, y }) => {
-    const points = layer.points.filter(([at, value]) => finite(at) && finite(value)).map(([at, value]) => [x(at), y(value)]);
-    return [drawn("polyline", { points: points.join(" "), style: stroke(look.color, 1.8, look.dash) }),
-      ...(points.length <= 40 && !layer.bare ? points.map(([at, value]) => marker(look, at, value, 2.8)) : [])];
+    const kept = layer.points.filter(([at, value]) => finite(at) && finite(value));
+    return [drawn("polyline", { points: kept.map(([at, value]) => [x(at), y(value)]).join(" "), style: stroke(look.color, 1.8, look.dash) }),
+      ...(kept.length <= MAX_MARKERS && !layer.bare ? kept.map(([at, value]) => marker(look, x(at), y(value), 2.8, `${number(at)}: ${number(value)}`)) : [])];
   },
   points: (layer, look, { x, y }) => layer.points.filter(([, value]) => finite(value)).flatMap(([at, value, low, high]) => [
-    ...(finite(low) && finite(high) ? [whisker(x(at), low, high, y, look.color)] : []), marker(look, x(at), y(value))]),
+    ...(finite(low) && finite(high) ? [whisker(x(at), low, high, y, look.color)] : []), marker(look, x(at), y(value), 3.4, `${number(value)}${finite(low) ? ` (${number(low)} to ${number(high)})` : ""}`)]),
   bars: (layer, look, { x, y, bottom, barWidth, place }) => layer.points.filter(([, value]) => finite(value)).flatMap(
     ([at, value, low, high]) => {
       const left = x(at) + place * barWidth;

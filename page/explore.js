@@ -2,7 +2,7 @@
 // Explore: one setting by closed form, with its neighbors in draft length, acceptance and cost.
 import { ask, newest, read } from "./ask.js";
 import { draw, newChart } from "./chart.js";
-import { byId, element, number, table, times } from "./elements.js";
+import { element, number, table, times } from "./elements.js";
 import { BY_PROCESS, COST_FORMULAS, FORMULAS } from "./formulas.js";
 import { example } from "./examples.js";
 import { form } from "./fields.js";
@@ -135,6 +135,18 @@ function headline(at, best, near) {
   return [`γ = ${at.gamma} is ${times(at.speedup)} as fast${at.speedup < 1 ? ": slower than no speculation" : ""}. Best is γ = ${best.best_gamma}: ${times(best.best_speedup)}.`, tokens];
 }
 
+/** The point between the acceptances before and at `first` where the speedup is `level`. */
+function crossing(row, first, level, c) {
+  const part = (level - row[first - 1]) / (row[first] - row[first - 1]);
+  return [MAP_ALPHAS[first - 1] + part * (MAP_ALPHAS[first] - MAP_ALPHAS[first - 1]), c];
+}
+
+/** Where the speedup reaches `level`: an acceptance rate for each cost ratio. */
+const contour = (speedups, level) => MAP_COSTS.map((c, j) => {
+  const first = speedups[j].findIndex((value) => value >= level);
+  return first > 0 ? crossing(speedups[j], first, level, c) : undefined;
+}).filter(Boolean);
+
 /** The tab. @param {Object} values @param {() => void} changed called when a control was changed */
 export function exploreTab(values, changed) {
   const said = element("h2", { class: "verdict", "aria-live": "polite" }, "…");
@@ -169,8 +181,7 @@ export function exploreTab(values, changed) {
     said.textContent = headText;
     more.textContent = moreText;
     share.show([["Command line", commandLine(["tree", "--accuracies", "accuracies.csv", ...argv(nodes).slice(3, -1)])],
-      ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]]);
-    byId("answer-json").textContent = answers[0].stdout;
+      ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]], answers[0].stdout);
     return undefined;
   }
 
@@ -206,8 +217,7 @@ export function exploreTab(values, changed) {
     lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")], ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
       ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
     drawCurves(curve, best.document, shownAt, undefined);
-    shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha);
-    byId("answer-json").textContent = first[1].stdout;
+    shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
     if (isNewest()) return after(curve, best.document, shownAt, options, own, alpha, isNewest);
     return undefined;
   }
@@ -275,14 +285,16 @@ export function exploreTab(values, changed) {
     });
     const rows = (await ask(questions)).map((answer) => read(answer).document?.cells ?? []);
     const speedups = rows.map((cells) => cells.map((cell) => (own.length ? cell.speedup : cell.best_speedup)));
-    // At the best draft length the speedup never falls below 1: it breaks even where that length becomes 0.
+    // At the best draft length the speedup never falls below 1: it breaks even where that length becomes 0, to which
+    // the line through the first two speedups above 1 leads.
     const pays = (cell) => (own.length ? cell.speedup >= 1 : cell.best_gamma !== 0);
     const border = MAP_COSTS.map((c, j) => {
       const first = rows[j].findIndex(pays);
       if (first <= 0) return undefined;
-      const [below, above] = [rows[j][first - 1], rows[j][first]];
-      const part = own.length ? (1 - below.speedup) / (above.speedup - below.speedup) : 0.5;
-      return [MAP_ALPHAS[first - 1] + part * (MAP_ALPHAS[first] - MAP_ALPHAS[first - 1]), c];
+      if (own.length) return crossing(speedups[j], first, 1, c);
+      const [above, next] = [speedups[j][first], speedups[j][first + 1] ?? speedups[j][first] + 1];
+      const back = ((above - 1) / (next - above)) * (MAP_ALPHAS[1] - MAP_ALPHAS[0]);
+      return [Math.max(MAP_ALPHAS[first - 1], MAP_ALPHAS[first] - back), c];
     }).filter(Boolean);
     const here = timed(values) ? values.draft / values.step : values.c;
     draw(charts.map, { name: "map", title: own.length ? `Speedup at γ = ${at.gamma} by acceptance and cost` : "Speedup at the best γ by acceptance and cost",
@@ -302,26 +314,16 @@ export function exploreTab(values, changed) {
       } });
   }
 
-  /** Where the speedup reaches `level`: an acceptance rate for each cost ratio. */
-  function contour(speedups, level) {
-    return MAP_COSTS.map((c, j) => {
-      const first = speedups[j].findIndex((value) => value >= level);
-      if (first <= 0) return undefined;
-      const [below, above] = [speedups[j][first - 1], speedups[j][first]];
-      return [MAP_ALPHAS[first - 1] + ((level - below) / (above - below)) * (MAP_ALPHAS[first] - MAP_ALPHAS[first - 1]), c];
-    }).filter(Boolean);
-  }
-
-  function shareChain(options, own, gamma, alpha) {
+  function shareChain(options, own, gamma, alpha, json) {
     const parameters = parametersOf(values, gamma, alpha);
     share.show([["Command line", commandLine(["predict", ...options, ...own])],
       ["Configuration (TOML)", configuration(parameters, { iterations: Number(values.iterations), seed: Math.round(values.seed) })],
       ["Python", pythonCall("predict", { ...parameters, ...(values.best ? { gamma: code("fd.best") } : {}) })],
-      ["Link", location.href]]);
+      ["Link", location.href]], json);
   }
 
   const update = newest(async (_, isNewest) => {
-    if (!ready) return;
+    if (!ready || results.closest("[hidden]")) return;
     chainView.hidden = isTree(values);
     tree.element.hidden = !isTree(values);
     if (isTree(values)) await answerTree();
@@ -330,5 +332,5 @@ export function exploreTab(values, changed) {
   });
   let ready = false;
 
-  return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); } };
+  return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); }, linked: share.relink };
 }

@@ -2,7 +2,7 @@
 // Your GPU: what a device, two models and an acceptance rate give, by batch size or for the users of a server.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { byId, element, interval, number, table, times } from "./elements.js";
+import { element, interval, number, table, times } from "./elements.js";
 import { form } from "./fields.js";
 import { dropArea } from "./files.js";
 import { code, commandLine, configuration, pythonCall, shareBox } from "./share.js";
@@ -91,6 +91,7 @@ export function gpuTab(values, changed) {
   /** Files that were dropped, by the option that they are for. */
   const dropped = {};
   let ready = false;
+  let json = "";
 
   const controls = form("gpu", GPU, values, (name) => { delete dropped[name]; changed(); update(); });
   const takeConfig = (name) => ([file]) => {
@@ -178,20 +179,21 @@ export function gpuTab(values, changed) {
   }
 
   const update = newest(async (_, isNewest) => {
-    if (!ready || !results.isConnected || results.closest("[hidden]")) return;
+    if (!ready || results.closest("[hidden]")) return;
     results.classList.add("busy");
     const argv = ["predict", ...options("/input/")];
     const answers = await ask([{ argv: [...argv, "--json"], files: files() }, { argv, files: files() }]);
     results.classList.remove("busy");
     const { document, error } = read(answers[0]);
+    json = answers[0].stdout;
     showShare();
     if (error) { fail(error); return; }
     body.hidden = false;
     said.classList.remove("error");
-    said.textContent = opening(answers[1].stdout).split(". TPOT")[0];
-    more.textContent = users(values) ? document.evidence.error : "Decoding only: prompts are not in it. Choose requests at once for a server with prompts.";
+    const [first, ...rest] = opening(answers[1].stdout).split(/(?<=\.)\s(?=[A-Z])/);
+    said.textContent = first;
+    more.textContent = [...rest, users(values) ? "" : "Decoding only: for a server with prompts choose requests at once."].join(" ");
     printed.textContent = answers[1].stdout.replaceAll("/input/", "");
-    byId("answer-json").textContent = answers[0].stdout;
     if (!users(values)) { showBatches(document); return; }
     showLoad(document);
     if (isNewest()) await otherLoads(isNewest);
@@ -204,7 +206,7 @@ export function gpuTab(values, changed) {
     share.show([["Command line", commandLine(["predict", ...options("")])],
       ...(users(values) ? [] : [["Configuration (TOML)", configuration({ ...(values.marginal ? { process: "positional" } : {}), cost: "roofline", ...first }, undefined,
         { gamma: code("{ from = 1, to = 8 }"), "cost.batch": code(`[${listOf(values.batch).join(", ")}]`) })]]),
-      ["Python", pythonCall(users(values) ? "predict_load" : "predict_times", { ...keywords, ...extra })], ["Link", location.href]]);
+      ["Python", pythonCall(users(values) ? "predict_load" : "predict_times", { ...keywords, ...extra })], ["Link", location.href]], json);
   }
 
   async function offerNames() {
@@ -214,5 +216,5 @@ export function gpuTab(values, changed) {
   }
 
   return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results,
-    start: async () => { ready = true; update(); await offerNames(); }, show: () => { controls.show(); update(); }, linked: showShare };
+    start: async () => { ready = true; update(); await offerNames(); }, show: () => { controls.show(); update(); }, linked: share.relink };
 }

@@ -2,7 +2,7 @@
 // Your log: does speculation pay, which draft length, and why. Or two logs compared, or what to log.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { byId, element, interval, number, table, tell, times } from "./elements.js";
+import { element, interval, number, table, tell, times } from "./elements.js";
 import { example } from "./examples.js";
 import { form } from "./fields.js";
 import { dropArea, fileList } from "./files.js";
@@ -228,12 +228,12 @@ export function logTab(values, changed) {
     printed.textContent = answer.stdout;
     share.element.hidden = false;
     share.show([["Command line", commandLine(argv)], ["Python", pythonCall("plan", Object.fromEntries([...(values.currentK !== "" ? [["current_k", values.currentK]] : []),
-      ...(values.concurrency !== "" ? [["concurrency", values.concurrency.split(",").map(Number)]] : [])]), [JSON.stringify(values.engine)])], ["Link", location.href]]);
+      ...(values.concurrency !== "" ? [["concurrency", values.concurrency.split(",").map(Number)]] : [])]), [JSON.stringify(values.engine)])], ["Link", location.href]], (await ask([{ argv: [...argv, "--json"] }]))[0].stdout);
     return undefined;
   }
 
   const update = newest(async () => {
-    if (!ready) return;
+    if (!ready || results.closest("[hidden]")) return;
     drop.hidden = values.question === "plan";
     if (values.question === "plan") { await plan(); return; }
     const used = given.files.filter(({ role }) => role);
@@ -262,17 +262,16 @@ export function logTab(values, changed) {
     warnings.lastChild.replaceChildren(...codes.map((warning) => element("li", {}, [warning.code, warning.line && `line ${warning.line}`, warning.message].filter(Boolean).join(" "))));
     text.hidden = !small;
     printed.textContent = (answers[1]?.stdout ?? "").replaceAll("/input/", "");
-    byId("answer-json").textContent = answers[0].stdout;
     const words = argv("");
     const plain = given.files.filter(({ role }) => role === "plain").map(({ name }) => name);
     const logs = words.slice(1).filter((word) => used.some(({ name }) => name === word));
     share.show([["Command line", commandLine(words)], ["Python", values.question === "compare"
       ? pythonCall("compare", plain.length ? { plain: code(JSON.stringify(plain)) } : {}, logs.map((name) => JSON.stringify(name)))
-      : pythonCall("advise", plain.length && logs[0] !== plain[0] ? { plain: code(JSON.stringify(plain)) } : {}, [JSON.stringify(logs)])], ["Link", location.href]]);
+      : pythonCall("advise", plain.length && logs[0] !== plain[0] ? { plain: code(JSON.stringify(plain)) } : {}, [JSON.stringify(logs)])], ["Link", location.href]], answers[0].stdout);
   });
 
   return {
-    answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, offer: controls.offer,
+    answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, linked: share.relink,
     start: () => { ready = true; useExampleIfEmpty(); update(); },
     show: () => { controls.show(); useExampleIfEmpty(); update(); },
   };

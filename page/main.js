@@ -21,7 +21,7 @@ function changed() {
   timer = setTimeout(() => {
     const address = toAddress(shown, TABS[shown][0], made[shown].values);
     if (address !== location.hash) history.replaceState(null, "", address);
-    made[shown].tab.linked?.();
+    made[shown].tab.linked();
   }, ADDRESS_DELAY_MS);
 }
 

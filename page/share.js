@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same answer elsewhere: as an address, a command line, a configuration, a line of Python.
-import { byId, download, element, tell } from "./elements.js";
+import { download, element, tell } from "./elements.js";
 import { defaultsOf, valueFrom } from "./fields.js";
 
 /** The part of an address behind #: the tab, and what differs from its defaults. */
@@ -63,11 +63,12 @@ async function copy(text) {
   }
 }
 
-/** The box that shows and copies the ways to ask elsewhere; `show` takes [name, text] pairs. */
+/** The box that shows and copies the ways to ask elsewhere; `show` takes [name, text] pairs and the answer as JSON. */
 export function shareBox() {
   const text = element("pre", { tabindex: "0" });
   const ways = element("div", { class: "ways", role: "group", "aria-label": "Ways to share" });
   let shown = [];
+  let json = "";
   let chosen = "Command line";
   const update = () => {
     const way = shown.find(([name]) => name === chosen) ?? shown[0];
@@ -77,13 +78,20 @@ export function shareBox() {
   const pick = (name) => element("button", { type: "button", class: "quiet", "aria-pressed": "false", onclick: () => { chosen = name; update(); } }, name);
   const box = element("section", { class: "share" }, element("h3", {}, "The same answer elsewhere"), ways, text,
     element("div", { class: "saves" }, element("button", { type: "button", onclick: () => copy(text.textContent) }, "Copy"),
-      element("button", { type: "button", class: "quiet", onclick: () => download(byId("answer-json").textContent, "foredraft-answer.json", "application/json") },
+      element("button", { type: "button", class: "quiet", onclick: () => download(json, "foredraft-answer.json", "application/json") },
         "Answer as JSON")));
   return {
     element: box,
-    show: (pairs) => {
+    show: (pairs, answer) => {
+      json = answer;
       if (pairs.map(([name]) => name).join() !== shown.map(([name]) => name).join()) ways.replaceChildren(...pairs.map(([name]) => pick(name)));
       shown = pairs;
+      update();
+    },
+    /** Shows the address as it is now. */
+    relink: () => {
+      const link = shown.find(([name]) => name === "Link");
+      if (link) link[1] = location.href;
       update();
     },
   };
