@@ -4,8 +4,9 @@ import { download, drawn, element, number } from "./elements.js";
 
 /**
  * A layer of a chart. Points are [x, y] or [x, y, low, high]; of `floating` bars [x, from, to].
+ * `color`: of lines on a map, whatever the look of the page; `bare`: without markers.
  * @typedef {{kind: "line"|"points"|"bars"|"floating"|"area"|"band"|"rule"|"mark"|"heat", name?: string, points?: number[][],
- *   look?: number, from?: number, to?: number, y?: number, x?: number, text?: string, values?: number[][], xs?: number[],
+ *   look?: number, color?: string, bare?: boolean, from?: number, to?: number, y?: number, x?: number, text?: string, values?: number[][], xs?: number[],
  *   ys?: number[]}} Layer
  */
 /** @typedef {{label: string, log?: boolean, min?: number, max?: number, categories?: string[], whole?: boolean}} Axis */
@@ -30,7 +31,7 @@ export const MAX_SERIES = LOOKS.length;
 const HEAT = [[0.4, [158, 60, 10]], [0.7, [226, 125, 50]], [0.9, [246, 206, 160]], [1, [245, 243, 238]], [1.2, [205, 216, 240]],
   [1.6, [150, 172, 222]], [2.2, [98, 122, 196]], [3, [66, 82, 165]], [5, [38, 44, 110]], [10, [20, 20, 60]]];
 
-const lookOf = (layer, at) => LOOKS[(layer.look ?? at) % LOOKS.length];
+const lookOf = (layer, at) => ({ ...LOOKS[(layer.look ?? at) % LOOKS.length], ...(layer.color ? { color: layer.color } : {}) });
 const finite = (value) => typeof value === "number" && Number.isFinite(value);
 
 function niceStep(span, count) {
@@ -149,9 +150,10 @@ const DRAW = {
     const back = kept.map(([at, low]) => `${x(at)},${y(low)}`).reverse();
     return [drawn("polygon", { points: [...there, ...back].join(" "), style: `fill:${look.color};opacity:0.16` })];
   },
-  line: (layer, look, { x, y }) => {
+  line: (layer, look, { x, y, heat }) => {
     const kept = layer.points.filter(([at, value]) => finite(at) && finite(value));
-    return [drawn("polyline", { points: kept.map(([at, value]) => [x(at), y(value)]).join(" "), style: stroke(look.color, 1.8, look.dash) }),
+    const points = kept.map(([at, value]) => [x(at), y(value)]).join(" ");
+    return [...(heat ? [drawn("polyline", { points, style: stroke("#fff", 3.6) })] : []), drawn("polyline", { points, style: stroke(look.color, 1.8, look.dash) }),
       ...(kept.length <= MAX_MARKERS && !layer.bare ? kept.map(([at, value]) => marker(look, x(at), y(value), 2.8, `${number(at)}: ${number(value)}`)) : [])];
   },
   points: (layer, look, { x, y }) => layer.points.filter(([, value]) => finite(value)).flatMap(([at, value, low, high]) => [
@@ -173,7 +175,7 @@ const DRAW = {
     const room = (layer.text ?? "").length * LETTER;
     const anchor = atX + room / 2 > right ? "end" : atX - room / 2 < left ? "start" : "middle";
     const below = atY - 12 < top + 6;
-    return [drawn("circle", { cx: atX, cy: atY, r: 6, style: "fill:none;stroke:var(--ink);stroke-width:2" }),
+    return [...[["var(--page)", 4.5], ["var(--ink)", 2]].map(([color, size]) => drawn("circle", { cx: atX, cy: atY, r: 6, style: stroke(color, size) })),
       text(anchor === "end" ? atX + 6 : anchor === "start" ? atX - 6 : atX, below ? atY + 22 : atY - 12, layer.text ?? "",
         "font-weight:600;paint-order:stroke;stroke:var(--page);stroke-width:3px", anchor)];
   },
@@ -188,7 +190,7 @@ function legend(layers, width) {
       const size = 30 + layer.name.length * LETTER + 12;
       if (x > 0 && x + size > width) { x = 0; row += 1; }
       const y = row * LEGEND_LINE + 6;
-      const swatch = layer.kind === "line" ? [line(x, y, x + 24, y, stroke(look.color, 1.8, look.dash)),
+      const swatch = layer.kind === "line" ? [...(layer.color ? [line(x - 2, y, x + 26, y, stroke("#fff", 4))] : []), line(x, y, x + 24, y, stroke(look.color, 1.8, look.dash)),
         ...(layer.bare ? [] : [marker(look, x + 12, y, 2.8)])]
         : layer.kind === "rule" ? [line(x, y, x + 24, y, stroke("var(--soft)", 1, "4 3"))]
           : layer.kind === "points" ? [marker(look, x + 12, y), line(x + 12, y - 6, x + 12, y + 6, stroke(look.color, 1.2))]
@@ -228,9 +230,9 @@ function labelHeight(spec, width) {
   return fits ? 54 : 34 + Math.max(...names.map((name) => name.length)) * LETTER * 0.62;
 }
 
-function axes({ spec, x, y, left, right, top, bottom, below }) {
+function axes({ spec, x, y, left, right, top, bottom, below, heat }) {
   const made = [];
-  const grid = stroke("var(--grid)", 0.7);
+  const grid = stroke(heat ? "none" : "var(--grid)", 0.7);
   for (const value of ticks(y.low, y.high, 6, spec.y)) {
     made.push(line(left, y(value), right, y(value), grid), text(left - 6, y(value) + 4, number(value, 3), "", "end"));
   }
@@ -262,7 +264,7 @@ function svgOf(spec, width) {
   const bars = spec.layers.filter(({ kind }) => kind === "bars");
   const slot = x.width ?? (right - left) / Math.max(1, new Set(xs).size);
   const barWidth = Math.min(46, (slot * 0.8) / Math.max(1, bars.length));
-  const frame = { spec, x, y, left, right, top, bottom, barWidth, below };
+  const frame = { spec, x, y, left, right, top, bottom, barWidth, below, heat };
   const { entries, height: legendHeight } = legend(spec.layers, right - left);
   const whole = height + legendHeight + 2;
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${whole}`, width, height: whole, role: "img",

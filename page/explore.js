@@ -300,8 +300,8 @@ export function exploreTab(values, changed) {
     draw(charts.map, { name: "map", title: own.length ? `Speedup at γ = ${at.gamma} by acceptance and cost` : "Speedup at the best γ by acceptance and cost",
       note: "Click to go there.", x: { label: "acceptance rate α", min: 0.02, max: 0.98 }, y: { label: "cost ratio c", log: true, min: MAP_COSTS[0], max: 1 },
       layers: [{ kind: "heat", xs: MAP_ALPHAS, ys: MAP_COSTS, values: speedups },
-        { kind: "line", name: "break even (1×)", look: 1, bare: true, points: border },
-        ...[1.5, 2, 3].map((level, k) => ({ kind: "line", name: `${level}×`, look: [4, 3, 5][k], bare: true, points: contour(speedups, level) })),
+        { kind: "line", name: "break even (1×)", look: 1, color: "#a33f08", bare: true, points: border },
+        ...[1.5, 2, 3].map((level, k) => ({ kind: "line", name: `${level}×`, look: [0, 3, 2][k], color: "#1d1f21", bare: true, points: contour(speedups, level) })),
         { kind: "mark", x: Math.min(0.98, Math.max(0.02, alpha ?? values.alpha)), y: Math.min(1, Math.max(MAP_COSTS[0], here)), text: times(at.speedup) }],
       onPick: (x, y) => {
         values.process = "iid";

@@ -29,7 +29,7 @@ function show(name) {
   shown = name;
   for (const other of Object.keys(TABS)) {
     const selected = other === name;
-    byId(other).hidden = !selected;
+    byId(`panel-${other}`).hidden = !selected;
     byId(`tab-${other}`).setAttribute("aria-selected", String(selected));
     byId(`tab-${other}`).tabIndex = selected ? 0 : -1;
   }
@@ -70,7 +70,7 @@ function wireLook() {
 for (const [name, [groups, make]] of Object.entries(TABS)) {
   const values = defaultsOf(groups);
   const tab = make(values, changed);
-  byId(name).append(tab.answer, tab.controls, tab.results);
+  byId(`panel-${name}`).append(tab.answer, tab.controls, tab.results);
   made[name] = { values, tab };
 }
 wireTabs();
@@ -78,5 +78,5 @@ wireLook();
 readAddress();
 addEventListener("hashchange", readAddress);
 startProgram().then(() => Object.values(made).forEach(({ tab }) => tab.start())).catch((error) => {
-  byId(shown).querySelector(".verdict").textContent = `The program did not start: ${error.message}`;
+  byId(`panel-${shown}`).querySelector(".verdict").textContent = `The program did not start: ${error.message}`;
 });

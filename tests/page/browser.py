@@ -111,7 +111,7 @@ class Tabs(Page):
             tab.keyboard.press("ArrowRight")
             self.settle(tab)
             self.assertEqual(tab.evaluate("document.activeElement.id"), f"tab-{name}")
-            self.assertTrue(tab.is_visible(f"#{name}"))
+            self.assertTrue(tab.is_visible(f"#panel-{name}"))
             self.answered(tab)
         unnamed = tab.evaluate("""() => [...document.querySelectorAll("button, input, select, textarea, svg")].filter((part) =>
             !(part.getAttribute("aria-label") || part.textContent.trim() && part.tagName === "BUTTON" || (part.labels ?? []).length)).map((part) => part.outerHTML.slice(0, 80))""")
@@ -137,7 +137,7 @@ class Tabs(Page):
                 "gpu": [{"load": "batch"}, {"load": "users"}, {"load": "rate"}]}[name]
 
     def try_controls(self, tab, name, kept):
-        for control in tab.query_selector_all(f"#{name} .controls .field:not([hidden]) [id]:not(small):not(datalist)"):
+        for control in tab.query_selector_all(f"#panel-{name} .controls .field:not([hidden]) [id]:not(small):not(datalist)"):
             if not control.is_visible() or control.get_attribute("id").removeprefix(f"{name}-") in kept:
                 continue
             kind = control.evaluate("part => part.tagName === 'INPUT' ? part.type : part.tagName")
@@ -162,7 +162,7 @@ class Tabs(Page):
         tab = self.open()
         found = tab.evaluate("""async () => {
             const range = document.querySelector("#explore-alpha").parentElement.querySelector("[type=range]");
-            const said = document.querySelector("#explore .verdict");
+            const said = document.querySelector("#panel-explore .verdict");
             const took = [];
             for (let step = 0; step < 40; step += 1) {
                 await new Promise((resolve) => setTimeout(resolve, 400));
@@ -179,13 +179,13 @@ class Tabs(Page):
 
     def test_simulation_beside_the_closed_form(self):
         tab = self.open("#explore&simulate=1&alpha=0.7")
-        figure = tab.inner_text("#explore .charts .chart >> nth=0")
+        figure = tab.inner_text("#panel-explore .charts .chart >> nth=0")
         self.assertIn("simulated, 95 %", figure)
 
     def test_map_is_clicked(self):
         tab = self.open()
-        tab.wait_for_selector("#explore .chart image")
-        box = tab.query_selector("#explore .chart:has(image) svg").bounding_box()
+        tab.wait_for_selector("#panel-explore .chart image")
+        box = tab.query_selector("#panel-explore .chart:has(image) svg").bounding_box()
         tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + 80)
         self.settle(tab)
         self.assertNotEqual(tab.input_value("#explore-alpha"), "0.8")
@@ -193,11 +193,11 @@ class Tabs(Page):
 
     def test_downloads(self):
         tab = self.open()
-        tab.wait_for_selector("#explore .chart image")
+        tab.wait_for_selector("#panel-explore .chart image")
         self.settle(tab)
-        csv, svg, png = (self.saved(tab, f"#explore .chart >> nth=1 >> .saves button >> nth={at}") for at in range(3))
-        answer = json.loads(self.saved(tab, "#explore >> text=Answer as JSON"))
-        speedups = self.saved(tab, "#explore .chart >> nth=0 >> text=CSV")
+        csv, svg, png = (self.saved(tab, f"#panel-explore .chart >> nth=1 >> .saves button >> nth={at}") for at in range(3))
+        answer = json.loads(self.saved(tab, "#panel-explore >> text=Answer as JSON"))
+        speedups = self.saved(tab, "#panel-explore .chart >> nth=0 >> text=CSV")
         self.assertEqual(answer["best_gamma"], 8)
         self.assertIn(b"closed form,8,3.09207954", speedups)
         self.assertTrue(csv.startswith(b"series,acceptance rate"))
@@ -222,14 +222,14 @@ class Shared(Page):
         for address in ("#explore", "#explore&process=runs&best=0&gamma=3", "#explore&cost=times&convention=no_bonus", "#explore&process=marginal", "#gpu", "#gpu&load=users"):
             tab = self.open(address)
             name = tab.evaluate("location.hash.slice(1).split('&')[0]")
-            line = shlex.split(tab.inner_text(f"#{name} .share pre"))
+            line = shlex.split(tab.inner_text(f"#panel-{name} .share pre"))
             answer = subprocess.run([SETTINGS.program, *line[1:], "--json"], capture_output=True, text=True, check=True).stdout
-            self.assertEqual(self.saved(tab, f"#{name} .share >> text=Answer as JSON").decode(), answer, address)
-            if tab.query_selector(f"#{name} .share >> text=TOML"):
-                tab.click(f"#{name} .share >> text=TOML")
+            self.assertEqual(self.saved(tab, f"#panel-{name} .share >> text=Answer as JSON").decode(), answer, address)
+            if tab.query_selector(f"#panel-{name} .share >> text=TOML"):
+                tab.click(f"#panel-{name} .share >> text=TOML")
                 with tempfile.TemporaryDirectory() as folder:
                     configuration = pathlib.Path(folder, "shared.toml")
-                    configuration.write_text(tab.inner_text(f"#{name} .share pre"))
+                    configuration.write_text(tab.inner_text(f"#panel-{name} .share pre"))
                     command = ["simulate", str(configuration)] if name == "explore" else ["sweep", str(configuration), "--out", f"{folder}/out"]
                     ran = subprocess.run([SETTINGS.program, *command], capture_output=True, text=True, check=False)
                     self.assertEqual(ran.returncode, 0, f"{address}: {ran.stderr}\n{configuration.read_text()}")
@@ -251,13 +251,13 @@ class Logs(Page):
             self.settle(tab)
             self.answered(tab)
             if SETTINGS.program:
-                line = shlex.split(tab.inner_text("#log .share pre"))
+                line = shlex.split(tab.inner_text("#panel-log .share pre"))
                 ran = subprocess.run([SETTINGS.program, *line[1:]], capture_output=True, text=True, check=True, cwd=REPOSITORY / "docs/examples/advise")
-                self.assertEqual(tab.text_content("#log details:has(summary:text('prints it')) pre"), ran.stdout)
+                self.assertEqual(tab.text_content("#panel-log details:has(summary:text('prints it')) pre"), ran.stdout)
 
     def test_pasted_text(self):
         tab = self.open("#log")
-        tab.fill("#log textarea[aria-label='Paste a log']", (REPOSITORY / "docs/examples/advise/k3.log").read_text())
+        tab.fill("#panel-log textarea[aria-label='Paste a log']", (REPOSITORY / "docs/examples/advise/k3.log").read_text())
         tab.click("text=Use the pasted text")
         self.settle(tab)
         self.assertIn("tokens per iteration", self.answered(tab))
@@ -266,18 +266,18 @@ class Logs(Page):
         files = sorted(path for path in (REPOSITORY / "tests/fuzz/corpus").rglob("*") if path.is_file())
         tab = self.open("#log")
         for path in files:
-            tab.set_input_files("#log .drop input", path)
+            tab.set_input_files("#panel-log .drop input", path)
             self.settle(tab)
             self.answered(tab)
-            tab.click("#log .files button")
+            tab.click("#panel-log .files button")
             self.settle(tab)
         print(f"\n{len(files)} hostile files", end=" ")
 
     def test_hostile_models(self):
         tab = self.open("#gpu")
-        tab.evaluate("document.querySelectorAll('#gpu details').forEach((part) => { part.open = true; })")
+        tab.evaluate("document.querySelectorAll('#panel-gpu details').forEach((part) => { part.open = true; })")
         for path in sorted((REPOSITORY / "tests/fuzz/corpus/hugging_face").iterdir()):
-            tab.set_input_files("#gpu .drop input >> nth=0", path)
+            tab.set_input_files("#panel-gpu .drop input >> nth=0", path)
             self.settle(tab)
             self.answered(tab)
 
@@ -289,7 +289,7 @@ class Logs(Page):
             large.flush()
             tab = self.open("#log")
             start = time.monotonic()
-            tab.set_input_files("#log .drop input", large.name)
+            tab.set_input_files("#panel-log .drop input", large.name)
             tab.wait_for_function("performance.getEntriesByName('log-answered').length > 0", timeout=300000)
             self.settle(tab)
             took = tab.evaluate("performance.getEntriesByName('log-answered')[0].duration")
@@ -317,8 +317,8 @@ class Looks(Page):
         tab.click("#look")
         self.assertNotEqual(tab.evaluate(back), light)
         tab.emulate_media(media="print")
-        self.assertFalse(tab.is_visible("#explore .controls"))
-        self.assertTrue(tab.is_visible("#explore .chart"))
+        self.assertFalse(tab.is_visible("#panel-explore .controls"))
+        self.assertTrue(tab.is_visible("#panel-explore .chart"))
 
 
 def main():
