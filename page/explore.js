@@ -68,6 +68,8 @@ const MAP_ALPHAS = Array.from({ length: MAP_POINTS }, (_, k) => Number((0.02 + (
 const MAP_COSTS = Array.from({ length: MAP_POINTS }, (_, k) => Number((0.002 * 500 ** (k / (MAP_POINTS - 1))).toPrecision(4)));
 const NEAR = 0.99;
 const MAX_SIMULATED = 12;
+const CALM_MS = 60;
+const MAP_PART = 4; // questions of the map that a slider may have to wait for
 
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean).map(Number);
 const isList = (name) => name === "conditional" || name === "marginal";
@@ -161,6 +163,9 @@ export function exploreTab(values, changed) {
   const results = element("div", { class: "results" }, chainView, tree.element, share.element);
   const controls = form("explore", EXPLORE, values, () => { changed(); update(); });
 
+  let ready = false;
+  let calm;
+
   const fail = (error) => {
     said.textContent = error.replace(/^foredraft:? ?(predict|tree|simulate)?:? ?/, "").split("\n")[0];
     said.classList.add("error");
@@ -218,27 +223,30 @@ export function exploreTab(values, changed) {
       ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
     drawCurves(curve, best.document, shownAt, undefined);
     shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
-    if (isNewest()) return after(curve, best.document, shownAt, options, own, alpha, isNewest);
+    clearTimeout(calm);
+    if (isNewest()) calm = setTimeout(() => after({ curve, best: best.document, at: shownAt, options, own, alpha }), CALM_MS);
     return undefined;
   }
 
-  /** What may come a moment later: the map and the simulation. */
-  async function after(curve, best, at, options, own, alpha, isNewest) {
-    if (["iid", "length"].includes(values.process)) await drawMap(options, own, alpha, at);
+  /** What comes when nobody has moved a control for a moment: the map and the simulation. */
+  const after = newest(async ({ curve, best, at, options, own, alpha }, isNewest) => {
+    const settled = calm;
+    const isCalm = () => isNewest() && settled === calm;
     charts.map.hidden = !["iid", "length"].includes(values.process);
-    if (!values.simulate || !isNewest()) return;
+    if (!charts.map.hidden) await drawMap(options, own, alpha, at, isCalm);
+    if (!values.simulate || !isCalm()) return;
     const simulated = [];
     const gammas = [...new Set([...curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0).slice(0, MAX_SIMULATED), at.gamma])];
     for (const gamma of gammas) {
       const toml = configuration(parametersOf(values, gamma, alpha), { iterations: Number(values.iterations), seed: Math.round(values.seed) });
       const [answer] = await ask([{ argv: ["simulate", "/input/scenario.toml", "--json"], files: { "scenario.toml": new TextEncoder().encode(toml) } }]);
       const { document, error } = read(answer);
-      if (error) return fail(error);
+      if (!isCalm()) return;
+      if (error) { fail(error); return; }
       simulated.push(document);
-      if (!isNewest()) return;
     }
     drawCurves(curve, best, at, simulated);
-  }
+  });
 
   function drawCurves(curve, best, at, simulated) {
     const points = (key) => curve.filter((row) => typeof row[key] === "number").map((row) => [row.gamma, row[key]]);
@@ -277,13 +285,18 @@ export function exploreTab(values, changed) {
       layers: [...(closed.length ? [{ kind: "bars", name: "closed form", look: 0, points: closed }] : []), ...(bars.length ? [{ kind: "points", name: "simulated, 95 %", look: 1, points: bars }] : [])] });
   }
 
-  async function drawMap(options, own, alpha, at) {
+  async function drawMap(options, own, alpha, at, isCalm) {
     const set = (name, value) => { const place = options.indexOf(name); return place < 0 ? [...options, name, value] : options.with(place + 1, value); };
     const questions = MAP_COSTS.map((c) => {
       const changedCost = timed(values) ? set("--draft-ms", String(c * values.step)) : set("--c", String(c));
       return predict([...changedCost.with(changedCost.indexOf("--alpha") + 1, MAP_ALPHAS.join(",")), ...own]);
     });
-    const rows = (await ask(questions)).map((answer) => read(answer).document?.cells ?? []);
+    const rows = [];
+    for (let first = 0; first < questions.length; first += MAP_PART) {
+      const part = await ask(questions.slice(first, first + MAP_PART));
+      if (!isCalm()) return;
+      rows.push(...part.map((answer) => read(answer).document?.cells ?? []));
+    }
     const speedups = rows.map((cells) => cells.map((cell) => (own.length ? cell.speedup : cell.best_speedup)));
     // At the best draft length the speedup never falls below 1: it breaks even where that length becomes 0, to which
     // the line through the first two speedups above 1 leads.
@@ -324,13 +337,13 @@ export function exploreTab(values, changed) {
 
   const update = newest(async (_, isNewest) => {
     if (!ready || results.closest("[hidden]")) return;
+    clearTimeout(calm);
+    calm = undefined;
     chainView.hidden = isTree(values);
     tree.element.hidden = !isTree(values);
     if (isTree(values)) await answerTree();
     else await answerChain(isNewest);
     performance.mark("explore-answered");
   });
-  let ready = false;
-
   return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); }, linked: share.relink };
 }

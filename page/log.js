@@ -271,7 +271,7 @@ export function logTab(values, changed) {
   });
 
   return {
-    answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, linked: share.relink,
+    answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, take, linked: share.relink,
     start: () => { ready = true; useExampleIfEmpty(); update(); },
     show: () => { controls.show(); useExampleIfEmpty(); update(); },
   };

@@ -67,6 +67,18 @@ function wireLook() {
   label();
 }
 
+/** A file that is dropped beside the areas for files is a log; never does the browser leave the page for it. */
+function wireDrops() {
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    if (!event.dataTransfer.files.length) return;
+    show("log");
+    made.log.tab.take([...event.dataTransfer.files]);
+  });
+}
+
 for (const [name, [groups, make]] of Object.entries(TABS)) {
   const values = defaultsOf(groups);
   const tab = make(values, changed);
@@ -75,6 +87,7 @@ for (const [name, [groups, make]] of Object.entries(TABS)) {
 }
 wireTabs();
 wireLook();
+wireDrops();
 readAddress();
 addEventListener("hashchange", readAddress);
 startProgram().then(() => Object.values(made).forEach(({ tab }) => tab.start())).catch((error) => {

@@ -71,11 +71,11 @@ class Page(unittest.TestCase):
         return tab
 
     def settle(self, tab):
-        """Waits until no question is open for 60 ms."""
+        """Waits until no question has been open for 160 ms: the page draws a map only when nothing moves."""
         tab.wait_for_function("""() => {
             const busy = document.querySelector("main").getAttribute("aria-busy") === "true";
             window.calmSince = busy ? undefined : window.calmSince ?? performance.now();
-            return !busy && performance.now() - window.calmSince > 60;
+            return !busy && performance.now() - window.calmSince > 160;
         }""", polling=20, timeout=120000)
         tab.evaluate("window.calmSince = undefined")
 
