@@ -2,17 +2,18 @@
 #pragma once
 
 // What the C++ library of Debian 12's Emscripten (libc++ 13) lacks of C++20 and the sources use: the algorithms of
-// std::ranges, and from_chars and to_chars of double. scripts/page.sh includes it before every source; nothing else does.
-// To be deleted with the first Emscripten whose library has them.
+// std::ranges, and from_chars and to_chars of double. scripts/page.sh includes it before every source; nothing else
+// does. To be deleted with the first Emscripten whose library has them.
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,8 +21,32 @@
 
 namespace std {
 
+/// The shortest digits that read back as `value`: with an exponent only where that is shorter than without.
 inline to_chars_result to_chars(char* first, char* last, double value) {
-  const string text = fmt::format("{}", value);
+  string text = fmt::format("{}", value);
+  if (isfinite(value) && value != 0.0) {
+    const string sign = text[0] == '-' ? "-" : "";
+    const size_t end = min(text.find('e'), text.size());
+    string digits;
+    for (const char c : text.substr(0, end)) digits.append(c >= '0' && c <= '9' ? 1 : 0, c);
+    digits.erase(0, digits.find_first_not_of('0'));
+    digits.erase(digits.find_last_not_of('0') + 1);
+    const int exponent = stoi(fmt::format("{:.{}e}", value, digits.size() - 1)
+                                  .substr(sign.size() + digits.size() + (digits.size() > 1 ? 2 : 1)));
+    const int count = static_cast<int>(digits.size());
+    const string scientific =
+        fmt::format("{}{}{}{}e{:+03}", sign, digits[0], count > 1 ? "." : "", digits.substr(1), exponent);
+    const int fixed = exponent < 0 ? 1 - exponent + count : exponent + 1 < count ? count + 1 : exponent + 1;
+    if (static_cast<int>(scientific.size() - sign.size()) < fixed) {
+      text = scientific;
+    } else if (exponent < 0) {
+      text = fmt::format("{}0.{}{}", sign, string(static_cast<size_t>(-exponent - 1), '0'), digits);
+    } else if (exponent + 1 < count) {
+      text = sign + digits.insert(static_cast<size_t>(exponent) + 1, ".");
+    } else {
+      text = fmt::format("{:.0f}", value);
+    }
+  }
   if (text.size() > static_cast<size_t>(last - first)) return {last, errc::value_too_large};
   return {copy(text.begin(), text.end(), first), errc{}};
 }
@@ -71,14 +96,6 @@ auto projected(C& comp, P& proj) {
   };
 }
 
-/// Iterators of a range and what follows its end.
-template <class I>
-struct tail {
-  I first, last;
-  [[nodiscard]] I begin() const { return first; }
-  [[nodiscard]] I end() const { return last; }
-};
-
 }  // namespace foredraft_detail
 
 template <class R, class F, class P = identity>
@@ -108,12 +125,14 @@ auto find_if(R&& r, F f, P p = {}) {
 }
 template <class R, class T, class P = identity>
 auto find(R&& r, const T& value, P p = {}) {
-  return ranges::find_if(std::begin(r), std::end(r), [&](auto&& x) { return x == value; }, p);
+  return ranges::find_if(
+      std::begin(r), std::end(r), [&](auto&& x) { return x == value; }, p);
 }
 template <class I, class T, class P = identity>
   requires input_or_output_iterator<I>
 I find(I first, I last, const T& value, P p = {}) {
-  return ranges::find_if(first, last, [&](auto&& x) { return x == value; }, p);
+  return ranges::find_if(
+      first, last, [&](auto&& x) { return x == value; }, p);
 }
 template <class R, class F, class P = identity>
 auto count_if(R&& r, F f, P p = {}) {
@@ -121,7 +140,8 @@ auto count_if(R&& r, F f, P p = {}) {
 }
 template <class R, class T, class P = identity>
 auto count(R&& r, const T& value, P p = {}) {
-  return ranges::count_if(r, [&](auto&& x) { return x == value; }, p);
+  return ranges::count_if(
+      r, [&](auto&& x) { return x == value; }, p);
 }
 template <class R, class F, class P = identity>
 void for_each(R&& r, F f, P p = {}) {
@@ -171,7 +191,7 @@ auto transform(R&& r, O out, F f, P p = {}) {
   return in_out_result<decltype(at), O>{at, out};
 }
 template <class R, class O>
-auto copy(R&& r, O out) {
+constexpr auto copy(R&& r, O out) {
   O end = std::copy(std::begin(r), std::end(r), out);
   return in_out_result<decltype(std::begin(r)), O>{std::end(r), end};
 }
@@ -218,8 +238,8 @@ auto upper_bound(R&& r, const T& value, C c = {}, P p = {}) {
 }
 template <class R, class T, class C = less, class P = identity>
 auto equal_range(R&& r, const T& value, C c = {}, P p = {}) {
-  return foredraft_detail::tail<decltype(std::begin(r))>{ranges::lower_bound(r, value, c, p),
-                                                        ranges::upper_bound(r, value, c, p)};
+  return subrange{ranges::lower_bound(r, value, c, p),
+                                                         ranges::upper_bound(r, value, c, p)};
 }
 template <class R, class T, class C = less, class P = identity>
 bool binary_search(R&& r, const T& value, C c = {}, P p = {}) {
@@ -228,7 +248,7 @@ bool binary_search(R&& r, const T& value, C c = {}, P p = {}) {
 }
 template <class R, class C = equal_to, class P = identity>
 auto unique(R&& r, C c = {}, P p = {}) {
-  return foredraft_detail::tail<decltype(std::begin(r))>{
+  return subrange{
       std::unique(std::begin(r), std::end(r), foredraft_detail::projected(c, p)), std::end(r)};
 }
 template <class R, class C = equal_to, class P = identity>
