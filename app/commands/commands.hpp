@@ -32,8 +32,10 @@ Command advise_command();
 Command compare_command();
 Command plot_command();
 Command list_command();
+Command help_command();
+Command completion_command();
 
-/// All commands in the order of the help text.
+/// All commands in the order of the help text (registry.cpp; those of the page: page/registry.cpp).
 [[nodiscard]] const std::vector<Command>& command_registry();
 
 /// The whole program: `arguments` without the program's name.
