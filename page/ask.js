@@ -44,7 +44,8 @@ export function startProgram() {
 }
 
 /** The answers to questions, in their order. @param {Question[]} questions @returns {Promise<Answer[]>} */
-export const ask = (questions) => post({ questions });
+export const ask = (questions) =>
+  post({ questions: questions.map(({ argv, files }) => ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
 
 /**
  * A function that runs `work` for the newest value only: while one is running, of the values that come only the last is kept.

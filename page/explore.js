@@ -123,7 +123,7 @@ function numbersTable(values, at, best) {
     const { label, formula, source } = formulaOf(key, values);
     return [label, shown(at, key), ...(same ? [] : [shown(best, key)]), element("span", { class: "formula" }, element("code", {}, formula), " ", element("small", {}, source))];
   });
-  return table("Numbers, with their formulas and sources",
+  return table(`Numbers, with their formulas and sources; n: most tokens of an iteration, ${values.convention === "bonus" ? "γ + 1" : "γ"}`,
     ["", `at γ = ${at.gamma}${same ? " (best)" : ""}`, ...(same ? [] : [`at γ = ${best.gamma} (best)`]), "formula and source"], rows);
 }
 
