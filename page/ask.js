@@ -45,10 +45,11 @@ export function startProgram() {
 
 /** The answers to questions, in their order. @param {Question[]} questions @returns {Promise<Answer[]>} */
 export const ask = (questions) =>
-  post({ questions: questions.map(({ argv, files }) => ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
+  post({ questions: questions.map(({ argv, files }) =>
+    ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
 
 /**
- * A function that runs `work` for the newest value only: while one is running, of the values that come only the last is kept.
+ * A function that runs `work` for the newest value only: of the values that come while it runs, the last is kept.
  * @param {(value: any, isNewest: () => boolean) => Promise<void>} work
  */
 export function newest(work) {
@@ -67,7 +68,10 @@ export function newest(work) {
   };
 }
 
-/** The JSON document that the program printed, or its error. @param {Answer} answer @returns {{document?: any, error?: string}} */
+/**
+ * The JSON document that the program printed, or its error.
+ * @param {Answer} answer @returns {{document?: any, error?: string}}
+ */
 export function read(answer) {
   try {
     const parsed = JSON.parse(answer.stdout);

@@ -40,7 +40,8 @@ def script(paths):
         text = path.read_text()
         exports = ", ".join(name for _, name in _EXPORT.findall(text))
         body = _IMPORT.sub(lambda match: f"const {match[1]} = {variable(match[2])};", text)
-        return f"const {variable(path.stem)} = (() => {{\n{_EXPORT.sub(lambda match: match[0].removeprefix('export '), body)}\nreturn {{ {exports} }};\n}})();\n"
+        body = _EXPORT.sub(lambda match: match[0].removeprefix("export "), body)
+        return f"const {variable(path.stem)} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
 
     return "".join(map(one, paths))
 
@@ -52,12 +53,14 @@ def inert(text):
 
 def page(glue, wasm):
     """The HTML of the page: `glue` is the text that Emscripten wrote, `wasm` the bytes of the program."""
-    examples = {pathlib.PurePath(name).name: (REPOSITORY / name).read_text() for name in EXAMPLES}
+    examples = json.dumps({pathlib.PurePath(name).name: (REPOSITORY / name).read_text() for name in EXAMPLES})
+    packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    worker = glue + script(modules(PAGE / "worker.js"))
     parts = {
         "style": f"<style>\n{(PAGE / 'style.css').read_text()}</style>",
-        "examples": f'<script type="application/json" id="examples">{json.dumps(examples).replace("<", chr(92) + "u003c")}</script>',
-        "worker": f'<script type="text/plain" id="worker">{inert(glue + script(modules(PAGE / "worker.js")))}</script>',
-        "program": f'<script type="text/plain" id="program">{base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()}</script>',
+        "examples": '<script type="application/json" id="examples">' + examples.replace("<", "\\u003c") + "</script>",
+        "worker": f'<script type="text/plain" id="worker">{inert(worker)}</script>',
+        "program": f'<script type="text/plain" id="program">{packed}</script>',
         "script": f'<script>\n"use strict";\n{inert(script(modules(PAGE / "main.js")))}</script>',
     }
     return re.sub(r"<!-- (\w+) -->", lambda match: parts[match[1]], (PAGE / "page.html").read_text())

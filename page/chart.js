@@ -5,12 +5,15 @@ import { download, drawn, element, number } from "./elements.js";
 /**
  * A layer of a chart. Points are [x, y] or [x, y, low, high]; of `floating` bars [x, from, to].
  * `color`: of lines on a map, whatever the look of the page; `bare`: without markers.
- * @typedef {{kind: "line"|"points"|"bars"|"floating"|"area"|"band"|"rule"|"mark"|"heat", name?: string, points?: number[][],
- *   look?: number, color?: string, bare?: boolean, from?: number, to?: number, y?: number, x?: number, text?: string, values?: number[][], xs?: number[],
- *   ys?: number[]}} Layer
+ * @typedef {{kind: "line"|"points"|"bars"|"floating"|"area"|"band"|"rule"|"mark"|"heat", name?: string,
+ *   points?: number[][], look?: number, color?: string, bare?: boolean, from?: number, to?: number, x?: number,
+ *   y?: number, text?: string, values?: number[][], xs?: number[], ys?: number[]}} Layer
  */
 /** @typedef {{label: string, log?: boolean, min?: number, max?: number, categories?: string[], whole?: boolean}} Axis */
-/** @typedef {{name: string, title: string, x: Axis, y: Axis, layers: Layer[], onPick?: (x: number, y: number) => void}} Spec */
+/**
+ * @typedef {{name: string, title: string, note?: string, x: Axis, y: Axis, layers: Layer[],
+ *   onPick?: (x: number, y: number) => void}} Spec
+ */
 
 const HEIGHT = 270;
 const MARGIN = { left: 50, right: 14, top: 12 };
@@ -28,10 +31,12 @@ const LOOKS = [
 /** Series that a chart can tell apart. */
 export const MAX_SERIES = LOOKS.length;
 // Speedups below 1 towards orange, above towards blue; 1 is the color of the page.
-const HEAT = [[0.4, [158, 60, 10]], [0.7, [226, 125, 50]], [0.9, [246, 206, 160]], [1, [245, 243, 238]], [1.2, [205, 216, 240]],
+const HEAT = [[0.4, [158, 60, 10]], [0.7, [226, 125, 50]], [0.9, [246, 206, 160]], [1, [245, 243, 238]],
+  [1.2, [205, 216, 240]],
   [1.6, [150, 172, 222]], [2.2, [98, 122, 196]], [3, [66, 82, 165]], [5, [38, 44, 110]], [10, [20, 20, 60]]];
 
-const lookOf = (layer, at) => ({ ...LOOKS[(layer.look ?? at) % LOOKS.length], ...(layer.color ? { color: layer.color } : {}) });
+const lookOf = (layer, at) =>
+  ({ ...LOOKS[(layer.look ?? at) % LOOKS.length], ...(layer.color ? { color: layer.color } : {}) });
 const finite = (value) => typeof value === "number" && Number.isFinite(value);
 
 function niceStep(span, count) {
@@ -58,7 +63,8 @@ export function ticks(low, high, count, { log = false, whole = false } = {}) {
   }
   const step = whole ? Math.max(1, niceStep(high - low, count)) : niceStep(high - low, count);
   const kept = whole ? Math.ceil(step) : step;
-  for (let k = Math.ceil(low / kept - 1e-9); k * kept <= high + kept * 1e-9; k += 1) found.push(Number((k * kept).toPrecision(12)));
+  for (let k = Math.ceil(low / kept - 1e-9); k * kept <= high + kept * 1e-9; k += 1)
+    found.push(Number((k * kept).toPrecision(12)));
   return found;
 }
 
@@ -100,11 +106,12 @@ function scaleOf(axis, values, from, to, padded) {
 
 function marker(look, x, y, size = 3.4, said = undefined) {
   const style = `fill:${look.color};stroke:var(--page);stroke-width:0.8`;
+  const wide = size * 1.3;
   const path = {
     square: `M${x - size},${y - size}h${2 * size}v${2 * size}h${-2 * size}z`,
     up: `M${x},${y - size * 1.2}l${size * 1.2},${size * 2.1}h${-size * 2.4}z`,
     down: `M${x},${y + size * 1.2}l${size * 1.2},${-size * 2.1}h${-size * 2.4}z`,
-    diamond: `M${x},${y - size * 1.3}l${size * 1.3},${size * 1.3}l${-size * 1.3},${size * 1.3}l${-size * 1.3},${-size * 1.3}z`,
+    diamond: `M${x},${y - wide}l${wide},${wide}l${-wide},${wide}l${-wide},${-wide}z`,
   }[look.marker];
   const title = said && drawn("title", {}, said);
   return path ? drawn("path", { d: path, style }, title) : drawn("circle", { cx: x, cy: y, r: size, style }, title);
@@ -112,7 +119,8 @@ function marker(look, x, y, size = 3.4, said = undefined) {
 
 const text = (x, y, content, style = "", anchor = "middle") =>
   drawn("text", { x, y, "text-anchor": anchor, style: `fill:var(--ink);font:12px var(--font);${style}` }, content);
-const stroke = (color, width = 1, dash = "") => `fill:none;stroke:${color};stroke-width:${width};stroke-dasharray:${dash || "none"}`;
+const stroke = (color, width = 1, dash = "") =>
+  `fill:none;stroke:${color};stroke-width:${width};stroke-dasharray:${dash || "none"}`;
 const line = (x1, y1, x2, y2, style) => drawn("line", { x1, y1, x2, y2, style });
 
 function whisker(x, low, high, y, color) {
@@ -142,8 +150,10 @@ function heatColor(value) {
 
 const DRAW = {
   band: (layer, look, { x, top, bottom }) => [drawn("rect", {
-    x: x(layer.from), y: top, width: Math.max(1, x(layer.to) - x(layer.from)), height: bottom - top, style: "fill:var(--shade)" })],
-  rule: (layer, look, { y, left, right }) => [line(left, y(layer.y), right, y(layer.y), stroke("var(--soft)", 1, "4 3"))],
+    x: x(layer.from), y: top, width: Math.max(1, x(layer.to) - x(layer.from)), height: bottom - top,
+      style: "fill:var(--shade)" })],
+  rule: (layer, look, { y, left, right }) =>
+    [line(left, y(layer.y), right, y(layer.y), stroke("var(--soft)", 1, "4 3"))],
   area: (layer, look, { x, y }) => {
     const kept = layer.points.filter((point) => point.every(finite));
     const there = kept.map(([at, , high]) => `${x(at)},${y(high)}`);
@@ -153,11 +163,16 @@ const DRAW = {
   line: (layer, look, { x, y, heat }) => {
     const kept = layer.points.filter(([at, value]) => finite(at) && finite(value));
     const points = kept.map(([at, value]) => [x(at), y(value)]).join(" ");
-    return [...(heat ? [drawn("polyline", { points, style: stroke("#fff", 3.6) })] : []), drawn("polyline", { points, style: stroke(look.color, 1.8, look.dash) }),
-      ...(kept.length <= MAX_MARKERS && !layer.bare ? kept.map(([at, value]) => marker(look, x(at), y(value), 2.8, `${number(at)}: ${number(value)}`)) : [])];
+    return [...(heat ? [drawn("polyline", { points, style: stroke("#fff", 3.6) })] : []),
+      drawn("polyline", { points, style: stroke(look.color, 1.8, look.dash) }),
+      ...(kept.length <= MAX_MARKERS && !layer.bare
+        ? kept.map(([at, value]) => marker(look, x(at), y(value), 2.8, `${number(at)}: ${number(value)}`)) : [])];
   },
-  points: (layer, look, { x, y }) => layer.points.filter(([, value]) => finite(value)).flatMap(([at, value, low, high]) => [
-    ...(finite(low) && finite(high) ? [whisker(x(at), low, high, y, look.color)] : []), marker(look, x(at), y(value), 3.4, `${number(value)}${finite(low) ? ` (${number(low)} to ${number(high)})` : ""}`)]),
+  points: (layer, look, { x, y }) => layer.points.filter(([, value]) =>
+    finite(value)).flatMap(([at, value, low, high]) => [
+    ...(finite(low) && finite(high) ? [whisker(x(at), low, high, y, look.color)] : []),
+      marker(look, x(at), y(value), 3.4,
+      `${number(value)}${finite(low) ? ` (${number(low)} to ${number(high)})` : ""}`)]),
   bars: (layer, look, { x, y, bottom, barWidth, place }) => layer.points.filter(([, value]) => finite(value)).flatMap(
     ([at, value, low, high]) => {
       const left = x(at) + place * barWidth;
@@ -166,17 +181,21 @@ const DRAW = {
       ...(finite(low) && finite(high) ? [whisker(left + barWidth * 0.46, low, high, y, "var(--ink)")] : [])];
     }),
   floating: (layer, look, { x, y }) => layer.points.flatMap(([at, from, to]) => [drawn("rect", {
-    x: x(at) - x.width * 0.34, width: x.width * 0.68, y: Math.min(y(from), y(to)), height: Math.max(1.5, Math.abs(y(from) - y(to))),
+    x: x(at) - x.width * 0.34, width: x.width * 0.68, y: Math.min(y(from), y(to)),
+      height: Math.max(1.5, Math.abs(y(from) - y(to))),
     style: `fill:${look.color}` })]),
-  heat: (layer, look, { left, right, top, bottom }) => [drawn("image", { x: left, y: top, width: right - left, height: bottom - top,
+  heat: (layer, look, { left, right, top, bottom }) =>
+    [drawn("image", { x: left, y: top, width: right - left, height: bottom - top,
     preserveAspectRatio: "none", style: "image-rendering:auto", href: heatImage(layer) })],
   mark: (layer, look, { x, y, left, right, top }) => {
     const [atX, atY] = [x(layer.x), y(layer.y)];
     const room = (layer.text ?? "").length * LETTER;
     const anchor = atX + room / 2 > right ? "end" : atX - room / 2 < left ? "start" : "middle";
     const below = atY - 12 < top + 6;
-    return [...[["var(--page)", 4.5], ["var(--ink)", 2]].map(([color, size]) => drawn("circle", { cx: atX, cy: atY, r: 6, style: stroke(color, size) })),
-      text(anchor === "end" ? atX + 6 : anchor === "start" ? atX - 6 : atX, below ? atY + 22 : atY - 12, layer.text ?? "",
+    return [...[["var(--page)", 4.5], ["var(--ink)", 2]].map(([color, size]) => drawn("circle",
+      { cx: atX, cy: atY, r: 6, style: stroke(color, size) })),
+      text(anchor === "end" ? atX + 6 : anchor === "start" ? atX - 6 : atX, below ? atY + 22
+        : atY - 12, layer.text ?? "",
         "font-weight:600;paint-order:stroke;stroke:var(--page);stroke-width:3px", anchor)];
   },
 };
@@ -185,17 +204,22 @@ const DRAW = {
 function legend(layers, width) {
   let x = 0;
   let row = 0;
-  const entries = layers.map((layer, at) => ({ layer, look: lookOf(layer, at) })).filter(({ layer }) => layer.name && layer.kind !== "mark")
+  const entries = layers.map((layer, at) => ({ layer, look: lookOf(layer, at) })).filter(({ layer }) => layer.name
+    && layer.kind !== "mark")
     .flatMap(({ layer, look }) => {
       const size = 30 + layer.name.length * LETTER + 12;
       if (x > 0 && x + size > width) { x = 0; row += 1; }
       const y = row * LEGEND_LINE + 6;
-      const swatch = layer.kind === "line" ? [...(layer.color ? [line(x - 2, y, x + 26, y, stroke("#fff", 4))] : []), line(x, y, x + 24, y, stroke(look.color, 1.8, look.dash)),
+      const swatch = layer.kind === "line"
+        ? [...(layer.color ? [line(x - 2, y, x + 26, y, stroke("#fff", 4))] : []),
+        line(x, y, x + 24, y, stroke(look.color, 1.8, look.dash)),
         ...(layer.bare ? [] : [marker(look, x + 12, y, 2.8)])]
         : layer.kind === "rule" ? [line(x, y, x + 24, y, stroke("var(--soft)", 1, "4 3"))]
-          : layer.kind === "points" ? [marker(look, x + 12, y), line(x + 12, y - 6, x + 12, y + 6, stroke(look.color, 1.2))]
+          : layer.kind === "points"
+            ? [marker(look, x + 12, y), line(x + 12, y - 6, x + 12, y + 6, stroke(look.color, 1.2))]
             : [drawn("rect", { x: x + 4, y: y - 5, width: 16, height: 10,
-              style: layer.kind === "band" ? "fill:var(--shade)" : `fill:${look.color};opacity:${layer.kind === "area" ? 0.3 : 1}` })];
+              style: layer.kind === "band" ? "fill:var(--shade)"
+                : `fill:${look.color};opacity:${layer.kind === "area" ? 0.3 : 1}` })];
       const made = [...swatch, text(x + 30, y + 4, layer.name, "", "start")];
       x += size;
       return made;
@@ -216,8 +240,10 @@ function wrapped(name, letters) {
 
 function categoryLabels(names, x, bottom) {
   const labels = names.map((name) => wrapped(name, Math.floor(x.width / LETTER)));
-  if (labels.every((lines) => lines && lines.length < 3)) return labels.flatMap((lines, at) => lines.map((word, k) => text(x(at), bottom + 15 + 12 * k, word)));
-  return names.map((name, at) => drawn("text", { transform: `translate(${x(at) + 4} ${bottom + 12}) rotate(-35)`, "text-anchor": "end",
+  if (labels.every((lines) => lines && lines.length < 3))
+    return labels.flatMap((lines, at) => lines.map((word, k) => text(x(at), bottom + 15 + 12 * k, word)));
+  return names.map((name, at) => drawn("text",
+    { transform: `translate(${x(at) + 4} ${bottom + 12}) rotate(-35)`, "text-anchor": "end",
     style: "fill:var(--ink);font:12px var(--font)" }, name));
 }
 
@@ -258,7 +284,8 @@ function svgOf(spec, width) {
   const { xs, ys } = extent(spec.layers);
   const heat = spec.layers.some(({ kind }) => kind === "heat");
   const hasBars = spec.layers.some(({ kind }) => kind === "bars");
-  const inset = heat || spec.x.categories ? 0 : hasBars ? Math.max(8, ((right - left) * 0.5) / Math.max(1, new Set(xs).size)) : 8;
+  const inset = heat || spec.x.categories ? 0 : hasBars
+    ? Math.max(8, ((right - left) * 0.5) / Math.max(1, new Set(xs).size)) : 8;
   const x = scaleOf(spec.x, xs, left + inset, right - inset, false);
   const y = scaleOf(spec.y, ys, bottom, top, !heat);
   const bars = spec.layers.filter(({ kind }) => kind === "bars");
@@ -291,7 +318,8 @@ function svgOf(spec, width) {
 function rowsOf(spec) {
   const name = (value) => (spec.x.categories ? spec.x.categories[value] : value);
   return spec.layers.flatMap((layer) => {
-    if (layer.kind === "heat") return layer.values.flatMap((row, j) => row.map((value, i) => [layer.name, layer.xs[i], layer.ys[j], value]));
+    if (layer.kind === "heat")
+      return layer.values.flatMap((row, j) => row.map((value, i) => [layer.name, layer.xs[i], layer.ys[j], value]));
     if (layer.kind === "area") return layer.points.map(([x, low, high]) => [layer.name ?? "", name(x), "", low, high]);
     return (layer.points ?? []).map(([x, ...rest]) => [layer.name ?? "", name(x), ...rest]);
   });
@@ -299,8 +327,10 @@ function rowsOf(spec) {
 
 function csvOf(spec) {
   const heat = spec.layers.some(({ kind }) => kind === "heat");
-  const head = heat ? ["series", spec.x.label, spec.y.label, "value"] : ["series", spec.x.label, spec.y.label, "low", "high"];
-  const cell = (value) => (/[",\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+  const head = heat ? ["series", spec.x.label, spec.y.label, "value"]
+    : ["series", spec.x.label, spec.y.label, "low", "high"];
+  const cell = (value) => (/[",\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"`
+    : String(value ?? ""));
   return [head, ...rowsOf(spec)].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
@@ -310,7 +340,8 @@ function svgText(svg) {
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.insertBefore(drawn("rect", { width: "100%", height: "100%", style: "fill:var(--page)" }), copy.firstChild);
-  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (all, name) => style.getPropertyValue(name).trim().replaceAll('"', "'"));
+  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g,
+    (all, name) => style.getPropertyValue(name).trim().replaceAll('"', "'"));
 }
 
 async function pngOf(svg) {
@@ -331,7 +362,8 @@ export function newChart() {
   const figure = element("figure", { class: "chart" });
   const title = element("figcaption");
   const place = element("div", { class: "drawing" });
-  const save = (label, act) => element("button", { type: "button", class: "quiet", onclick: act, "aria-label": `Download as ${label}` }, label);
+  const save = (label, act) => element("button",
+    { type: "button", class: "quiet", onclick: act, "aria-label": `Download as ${label}` }, label);
   const name = () => `foredraft-${figure.spec.name}`;
   const note = element("p", { class: "note" });
   figure.append(title, place, note, element("div", { class: "saves" },

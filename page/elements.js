@@ -17,7 +17,8 @@ function fill(made, attributes, children) {
 export const element = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 
 /** An SVG element. @returns {SVGElement} */
-export const drawn = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+export const drawn = (tag, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
 
 /** The element of an id. @returns {HTMLElement} */
 export const byId = (id) => document.getElementById(id);
@@ -38,20 +39,26 @@ export const times = (value) => (typeof value === "number" ? `${value.toFixed(2)
 export const interval = (low, high, digits = 3) =>
   (typeof low === "number" && typeof high === "number" ? `${number(low, digits)} to ${number(high, digits)}` : "");
 
-/** A table; the first cell of a row is its head, numbers stand at the right. @param {string[]} head @param {any[][]} rows */
+/**
+ * A table; the first cell of a row is its head, columns of numbers stand at the right.
+ * @param {string[]} head @param {any[][]} rows @param {(row: any[], at: number) => boolean} marked
+ */
 export function table(caption, head, rows, marked = () => false) {
   const isNumber = (value) => typeof value === "number" || /^[–\d(<−-]/.test(String(value ?? ""));
-  const right = head.map((_, place) => place > 0 && rows.some((row) => isNumber(row[place])) && rows.every((row) => isNumber(row[place]) || !row[place]));
+  const right = head.map((_, place) => place > 0 && rows.some((row) => isNumber(row[place]))
+    && rows.every((row) => isNumber(row[place]) || !row[place]));
   const cell = (value, place) => {
     const content = typeof value === "number" ? number(value) : value ?? "–";
-    return element(place === 0 ? "th" : "td", { class: right[place] && "number", scope: place === 0 && "row" }, content);
+    return element(place === 0 ? "th" : "td", { class: right[place] && "number", scope: place === 0 && "row" },
+      content);
   };
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     element("table", {},
       element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...head.map((text, place) =>
         element("th", { scope: "col", class: right[place] && "number" }, text)))),
-      element("tbody", {}, ...rows.map((row, at) => element("tr", { class: marked(row, at) && "marked" }, ...row.map(cell))))));
+      element("tbody", {},
+        ...rows.map((row, at) => element("tr", { class: marked(row, at) && "marked" }, ...row.map(cell))))));
 }
 
 /** Offers `content` as a file. @param {Blob|string} content @param {string} name */

@@ -17,55 +17,80 @@ const timed = (values) => values.cost === "times" && chain(values);
 /** What people set. @type {import("./fields.js").Group[]} */
 export const EXPLORE = [
   { title: "Draft", fields: [
-    { name: "shape", label: "Shape", kind: "choice", default: "chain", options: [["chain", "A chain of tokens"], ["tree", "A tree of candidates"]] },
+    { name: "shape", label: "Shape", kind: "choice", default: "chain",
+      options: [["chain", "A chain of tokens"], ["tree", "A tree of candidates"]] },
     { name: "best", label: "Use the best draft length", kind: "check", default: true, when: chain },
-    { name: "gamma", label: "Draft length γ", kind: "slider", default: 5, min: 1, max: 32, step: 1, help: "tokens drafted in each iteration (K of engines)",
+    { name: "gamma", label: "Draft length γ", kind: "slider", default: 5, min: 1, max: 32, step: 1,
+      help: "tokens drafted in each iteration (K of engines)",
       when: (values) => chain(values) && !values.best },
     { name: "accuracies", label: "Accuracy by rank, a row per depth", kind: "area", default: "", when: isTree,
       placeholder: "0.56, 0.11, 0.06\n0.32, 0.11, 0.06", help: "empty: the five Medusa heads of Vicuna-7B" },
     { name: "nodes", label: "Nodes at most", kind: "slider", default: 64, min: 2, max: 256, step: 1, when: isTree } ] },
   { title: "Acceptance", fields: [
     { name: "process", label: "What is known", kind: "choice", default: "iid", when: chain, options: [
-      ["iid", "acceptance rate α (i.i.d.)"], ["length", "acceptance length of a log"], ["conditional", "rate by position, given those before"],
+      ["iid", "acceptance rate α (i.i.d.)"], ["length", "acceptance length of a log"],
+        ["conditional", "rate by position, given those before"],
       ["marginal", "rate by position, as engines log it"], ["runs", "easy and hard runs"]] },
-    { name: "alpha", label: "Acceptance rate α", kind: "slider", default: 0.8, min: 0, max: 1, step: 0.01, flag: "--alpha", parameter: "alpha",
+    { name: "alpha", label: "Acceptance rate α", kind: "slider", default: 0.8, min: 0, max: 1, step: 0.01,
+      flag: "--alpha", parameter: "alpha",
       help: "probability that a drafted token is accepted", when: process("iid") },
-    { name: "length", label: "Tokens per iteration", kind: "slider", default: 2.5, min: 1, max: 10, step: 0.05, when: process("length") },
+    { name: "length", label: "Tokens per iteration", kind: "slider", default: 2.5, min: 1, max: 10, step: 0.05,
+      when: process("length") },
     { name: "lengthGamma", label: "measured at γ", kind: "number", default: 3, when: process("length") },
-    { name: "conditional", label: "a₁, a₂, …", kind: "text", default: "0.8, 0.7, 0.6, 0.5", flag: "--conditional", parameter: "process.conditional", when: process("conditional") },
-    { name: "marginal", label: "m₁, m₂, …", kind: "text", default: "0.74, 0.49, 0.305", flag: "--marginal", parameter: "process.marginal", when: process("marginal") },
-    { name: "a", label: "P(accept | accepted)", kind: "slider", default: 0.85, min: 0, max: 1, step: 0.01, flag: "--a", parameter: "process.a", when: process("runs") },
-    { name: "b", label: "P(accept | rejected)", kind: "slider", default: 0.6, min: 0, max: 1, step: 0.01, flag: "--b", parameter: "process.b", when: process("runs") },
-    { name: "spread", label: "Spread of runs", kind: "slider", default: 0, min: 0, max: 5, step: 0.1, flag: "--spread", parameter: "process.spread", help: "log odds of easy runs above the mean", when: process("runs") },
-    { name: "rho", label: "Odds across the bonus token", kind: "slider", default: 1, min: 0.1, max: 10, log: true, flag: "--rho", parameter: "process.rho", when: process("runs") } ] },
+    { name: "conditional", label: "a₁, a₂, …", kind: "text", default: "0.8, 0.7, 0.6, 0.5", flag: "--conditional",
+      parameter: "process.conditional", when: process("conditional") },
+    { name: "marginal", label: "m₁, m₂, …", kind: "text", default: "0.74, 0.49, 0.305", flag: "--marginal",
+      parameter: "process.marginal", when: process("marginal") },
+    { name: "a", label: "P(accept | accepted)", kind: "slider", default: 0.85, min: 0, max: 1, step: 0.01, flag: "--a",
+      parameter: "process.a", when: process("runs") },
+    { name: "b", label: "P(accept | rejected)", kind: "slider", default: 0.6, min: 0, max: 1, step: 0.01, flag: "--b",
+      parameter: "process.b", when: process("runs") },
+    { name: "spread", label: "Spread of runs", kind: "slider", default: 0, min: 0, max: 5, step: 0.1, flag: "--spread",
+      parameter: "process.spread", help: "log odds of easy runs above the mean", when: process("runs") },
+    { name: "rho", label: "Odds across the bonus token", kind: "slider", default: 1, min: 0.1, max: 10, log: true,
+      flag: "--rho", parameter: "process.rho", when: process("runs") } ] },
   { title: "Cost of an iteration", fields: [
-    { name: "cost", label: "Known as", kind: "choice", default: "ratio", options: [["ratio", "ratio c"], ["times", "measured times"]], when: chain },
-    { name: "c", label: "Cost ratio c", kind: "slider", default: 0.05, min: 0.001, max: 1, log: true, flag: "--c", parameter: "c",
+    { name: "cost", label: "Known as", kind: "choice", default: "ratio",
+      options: [["ratio", "ratio c"], ["times", "measured times"]], when: chain },
+    { name: "c", label: "Cost ratio c", kind: "slider", default: 0.05, min: 0.001, max: 1, log: true, flag: "--c",
+      parameter: "c",
       help: "time of a draft step over a target decode step", when: (values) => !timed(values) },
-    { name: "step", label: "Decode step, ms", kind: "number", default: 20, flag: "--step-ms", parameter: "cost.step_ms", when: timed },
-    { name: "draft", label: "Draft step, ms", kind: "number", default: 1, flag: "--draft-ms", parameter: "cost.draft_ms", when: timed },
-    { name: "verify", label: "Verification, ms", kind: "number", default: 22, flag: "--verify-ms", parameter: "cost.verify_ms", when: timed },
-    { name: "overhead", label: "Everything else, ms", kind: "number", default: 0, flag: "--overhead-ms", parameter: "cost.overhead_ms", when: timed },
-    { name: "growth", label: "Verification growth", kind: "slider", default: 0, min: 0, max: 0.2, step: 0.002, flag: "--verify-growth", parameter: "cost.verify_growth",
+    { name: "step", label: "Decode step, ms", kind: "number", default: 20, flag: "--step-ms", parameter: "cost.step_ms",
+      when: timed },
+    { name: "draft", label: "Draft step, ms", kind: "number", default: 1, flag: "--draft-ms",
+      parameter: "cost.draft_ms", when: timed },
+    { name: "verify", label: "Verification, ms", kind: "number", default: 22, flag: "--verify-ms",
+      parameter: "cost.verify_ms", when: timed },
+    { name: "overhead", label: "Everything else, ms", kind: "number", default: 0, flag: "--overhead-ms",
+      parameter: "cost.overhead_ms", when: timed },
+    { name: "growth", label: "Verification growth", kind: "slider", default: 0, min: 0, max: 0.2, step: 0.002,
+      flag: "--verify-growth", parameter: "cost.verify_growth",
       help: "decode steps that each verified token after the first adds", when: (values) => !timed(values) } ] },
   { title: "More", folded: true, fields: [
-    { name: "drafter", label: "Drafting costs", kind: "choice", default: "autoregressive", flag: "--drafter", parameter: "drafter",
+    { name: "drafter", label: "Drafting costs", kind: "choice", default: "autoregressive", flag: "--drafter",
+      parameter: "drafter",
       options: [["autoregressive", "γ c: token by token"], ["block", "c: one pass for all"]] },
-    { name: "convention", label: "Tokens of an iteration", kind: "choice", default: "bonus", flag: "--convention", parameter: "convention",
+    { name: "convention", label: "Tokens of an iteration", kind: "choice", default: "bonus", flag: "--convention",
+      parameter: "convention",
       options: [["bonus", "1 to γ + 1 (bonus token)"], ["no_bonus", "1 to γ"]], when: chain },
-    { name: "operations", label: "Operations of a draft step, ĉ", kind: "slider", default: 0.05, min: 0, max: 0.5, step: 0.005, flag: "--operations-ratio", parameter: "operations_ratio",
+    { name: "operations", label: "Operations of a draft step, ĉ", kind: "slider", default: 0.05, min: 0, max: 0.5,
+      step: 0.005, flag: "--operations-ratio", parameter: "operations_ratio",
       help: "over those of a target decode step", when: chain } ] },
   { title: "Simulation beside it", folded: true, fields: [
-    { name: "simulate", label: "Simulate and draw the mean with its 95 % interval", kind: "check", default: false, when: chain },
-    { name: "iterations", label: "Iterations", kind: "choice", default: "10000", options: [["1000", "1,000"], ["10000", "10,000"], ["100000", "100,000"], ["1000000", "1,000,000"]], when: chain },
+    { name: "simulate", label: "Simulate and draw the mean with its 95 % interval", kind: "check", default: false,
+      when: chain },
+    { name: "iterations", label: "Iterations", kind: "choice", default: "10000",
+      options: [["1000", "1,000"], ["10000", "10,000"], ["100000", "100,000"], ["1000000", "1,000,000"]], when: chain },
     { name: "seed", label: "Random seed", kind: "number", default: 1, when: chain } ] },
 ];
 
 const FIELDS = EXPLORE.flatMap(({ fields }) => fields);
 const PROCESS = { conditional: "positional", marginal: "positional", runs: "runs" };
 const MAP_POINTS = 33;
-const MAP_ALPHAS = Array.from({ length: MAP_POINTS }, (_, k) => Number((0.02 + (0.96 * k) / (MAP_POINTS - 1)).toFixed(4)));
-const MAP_COSTS = Array.from({ length: MAP_POINTS }, (_, k) => Number((0.002 * 500 ** (k / (MAP_POINTS - 1))).toPrecision(4)));
+const MAP_ALPHAS = Array.from({ length: MAP_POINTS }, (_, k) =>
+  Number((0.02 + (0.96 * k) / (MAP_POINTS - 1)).toFixed(4)));
+const MAP_COSTS = Array.from({ length: MAP_POINTS }, (_, k) =>
+  Number((0.002 * 500 ** (k / (MAP_POINTS - 1))).toPrecision(4)));
 const NEAR = 0.99;
 const MAX_SIMULATED = 12;
 const CALM_MS = 60;
@@ -74,26 +99,32 @@ const MAP_PART = 4; // questions of the map that a slider may have to wait for
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean).map(Number);
 const isList = (name) => name === "conditional" || name === "marginal";
 
-/** What of `values` counts in a question: value by field, without draft length. `alpha` replaces an acceptance length. */
+/** What of `values` counts in a question, without draft length. `alpha` replaces an acceptance length. */
 function counted(values, alpha) {
   const kept = FIELDS.filter((field) => field.flag && (!field.when || field.when(values))
-    && (values[field.name] !== field.default || ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"].includes(field.name))
+    && (values[field.name] !== field.default
+      || ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"].includes(field.name))
     && values[field.name] !== "").map((field) => [field, values[field.name]]);
-  return values.process === "length" && alpha !== undefined ? [[FIELDS.find(({ name }) => name === "alpha"), alpha], ...kept] : kept;
+  return values.process === "length" && alpha !== undefined
+    ? [[FIELDS.find(({ name }) => name === "alpha"), alpha], ...kept] : kept;
 }
 
 /** Options of the program for `values`. */
 function optionsOf(values, alpha) {
-  const words = counted(values, alpha).flatMap(([field, value]) => [field.flag, isList(field.name) ? listOf(value).join(",") : String(value)]);
+  const words = counted(values, alpha).flatMap(([field, value]) => [field.flag, isList(field.name)
+    ? listOf(value).join(",") : String(value)]);
   // The default of the page, not of the program.
-  if (values.operations === FIELDS.find(({ name }) => name === "operations").default) words.push("--operations-ratio", String(values.operations));
+  if (values.operations === FIELDS.find(({ name }) => name === "operations").default)
+    words.push("--operations-ratio", String(values.operations));
   return values.process === "runs" ? ["--process", "runs", ...words] : words;
 }
 
 /** Parameters of TOML and Python for `values`. */
 function parametersOf(values, gamma, alpha) {
-  const kept = Object.fromEntries(counted(values, alpha).map(([field, value]) => [field.parameter, isList(field.name) ? listOf(value) : value]));
-  return { ...(PROCESS[values.process] ? { process: PROCESS[values.process] } : {}), ...kept, ...(timed(values) ? { cost: "block" } : {}), gamma };
+  const kept = Object.fromEntries(counted(values, alpha).map(([field, value]) => [field.parameter, isList(field.name)
+    ? listOf(value) : value]));
+  return { ...(PROCESS[values.process] ? { process: PROCESS[values.process] } : {}), ...kept,
+    ...(timed(values) ? { cost: "block" } : {}), gamma };
 }
 
 const predict = (options, json = true) => ({ argv: ["predict", ...options, ...(json ? ["--json"] : [])] });
@@ -106,7 +137,8 @@ function lineOf(text, name) {
 
 function formulaOf(key, values) {
   const own = BY_PROCESS[PROCESS[values.process]]?.[key];
-  const cost = key !== "speedup" ? undefined : timed(values) ? COST_FORMULAS.times : values.growth > 0 ? COST_FORMULAS.growth : undefined;
+  const cost = key !== "speedup" ? undefined : timed(values) ? COST_FORMULAS.times : values.growth > 0
+    ? COST_FORMULAS.growth : undefined;
   return { ...FORMULAS[key], ...own, ...cost };
 }
 
@@ -121,20 +153,28 @@ function numbersTable(values, at, best) {
   const same = at === best;
   const rows = keys.map((key) => {
     const { label, formula, source } = formulaOf(key, values);
-    return [label, shown(at, key), ...(same ? [] : [shown(best, key)]), element("span", { class: "formula" }, element("code", {}, formula), " ", element("small", {}, source))];
+    return [label, shown(at, key), ...(same ? [] : [shown(best, key)]),
+      element("span", { class: "formula" }, element("code", {}, formula), " ", element("small", {}, source))];
   });
-  return table(`Numbers, with their formulas and sources; n: most tokens of an iteration, ${values.convention === "bonus" ? "γ + 1" : "γ"}`,
-    ["", `at γ = ${at.gamma}${same ? " (best)" : ""}`, ...(same ? [] : [`at γ = ${best.gamma} (best)`]), "formula and source"], rows);
+  const most = values.convention === "bonus" ? "γ + 1" : "γ";
+  return table(`Numbers, with their formulas and sources; n = ${most}: most tokens of an iteration`,
+    ["", `at γ = ${at.gamma}${same ? " (best)" : ""}`, ...(same ? [] : [`at γ = ${best.gamma} (best)`]),
+      "formula and source"], rows);
 }
 
 function headline(at, best, near) {
-  if (best.best_gamma === "unbounded") return ["Longer drafts are always faster.", "Every draft is accepted at no cost: the speedup has no limit."];
-  if (best.best_gamma === 0) return ["Do not speculate: no draft length is faster.", "A draft costs more than it saves at this acceptance."];
+  if (best.best_gamma === "unbounded")
+    return ["Longer drafts are always faster.", "Every draft is accepted at no cost: the speedup has no limit."];
+  if (best.best_gamma === 0)
+    return ["Do not speculate: no draft length is faster.", "A draft costs more than it saves at this acceptance."];
   const tokens = `An iteration yields ${number(at.tokens_per_iteration, 3)} tokens.`;
   if (at.gamma === best.best_gamma) {
-    return [`Use γ = ${best.best_gamma}: ${times(best.best_speedup)} as fast.`, `${tokens} ${near ? `Near best: ${near}.` : ""}`];
+    return [`Use γ = ${best.best_gamma}: ${times(best.best_speedup)} as fast.`,
+      `${tokens} ${near ? `Near best: ${near}.` : ""}`];
   }
-  return [`γ = ${at.gamma} is ${times(at.speedup)} as fast${at.speedup < 1 ? ": slower than no speculation" : ""}. Best is γ = ${best.best_gamma}: ${times(best.best_speedup)}.`, tokens];
+  const loss = at.speedup < 1 ? ": slower than no speculation" : "";
+  return [`γ = ${at.gamma} is ${times(at.speedup)} as fast${loss}. `
+    + `Best is γ = ${best.best_gamma}: ${times(best.best_speedup)}.`, tokens];
 }
 
 /** The point between the acceptances before and at `first` where the speedup is `level`. */
@@ -155,7 +195,8 @@ export function exploreTab(values, changed) {
   const more = element("p", { class: "lead" });
   const numbers = element("div");
   const lines = element("dl", { class: "lines" });
-  const charts = { speedup: newChart(), tokens: newChart(), costs: newChart(), map: newChart(), distribution: newChart() };
+  const charts = { speedup: newChart(), tokens: newChart(), costs: newChart(), map: newChart(),
+    distribution: newChart() };
   const chainView = element("div", {}, element("div", { class: "charts" }, charts.speedup, charts.map), numbers, lines,
     element("div", { class: "charts" }, charts.distribution, charts.tokens, charts.costs));
   const tree = treeParts();
@@ -173,12 +214,17 @@ export function exploreTab(values, changed) {
   };
 
   async function answerTree() {
-    const file = new TextEncoder().encode(values.accuracies.trim() ? `${values.accuracies}\n` : example("medusa_heads.csv"));
-    const cost = ["--c", String(values.c), "--verify-growth", String(values.growth), "--drafter", values.drafter === "block" ? "block" : "autoregressive"];
-    const argv = (nodes) => ["tree", "--accuracies", "/input/accuracies.csv", "--nodes", String(nodes), ...cost, "--json"];
+    const file = new TextEncoder().encode(values.accuracies.trim() ? `${values.accuracies}\n`
+      : example("medusa_heads.csv"));
+    const cost = ["--c", String(values.c), "--verify-growth", String(values.growth), "--drafter",
+      values.drafter === "block" ? "block" : "autoregressive"];
+    const argv = (nodes) => ["tree", "--accuracies", "/input/accuracies.csv", "--nodes", String(nodes), ...cost,
+      "--json"];
     const nodes = Math.round(values.nodes);
-    const sizes = [...new Set([2, 4, 8, 16, 32, 64, 128, 256, nodes])].filter((size) => size <= Math.max(nodes, 64)).sort((a, b) => a - b);
-    const answers = await ask([nodes, ...sizes].map((size) => ({ argv: argv(size), files: { "accuracies.csv": file } })));
+    const sizes = [...new Set([2, 4, 8, 16, 32, 64, 128, 256, nodes])].filter((size) =>
+      size <= Math.max(nodes, 64)).sort((a, b) => a - b);
+    const answers = await ask([nodes, ...sizes].map((size) =>
+      ({ argv: argv(size), files: { "accuracies.csv": file } })));
     const { document, error } = read(answers[0]);
     if (error) return fail(error);
     said.classList.remove("error");
@@ -186,14 +232,16 @@ export function exploreTab(values, changed) {
     said.textContent = headText;
     more.textContent = moreText;
     share.show([["Command line", commandLine(["tree", "--accuracies", "accuracies.csv", ...argv(nodes).slice(3, -1)])],
-      ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]], answers[0].stdout);
+      ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]],
+        answers[0].stdout);
     return undefined;
   }
 
   /** The acceptance rate that explains the acceptance length, or an error. */
   async function solved() {
     if (values.process !== "length") return {};
-    const [answer] = await ask([predict(["--acceptance-length", String(values.length), "--gamma", String(Math.round(values.lengthGamma)), "--c", "0.05"])]);
+    const [answer] = await ask([predict(["--acceptance-length", String(values.length), "--gamma",
+      String(Math.round(values.lengthGamma)), "--c", "0.05"])]);
     const { document, error } = read(answer);
     return error ? { error } : { alpha: document.alpha };
   }
@@ -211,20 +259,25 @@ export function exploreTab(values, changed) {
     const longest = Math.min(given, 64, Math.max(12, Math.ceil(bestGamma * 1.5), own.length ? values.gamma + 2 : 0));
     const shortest = values.convention === "no_bonus" ? 1 : 0;
     const gammas = Array.from({ length: longest - shortest + 1 }, (_, k) => k + shortest);
-    const curve = (await ask(gammas.map((gamma) => predict([...options, "--gamma", String(gamma)])))).map((answer) => read(answer).document).filter(Boolean);
-    const atBest = own.length ? curve.find(({ gamma }) => gamma === best.document.gamma) ?? best.document : best.document;
+    const curve = (await ask(gammas.map((gamma) => predict([...options, "--gamma", String(gamma)])))).map((answer) =>
+      read(answer).document).filter(Boolean);
+    const atBest = own.length ? curve.find(({ gamma }) => gamma === best.document.gamma) ?? best.document
+      : best.document;
     const shownAt = own.length ? at.document : atBest;
     const near = lineOf(first[2].stdout, "near best");
     said.classList.remove("error");
     [said.textContent, more.textContent] = headline(shownAt, best.document, near?.split(";")[0]);
     if (alpha !== undefined) more.textContent += ` The acceptance length is that of α = ${number(alpha)}.`;
     numbers.replaceChildren(numbersTable(values, shownAt, atBest));
-    lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")], ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
-      ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+    lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
+      ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
+      ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) =>
+        [element("dt", {}, name), element("dd", {}, text)]));
     drawCurves(curve, best.document, shownAt, undefined);
     shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
     clearTimeout(calm);
-    if (isNewest()) calm = setTimeout(() => after({ curve, best: best.document, at: shownAt, options, own, alpha }), CALM_MS);
+    if (isNewest())
+      calm = setTimeout(() => after({ curve, best: best.document, at: shownAt, options, own, alpha }), CALM_MS);
     return undefined;
   }
 
@@ -236,10 +289,13 @@ export function exploreTab(values, changed) {
     if (!charts.map.hidden) await drawMap(options, own, alpha, at, isCalm);
     if (!values.simulate || !isCalm()) return;
     const simulated = [];
-    const gammas = [...new Set([...curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0).slice(0, MAX_SIMULATED), at.gamma])];
+    const gammas = [...new Set([...curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0).slice(0, MAX_SIMULATED),
+      at.gamma])];
     for (const gamma of gammas) {
-      const toml = configuration(parametersOf(values, gamma, alpha), { iterations: Number(values.iterations), seed: Math.round(values.seed) });
-      const [answer] = await ask([{ argv: ["simulate", "/input/scenario.toml", "--json"], files: { "scenario.toml": new TextEncoder().encode(toml) } }]);
+      const toml = configuration(parametersOf(values, gamma, alpha),
+        { iterations: Number(values.iterations), seed: Math.round(values.seed) });
+      const [answer] = await ask([{ argv: ["simulate", "/input/scenario.toml", "--json"],
+        files: { "scenario.toml": new TextEncoder().encode(toml) } }]);
       const { document, error } = read(answer);
       if (!isCalm()) return;
       if (error) { fail(error); return; }
@@ -253,18 +309,26 @@ export function exploreTab(values, changed) {
     const estimates = (key) => (simulated ? [{ kind: "points", name: "simulated, 95 %", look: 1,
       points: simulated.map((row) => [row.gamma, row[key].mean, ...row[key].ci95]) }] : []);
     const near = curve.filter(({ speedup }) => speedup >= NEAR * best.best_speedup).map(({ gamma }) => gamma);
-    const marks = [...(typeof best.best_gamma === "number" && best.best_gamma > 0 ? [{ kind: "mark", x: best.best_gamma, y: best.best_speedup, text: `best: γ = ${best.best_gamma}, ${times(best.best_speedup)}` }] : []),
-      ...(at.gamma !== best.best_gamma && typeof at.speedup === "number" ? [{ kind: "mark", x: at.gamma, y: at.speedup, text: `γ = ${at.gamma}` }] : [])];
-    const band = near.length ? [{ kind: "band", name: "within 1 % of the best", from: near[0] - 0.3, to: near[near.length - 1] + 0.3 }] : [];
+    const marks = [...(typeof best.best_gamma === "number" && best.best_gamma > 0
+      ? [{ kind: "mark", x: best.best_gamma, y: best.best_speedup,
+      text: `best: γ = ${best.best_gamma}, ${times(best.best_speedup)}` }] : []),
+      ...(at.gamma !== best.best_gamma && typeof at.speedup === "number"
+        ? [{ kind: "mark", x: at.gamma, y: at.speedup, text: `γ = ${at.gamma}` }] : [])];
+    const band = near.length
+      ? [{ kind: "band", name: "within 1 % of the best", from: near[0] - 0.3, to: near[near.length - 1] + 0.3 }] : [];
     const x = { label: "draft length γ, tokens", whole: true };
     const line = { kind: "line", name: "closed form", look: 0 };
     draw(charts.speedup, { name: "speedup", title: "Speedup by draft length", x, y: { label: "speedup, ×" },
-      layers: [...band, { ...line, points: points("speedup") }, { kind: "rule", y: 1, name: "no speculation" }, ...estimates("speedup"), ...marks] });
-    draw(charts.tokens, { name: "tokens", title: "Tokens per iteration by draft length", x, y: { label: "tokens per iteration", min: 0 },
+      layers: [...band, { ...line, points: points("speedup") }, { kind: "rule", y: 1, name: "no speculation" },
+        ...estimates("speedup"), ...marks] });
+    draw(charts.tokens, { name: "tokens", title: "Tokens per iteration by draft length", x,
+      y: { label: "tokens per iteration", min: 0 },
       layers: [{ ...line, points: points("tokens_per_iteration") }, ...estimates("tokens_per_iteration")] });
-    draw(charts.costs, { name: "costs", title: "Operations and memory accesses", x, y: { label: "over autoregressive decoding, ×", min: 0 }, layers: [
+    draw(charts.costs, { name: "costs", title: "Operations and memory accesses", x,
+      y: { label: "over autoregressive decoding, ×", min: 0 }, layers: [
       { kind: "line", name: "operations", look: 1, points: points("operations_factor") },
-      { kind: "line", name: "target memory accesses", look: 0, points: points("memory_access_factor") }, { kind: "rule", y: 1, name: "no speculation" }] });
+      { kind: "line", name: "target memory accesses", look: 0, points: points("memory_access_factor") },
+        { kind: "rule", y: 1, name: "no speculation" }] });
     drawDistribution(curve, at, simulated);
   }
 
@@ -279,14 +343,18 @@ export function exploreTab(values, changed) {
     const bonus = values.convention === "bonus";
     const drawnTokens = found && [1, ...found.acceptance.marginal.slice(0, bonus ? undefined : -1), 0];
     const bars = found ? drawnTokens.slice(0, -1).map((value, k) => [k + 1, value - drawnTokens[k + 1]])
-      .map(([k, value]) => [k, value, ...[-1, 1].map((side) => value + side * 1.96 * Math.sqrt((value * (1 - value)) / found.iterations))]) : [];
-    draw(charts.distribution, { name: "distribution", title: `Tokens of an iteration at γ = ${at.gamma}`, x: { label: "tokens of an iteration", whole: true }, y: { label: "probability", min: 0 },
+      .map(([k, value]) => [k, value,
+        ...[-1, 1].map((side) => value + side * 1.96 * Math.sqrt((value * (1 - value)) / found.iterations))]) : [];
+    draw(charts.distribution, { name: "distribution", title: `Tokens of an iteration at γ = ${at.gamma}`,
+      x: { label: "tokens of an iteration", whole: true }, y: { label: "probability", min: 0 },
       note: known ? "" : "For runs turn on the simulation: its counts are drawn here.",
-      layers: [...(closed.length ? [{ kind: "bars", name: "closed form", look: 0, points: closed }] : []), ...(bars.length ? [{ kind: "points", name: "simulated, 95 %", look: 1, points: bars }] : [])] });
+      layers: [...(closed.length ? [{ kind: "bars", name: "closed form", look: 0, points: closed }] : []),
+        ...(bars.length ? [{ kind: "points", name: "simulated, 95 %", look: 1, points: bars }] : [])] });
   }
 
   async function drawMap(options, own, alpha, at, isCalm) {
-    const set = (name, value) => { const place = options.indexOf(name); return place < 0 ? [...options, name, value] : options.with(place + 1, value); };
+    const set = (name, value) => { const place = options.indexOf(name); return place < 0 ? [...options, name, value]
+      : options.with(place + 1, value); };
     const questions = MAP_COSTS.map((c) => {
       const changedCost = timed(values) ? set("--draft-ms", String(c * values.step)) : set("--c", String(c));
       return predict([...changedCost.with(changedCost.indexOf("--alpha") + 1, MAP_ALPHAS.join(",")), ...own]);
@@ -310,12 +378,17 @@ export function exploreTab(values, changed) {
       return [Math.max(MAP_ALPHAS[first - 1], MAP_ALPHAS[first] - back), c];
     }).filter(Boolean);
     const here = timed(values) ? values.draft / values.step : values.c;
-    draw(charts.map, { name: "map", title: own.length ? `Speedup at γ = ${at.gamma} by acceptance and cost` : "Speedup at the best γ by acceptance and cost",
-      note: "Click to go there.", x: { label: "acceptance rate α", min: 0.02, max: 0.98 }, y: { label: "cost ratio c", log: true, min: MAP_COSTS[0], max: 1 },
+    draw(charts.map, { name: "map", title: own.length ? `Speedup at γ = ${at.gamma} by acceptance and cost`
+      : "Speedup at the best γ by acceptance and cost",
+      note: "Click to go there.", x: { label: "acceptance rate α", min: 0.02, max: 0.98 },
+        y: { label: "cost ratio c", log: true, min: MAP_COSTS[0], max: 1 },
       layers: [{ kind: "heat", xs: MAP_ALPHAS, ys: MAP_COSTS, values: speedups },
         { kind: "line", name: "break even (1×)", look: 1, color: "#a33f08", bare: true, points: border },
-        ...[1.5, 2, 3].map((level, k) => ({ kind: "line", name: `${level}×`, look: [0, 3, 2][k], color: "#1d1f21", bare: true, points: contour(speedups, level) })),
-        { kind: "mark", x: Math.min(0.98, Math.max(0.02, alpha ?? values.alpha)), y: Math.min(1, Math.max(MAP_COSTS[0], here)), text: times(at.speedup) }],
+        ...[1.5, 2, 3].map((level, k) =>
+          ({ kind: "line", name: `${level}×`, look: [0, 3, 2][k], color: "#1d1f21", bare: true,
+          points: contour(speedups, level) })),
+        { kind: "mark", x: Math.min(0.98, Math.max(0.02, alpha ?? values.alpha)),
+          y: Math.min(1, Math.max(MAP_COSTS[0], here)), text: times(at.speedup) }],
       onPick: (x, y) => {
         values.process = "iid";
         values.alpha = Number(x.toFixed(2));
@@ -330,7 +403,8 @@ export function exploreTab(values, changed) {
   function shareChain(options, own, gamma, alpha, json) {
     const parameters = parametersOf(values, gamma, alpha);
     share.show([["Command line", commandLine(["predict", ...options, ...own])],
-      ["Configuration (TOML)", configuration(parameters, { iterations: Number(values.iterations), seed: Math.round(values.seed) })],
+      ["Configuration (TOML)", configuration(parameters,
+        { iterations: Number(values.iterations), seed: Math.round(values.seed) })],
       ["Python", pythonCall("predict", { ...parameters, ...(values.best ? { gamma: code("fd.best") } : {}) })],
       ["Link", location.href]], json);
   }
@@ -345,5 +419,6 @@ export function exploreTab(values, changed) {
     else await answerChain(isNewest);
     performance.mark("explore-answered");
   });
-  return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results, start: () => { ready = true; update(); }, show: () => { controls.show(); update(); }, linked: share.relink };
+  return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results,
+    start: () => { ready = true; update(); }, show: () => { controls.show(); update(); }, linked: share.relink };
 }

@@ -4,7 +4,8 @@ import { element } from "./elements.js";
 
 /**
  * A control. `flag` is the option of the program, `parameter` the key in TOML and, with _ for dots, in Python.
- * @typedef {{name: string, label: string, kind: "slider"|"number"|"text"|"choice"|"check"|"search"|"area", default: any,
+ * @typedef {{name: string, label: string, default: any,
+ *   kind: "slider"|"number"|"text"|"choice"|"check"|"search"|"area",
  *   flag?: string, parameter?: string, min?: number, max?: number, step?: number, log?: boolean, options?: string[][],
  *   help?: string, when?: (values: Object) => boolean}} Field
  */
@@ -14,9 +15,13 @@ const MAX_TEXT = 20000;
 const STEPS_OF_LOG = 200;
 
 /** The values that fields have before anybody changes one. @param {Group[]} groups */
-export const defaultsOf = (groups) => Object.fromEntries(groups.flatMap(({ fields }) => fields).map((field) => [field.name, field.default]));
+export const defaultsOf = (groups) =>
+  Object.fromEntries(groups.flatMap(({ fields }) => fields).map((field) => [field.name, field.default]));
 
-/** A value for `field` from text of an address, or its default where the text is none. @param {Field} field @param {string} given */
+/**
+ * A value for `field` from text of an address, or its default where the text is none.
+ * @param {Field} field @param {string} given
+ */
 export function valueFrom(field, given) {
   if (field.kind === "check") return given === "1";
   if (field.kind === "choice") return field.options.some(([value]) => value === given) ? given : field.default;
@@ -28,13 +33,16 @@ export function valueFrom(field, given) {
 }
 
 const toPlace = (field, value) => (field.log
-  ? Math.round((STEPS_OF_LOG * Math.log(Math.max(value, field.min) / field.min)) / Math.log(field.max / field.min)) : value);
+  ? Math.round((STEPS_OF_LOG * Math.log(Math.max(value, field.min) / field.min)) / Math.log(field.max / field.min))
+    : value);
 const fromPlace = (field, place) => (field.log
   ? Number((field.min * (field.max / field.min) ** (place / STEPS_OF_LOG)).toPrecision(2)) : place);
 
 function slider(field, id, values, changed) {
-  const box = element("input", { id, type: "number", min: field.min, max: field.hard ?? undefined, step: "any", value: values[field.name] });
-  const range = element("input", { type: "range", "aria-label": field.label, min: field.log ? 0 : field.min, max: field.log ? STEPS_OF_LOG : field.max,
+  const box = element("input", { id, type: "number", min: field.min, max: field.hard ?? undefined, step: "any",
+    value: values[field.name] });
+  const range = element("input", { type: "range", "aria-label": field.label, min: field.log ? 0 : field.min,
+    max: field.log ? STEPS_OF_LOG : field.max,
     step: field.log ? 1 : field.step, value: toPlace(field, values[field.name]) });
   range.addEventListener("input", () => {
     const value = fromPlace(field, Number(range.value));
@@ -60,10 +68,13 @@ function choice(field, id, values, changed) {
 function written(field, id, values, changed) {
   const tag = field.kind === "area" ? "textarea" : "input";
   const list = field.kind === "search" ? `${id}-list` : undefined;
-  const box = element(tag, { id, type: tag === "input" && (field.kind === "number" ? "number" : "text"), list, rows: tag === "textarea" && 5,
-    step: field.kind === "number" && "any", placeholder: field.placeholder, autocomplete: "off", spellcheck: "false", maxlength: tag === "input" && field.kind !== "number" && MAX_TEXT });
+  const box = element(tag, { id, type: tag === "input" && (field.kind === "number" ? "number" : "text"), list,
+    rows: tag === "textarea" && 5,
+    step: field.kind === "number" && "any", placeholder: field.placeholder, autocomplete: "off", spellcheck: "false",
+      maxlength: tag === "input" && field.kind !== "number" && MAX_TEXT });
   box.value = values[field.name];
-  box.addEventListener("input", () => changed(field, field.kind === "number" && box.value !== "" ? box.valueAsNumber : box.value));
+  box.addEventListener("input", () => changed(field, field.kind === "number" && box.value !== "" ? box.valueAsNumber
+    : box.value));
   return { parts: [box, list && element("datalist", { id: list })], show: (value) => { box.value = value; } };
 }
 
@@ -83,7 +94,8 @@ export function form(tab, groups, values, onChange) {
   const made = [];
   const refresh = () => {
     made.forEach(({ row, field }) => { row.hidden = field.when ? !field.when(values) : false; });
-    sections.forEach((section) => { section.hidden = [...section.querySelectorAll(".field")].every((row) => row.hidden); });
+    sections.forEach((section) => { section.hidden = [...section.querySelectorAll(".field")].every((row) =>
+      row.hidden); });
   };
   const changed = (field, value) => {
     values[field.name] = value;
@@ -96,14 +108,16 @@ export function form(tab, groups, values, onChange) {
     const label = element("label", { for: id }, field.label);
     const help = field.help && element("small", { id: `${id}-help` }, field.help);
     if (help) parts[0].setAttribute("aria-describedby", `${id}-help`);
-    const row = element("div", { class: `field ${field.kind}` }, ...(field.kind === "check" ? [...parts, label] : [label, ...parts]), help);
+    const row = element("div", { class: `field ${field.kind}` },
+      ...(field.kind === "check" ? [...parts, label] : [label, ...parts]), help);
     made.push({ row, field, show });
     return row;
   };
   const sections = groups.map(({ title, fields, folded }) => (folded
     ? element("details", { class: "group" }, element("summary", {}, title), ...fields.map(rowOf))
     : element("fieldset", {}, element("legend", {}, title), ...fields.map(rowOf))));
-  const top = element("form", { class: "controls", "aria-label": "Settings", onsubmit: (event) => event.preventDefault() }, ...sections);
+  const top = element("form", { class: "controls", "aria-label": "Settings",
+    onsubmit: (event) => event.preventDefault() }, ...sections);
   refresh();
   return {
     element: top,

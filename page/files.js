@@ -9,7 +9,8 @@ const plainName = (name) => name.replace(/[^\w.+-]/g, "_").replace(/^[-.]+/, "_"
 
 /** An area to drop files on. @param {string} text @param {(files: File[]) => void} take @param {boolean} [several] */
 export function dropArea(text, take, several = true) {
-  const input = element("input", { type: "file", multiple: several, "aria-label": text, onchange: () => { take([...input.files]); input.value = ""; } });
+  const input = element("input", { type: "file", multiple: several, "aria-label": text,
+    onchange: () => { take([...input.files]); input.value = ""; } });
   const area = element("div", { class: "drop" }, text, input);
   const over = (on) => (event) => { event.preventDefault(); area.classList.toggle("over", on); };
   area.addEventListener("dragover", over(true));
@@ -20,17 +21,21 @@ export function dropArea(text, take, several = true) {
 
 /**
  * The list of given files, each with a role.
- * @param {() => string[][]} roles pairs of role and label @param {(name: string, at: number) => string} guess @param {() => void} changed
+ * @param {() => string[][]} roles pairs of role and label
+ * @param {(name: string, at: number) => string} guess the role of a new file
+ * @param {() => void} changed
  */
 export function fileList(roles, guess, changed) {
   /** @type {Given[]} */
   const files = [];
   const list = element("ul", { class: "files", "aria-label": "Files" });
   const show = () => list.replaceChildren(...files.map((file) => {
-    const select = element("select", { "aria-label": `Role of ${file.name}`, onchange: () => { file.role = select.value; changed(); } },
+    const select = element("select", { "aria-label": `Role of ${file.name}`,
+      onchange: () => { file.role = select.value; changed(); } },
       ...roles().map(([value, label]) => element("option", { value }, label)));
     select.value = file.role;
-    return element("li", {}, file.name, select, element("button", { type: "button", class: "quiet", "aria-label": `Remove ${file.name}`,
+    return element("li", {}, file.name, select, element("button",
+      { type: "button", class: "quiet", "aria-label": `Remove ${file.name}`,
       onclick: () => { files.splice(files.indexOf(file), 1); show(); changed(); } }, "×"));
   }));
   return {
@@ -45,7 +50,8 @@ export function fileList(roles, guess, changed) {
       show();
       changed();
     },
-    replace: (more) => { files.length = 0; more.forEach(({ name, blob, role }) => files.push({ name, blob, role })); show(); changed(); },
+    replace: (more) => { files.length = 0; more.forEach(({ name, blob, role }) =>
+      files.push({ name, blob, role })); show(); changed(); },
     /** Asks for the roles again, as after another question. */
     assign: () => { files.forEach((file, at) => { file.role = guess(file.name, at); }); show(); },
   };

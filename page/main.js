@@ -62,7 +62,8 @@ function wireLook() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const dark = () => (document.documentElement.dataset.look ?? (system.matches ? "dark" : "light")) === "dark";
   const label = () => { byId("look").textContent = dark() ? "Light" : "Dark"; };
-  byId("look").addEventListener("click", () => { document.documentElement.dataset.look = dark() ? "light" : "dark"; label(); });
+  byId("look").addEventListener("click", () => { document.documentElement.dataset.look = dark() ? "light"
+    : "dark"; label(); });
   system.addEventListener("change", label);
   label();
 }

@@ -8,7 +8,8 @@ export function toAddress(tab, groups, values) {
   const defaults = defaultsOf(groups);
   const kept = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (value !== defaults[name] && name in defaults) kept.set(name, typeof value === "boolean" ? (value ? "1" : "0") : value);
+    if (value !== defaults[name] && name in defaults)
+      kept.set(name, typeof value === "boolean" ? (value ? "1" : "0") : value);
   }
   const text = kept.toString();
   return `#${tab}${text ? `&${text}` : ""}`;
@@ -46,11 +47,15 @@ export const pythonCall = (name, keywords, first = []) =>
   `import foredraft as fd\nanswer = fd.${name}(${[...first, ...Object.entries(keywords).map(([key, value]) =>
     `${key.replaceAll(".", "_")}=${value === true ? "True" : literal(value)}`)].join(", ")})`;
 
-/** A configuration of one point. @param {Object<string, any>} fixed @param {Object<string, any>} [simulation] @param {Object<string, any>} [axes] */
+/**
+ * A configuration of one point, or of the combinations of `axes`.
+ * @param {Object<string, any>} fixed @param {Object<string, any>} [simulation] @param {Object<string, any>} [axes]
+ */
 export function configuration(fixed, simulation, axes) {
   const key = (name) => (name.includes(".") ? JSON.stringify(name) : name);
   const lines = (values) => Object.entries(values).map(([name, value]) => `${key(name)} = ${literal(value)}`);
-  return ['schema = "foredraft.sweep/1"', "", ...(axes ? ["[axes]", ...lines(axes), ""] : []), "[fixed]", ...lines(fixed),
+  return ['schema = "foredraft.sweep/1"', "", ...(axes ? ["[axes]", ...lines(axes), ""] : []), "[fixed]",
+    ...lines(fixed),
     ...(simulation ? ["", "[simulation]", ...lines(simulation)] : []), ""].join("\n");
 }
 
@@ -73,18 +78,23 @@ export function shareBox() {
   const update = () => {
     const way = shown.find(([name]) => name === chosen) ?? shown[0];
     text.textContent = way ? way[1] : "";
-    ways.querySelectorAll("[aria-pressed]").forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === (way ?? [])[0])));
+    ways.querySelectorAll("[aria-pressed]").forEach((button) =>
+      button.setAttribute("aria-pressed", String(button.textContent === (way ?? [])[0])));
   };
-  const pick = (name) => element("button", { type: "button", class: "quiet", "aria-pressed": "false", onclick: () => { chosen = name; update(); } }, name);
+  const pick = (name) => element("button",
+    { type: "button", class: "quiet", "aria-pressed": "false", onclick: () => { chosen = name; update(); } }, name);
   const box = element("section", { class: "share" }, element("h3", {}, "The same answer elsewhere"), ways, text,
-    element("div", { class: "saves" }, element("button", { type: "button", onclick: () => copy(text.textContent) }, "Copy"),
-      element("button", { type: "button", class: "quiet", onclick: () => download(json, "foredraft-answer.json", "application/json") },
+    element("div", { class: "saves" }, element("button", { type: "button", onclick: () => copy(text.textContent) },
+      "Copy"),
+      element("button", { type: "button", class: "quiet",
+        onclick: () => download(json, "foredraft-answer.json", "application/json") },
         "Answer as JSON")));
   return {
     element: box,
     show: (pairs, answer) => {
       json = answer;
-      if (pairs.map(([name]) => name).join() !== shown.map(([name]) => name).join()) ways.replaceChildren(...pairs.map(([name]) => pick(name)));
+      if (pairs.map(([name]) => name).join() !== shown.map(([name]) => name).join())
+        ways.replaceChildren(...pairs.map(([name]) => pick(name)));
       shown = pairs;
       update();
     },

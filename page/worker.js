@@ -15,7 +15,7 @@ async function unpack(packed) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Asks the program; after a trap with a fresh one. @returns {Promise<{code: number, stdout: string, stderr: string}>} */
+/** Asks the program; loads a fresh one after a trap. @returns {Promise<import("./ask.js").Answer>} */
 async function answer({ argv, files }) {
   try {
     return program.run(argv, files ?? {});
