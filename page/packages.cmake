@@ -36,11 +36,13 @@ file(GLOB zlib ${FOREDRAFT_PAGE_SOURCES}/zlib/*.c)
 list(FILTER zlib EXCLUDE REGEX "/gz[a-z]+[.]c$")
 add_library(foredraft_zlib STATIC ${zlib})
 target_include_directories(foredraft_zlib SYSTEM PUBLIC ${FOREDRAFT_PAGE_SOURCES}/zlib)
+set_target_properties(foredraft_zlib PROPERTIES UNITY_BUILD OFF)
 add_library(ZLIB::ZLIB ALIAS foredraft_zlib)
 
 file(GLOB re2 ${FOREDRAFT_PAGE_SOURCES}/re2/re2/*.cc)
 add_library(foredraft_re2 STATIC ${re2} ${FOREDRAFT_PAGE_SOURCES}/re2/util/rune.cc ${FOREDRAFT_PAGE_SOURCES}/re2/util/strutil.cc)
 target_include_directories(foredraft_re2 SYSTEM PUBLIC ${FOREDRAFT_PAGE_SOURCES}/re2)
+set_target_properties(foredraft_re2 PROPERTIES UNITY_BUILD OFF)
 set(RE2_LIBRARY foredraft_re2)
 set(RE2_INCLUDE_DIR ${FOREDRAFT_PAGE_SOURCES}/re2)
 
@@ -48,7 +50,7 @@ set(RE2_INCLUDE_DIR ${FOREDRAFT_PAGE_SOURCES}/re2)
 # papers are nothing that a page asks for.
 set(FOREDRAFT_LEFT_OUT
     core/sha256[.] app/scripts[.] app/commands/registry[.]
-    app/calibrate_log app/operators_request app/validation "app/commands/(sweep|reproduce|calibrate|validate|import)[.]"
+    app/calibrate_log app/operators_request app/validation "app/commands/(sweep|reproduce|calibrate|validate|import|page)[.]"
     answers/validation experiments/reproduce/ "experiments/sweep/(repeat|run_|summary|sweep_folder)"
     "gpu_bench/(cpu|cuda|kernels|loop|measure|verify)/" "gpu_bench/run/[^h]")
 

@@ -32,6 +32,7 @@ Command advise_command();
 Command compare_command();
 Command plot_command();
 Command list_command();
+Command page_command();
 Command help_command();
 Command completion_command();
 
@@ -65,6 +66,10 @@ Command completion_command();
 
 /// What `foredraft list NAME --json` prints: schema foredraft.list/1. Throws InputError for an unknown name.
 [[nodiscard]] nlohmann::ordered_json list_document(const std::string& name);
+
+/// The page that the program was built with, one HTML document (docs/page.md). Throws RunError, which says how to build
+/// it, where there is none.
+[[nodiscard]] std::string_view page_text();
 
 /// read_logs() with its progress on stderr; ends at an interrupt.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
