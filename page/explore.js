@@ -33,7 +33,7 @@ export const EXPLORE = [
       ["marginal", "rate by position, as engines log it"], ["runs", "easy and hard runs"]] },
     { name: "alpha", label: "Acceptance rate α", kind: "slider", default: 0.8, min: 0, max: 1, step: 0.01,
       flag: "--alpha", parameter: "alpha",
-      help: "probability that a drafted token is accepted", when: process("iid") },
+      help: "probability that a drafted token is accepted; Your log shows yours", when: process("iid") },
     { name: "length", label: "Tokens per iteration", kind: "slider", default: 2.5, min: 1, max: 10, step: 0.05,
       when: process("length") },
     { name: "lengthGamma", label: "measured at γ", kind: "number", default: 3, when: process("length") },

@@ -25,7 +25,7 @@ export const GPU = [
       parameter: "cost.draft" } ] },
   { title: "Acceptance", fields: [
     { name: "alpha", label: "Acceptance rate α", kind: "slider", default: 0.75, min: 0, max: 1, step: 0.01,
-      flag: "--alpha", parameter: "alpha", when: (values) => values.marginal === "" },
+      flag: "--alpha", parameter: "alpha", help: "Your log shows yours", when: (values) => values.marginal === "" },
     { name: "marginal", label: "or rates by position, as logged", kind: "text", default: "", flag: "--marginal",
       parameter: "process.marginal", placeholder: "0.74, 0.49, 0.305" } ] },
   { title: "Load", fields: [

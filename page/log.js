@@ -79,6 +79,14 @@ function evidenceTable(loads) {
     "TPOT, ms", "speedup, × (95 %)"], rows);
 }
 
+/** Ways to take the acceptance of a log along to the other tabs. @param {string} marginal */
+function onwards(marginal) {
+  const given = encodeURIComponent(marginal);
+  return element("p", {}, "Use this acceptance to ", element("a",
+    { href: `#explore&process=marginal&marginal=${given}` }, "explore other costs"),
+    " or to ", element("a", { href: `#gpu&marginal=${given}` }, "predict for a GPU"), ".");
+}
+
 const speedupsOf = (loads) => loads.filter(({ speedup_by_gamma: rows }) =>
   rows.some(({ value }) => typeof value === "number"));
 
@@ -204,6 +212,8 @@ export function logTab(values, changed) {
       element("p", { class: "note" },
         "Speedup: TPOT without speculation / TPOT. Decode steps: time of an iteration / TPOT without speculation. "
         + "Intervals: 95 %, from the scatter of requests or windows (docs/advise.md, D27)."));
+    if (document.marginal.length)
+      tables.append(onwards(document.marginal.map(({ value }) => value.toFixed(4)).join(", ")));
     drawAdvice(document);
     exported = Object.fromEntries(Object.entries(document.export).filter(([, value]) => value));
     const engine = engineChoice.value;

@@ -20,7 +20,11 @@ function changed() {
   clearTimeout(timer);
   timer = setTimeout(() => {
     const address = toAddress(shown, TABS[shown][0], made[shown].values);
-    if (address !== location.hash) history.replaceState(null, "", address);
+    try {
+      if (address !== location.hash) history.replaceState(null, "", address);
+    } catch {
+      // In a notebook's frame the page has no address of its own.
+    }
     made[shown].tab.linked();
   }, ADDRESS_DELAY_MS);
 }

@@ -8,6 +8,7 @@ Needs Chromium and the Python package playwright; says that it was skipped where
 """
 
 import argparse
+import html
 import json
 import pathlib
 import shlex
@@ -329,6 +330,16 @@ class Looks(Page):
                     if SETTINGS.pictures:
                         tab.screenshot(path=f"{SETTINGS.pictures}/{name}-{width}-{scheme}.png", full_page=True)
                     self.context.close()
+
+    def test_the_frame_of_a_notebook_answers(self):
+        if not SETTINGS.page.startswith("file:"):
+            self.skipTest("needs the page as a file")
+        self.context = self.browser.new_context()
+        tab = self.context.new_page()
+        tab.on("console", lambda message: self.said.append(f"console: {message.text}"))
+        text = html.escape(pathlib.Path(SETTINGS.page.removeprefix("file://")).read_text())
+        tab.set_content(f'<iframe srcdoc="{text}" sandbox="allow-scripts allow-downloads"></iframe>')
+        tab.frame_locator("iframe").get_by_text("3.09× as fast").first.wait_for(timeout=20000)
 
     def test_the_switch_of_looks_and_print(self):
         tab = self.open()
