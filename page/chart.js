@@ -334,14 +334,23 @@ function csvOf(spec) {
   return [head, ...rowsOf(spec)].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
+/** What a variable of the style sheet is now: a color, or the font. @param {string} name */
+function settled(name) {
+  const style = getComputedStyle(document.documentElement);
+  if (name === "--font") return style.getPropertyValue(name).trim().replaceAll('"', "'");
+  const probe = element("span", { style: `color:var(${name})` });
+  document.body.append(probe);
+  const color = getComputedStyle(probe).color;
+  probe.remove();
+  return color;
+}
+
 /** The SVG as a file: colors as they are now. */
 function svgText(svg) {
-  const style = getComputedStyle(document.documentElement);
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.insertBefore(drawn("rect", { width: "100%", height: "100%", style: "fill:var(--page)" }), copy.firstChild);
-  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g,
-    (all, name) => style.getPropertyValue(name).trim().replaceAll('"', "'"));
+  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (all, name) => settled(name));
 }
 
 async function pngOf(svg) {
