@@ -9,9 +9,6 @@ const waiting = new Map();
 let lastId = 0;
 let worker;
 
-/** Milliseconds that the program took for the last batch of questions. */
-export const lastBatch = { ms: 0 };
-
 /** Tells those who cannot see it that an answer is on its way. */
 const showBusy = () => document.querySelector("main").setAttribute("aria-busy", String(waiting.size > 0));
 
@@ -30,7 +27,6 @@ export function startProgram() {
   const url = URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" }));
   worker = new Worker(url);
   worker.onmessage = ({ data }) => {
-    lastBatch.ms = data.ms ?? lastBatch.ms;
     waiting.get(data.id).resolve(data.answers);
     waiting.delete(data.id);
     showBusy();

@@ -46,7 +46,7 @@ function niceStep(span, count) {
 }
 
 /** Ticks of an axis between low and high. */
-export function ticks(low, high, count, { log = false, whole = false } = {}) {
+function ticks(low, high, count, { log = false, whole = false } = {}) {
   const found = [];
   if (log) {
     for (const factors of [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1]]) {

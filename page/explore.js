@@ -231,7 +231,8 @@ export function exploreTab(values, changed) {
     const [headText, moreText] = tree.show(document, sizes.map((size, k) => [size, read(answers[k + 1]).document]));
     said.textContent = headText;
     more.textContent = moreText;
-    share.show([["Command line", commandLine(["tree", "--accuracies", "accuracies.csv", ...argv(nodes).slice(3, -1)])],
+    const name = values.accuracies.trim() ? "accuracies.csv" : "experiments/configs/medusa_heads.csv";
+    share.show([["Command line", commandLine(["tree", "--accuracies", name, ...argv(nodes).slice(3, -1)])],
       ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]],
         answers[0].stdout);
     return undefined;
@@ -254,6 +255,10 @@ export function exploreTab(values, changed) {
     const first = await ask([predict(options), predict([...options, ...own]), predict([...options, ...own], false)]);
     const [best, at] = first.slice(0, 2).map(read);
     if (best.error ?? at.error) return fail(best.error ?? at.error);
+    const near = lineOf(first[2].stdout, "near best");
+    said.classList.remove("error");
+    [said.textContent, more.textContent] = headline(at.document, best.document, near?.split(";")[0]);
+    if (alpha !== undefined) more.textContent += ` The acceptance length is that of α = ${number(alpha)}.`;
     const bestGamma = typeof best.document.best_gamma === "number" ? best.document.best_gamma : 16;
     const given = isList(values.process) ? listOf(values[values.process]).length : Infinity;
     const longest = Math.min(given, 64, Math.max(12, Math.ceil(bestGamma * 1.5), own.length ? values.gamma + 2 : 0));
@@ -264,10 +269,6 @@ export function exploreTab(values, changed) {
     const atBest = own.length ? curve.find(({ gamma }) => gamma === best.document.gamma) ?? best.document
       : best.document;
     const shownAt = own.length ? at.document : atBest;
-    const near = lineOf(first[2].stdout, "near best");
-    said.classList.remove("error");
-    [said.textContent, more.textContent] = headline(shownAt, best.document, near?.split(";")[0]);
-    if (alpha !== undefined) more.textContent += ` The acceptance length is that of α = ${number(alpha)}.`;
     numbers.replaceChildren(numbersTable(values, shownAt, atBest));
     lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
       ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],

@@ -39,7 +39,7 @@ const fromPlace = (field, place) => (field.log
   ? Number((field.min * (field.max / field.min) ** (place / STEPS_OF_LOG)).toPrecision(2)) : place);
 
 function slider(field, id, values, changed) {
-  const box = element("input", { id, type: "number", min: field.min, max: field.hard ?? undefined, step: "any",
+  const box = element("input", { id, type: "number", min: field.min, step: "any",
     value: values[field.name] });
   const range = element("input", { type: "range", "aria-label": field.label, min: field.log ? 0 : field.min,
     max: field.log ? STEPS_OF_LOG : field.max,
