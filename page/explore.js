@@ -6,7 +6,7 @@ import { element, number, table, times } from "./elements.js";
 import { BY_PROCESS, COST_FORMULAS, FORMULAS } from "./formulas.js";
 import { example } from "./examples.js";
 import { form } from "./fields.js";
-import { code, commandLine, configuration, pythonCall, shareBox } from "./share.js";
+import { code, commandLine, configuration, literal, pythonCall, shareBox } from "./share.js";
 import { treeParts } from "./tree.js";
 
 const chain = (values) => values.shape === "chain";
@@ -214,10 +214,10 @@ export function exploreTab(values, changed) {
   };
 
   async function answerTree() {
-    const file = new TextEncoder().encode(values.accuracies.trim() ? `${values.accuracies}\n`
-      : example("medusa_heads.csv"));
+    const accuracies = values.accuracies.trim() ? `${values.accuracies}\n` : example("medusa_heads.csv");
+    const file = new TextEncoder().encode(accuracies);
     const cost = ["--c", String(values.c), "--verify-growth", String(values.growth), "--drafter",
-      values.drafter === "block" ? "block" : "autoregressive"];
+      values.drafter];
     const argv = (nodes) => ["tree", "--accuracies", "/input/accuracies.csv", "--nodes", String(nodes), ...cost,
       "--json"];
     const nodes = Math.round(values.nodes);
@@ -233,7 +233,8 @@ export function exploreTab(values, changed) {
     more.textContent = moreText;
     const name = values.accuracies.trim() ? "accuracies.csv" : "experiments/configs/medusa_heads.csv";
     share.show([["Command line", commandLine(["tree", "--accuracies", name, ...argv(nodes).slice(3, -1)])],
-      ["Python", pythonCall("tree", { nodes, c: values.c }, ["accuracies"])], ["Link", location.href]],
+      ["Python", pythonCall("tree", { nodes, c: values.c, verify_growth: values.growth, drafter: values.drafter },
+        [literal(accuracies.split("\n").filter((row) => row.trim() && !row.startsWith("#")).map(listOf))])], ["Link", location.href]],
         answers[0].stdout);
     return undefined;
   }

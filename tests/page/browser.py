@@ -251,6 +251,17 @@ class Shared(Page):
                     self.assertEqual(ran.returncode, 0, f"{address}: {ran.stderr}\n{configuration.read_text()}")
             self.context.close()
 
+    def test_the_shared_lines_of_python_are_python(self):
+        for name, address in (("explore", "#explore&process=runs"), ("explore", "#explore&shape=tree"),
+            ("log", "#log&example=pays"),
+                              ("log", "#log&question=compare&example=compare"), ("log",
+                                  "#log&question=plan&currentK=3"),
+                              ("gpu", "#gpu"), ("gpu", "#gpu&load=rate&marginal=0.7,0.5")):
+            tab = self.open(address)
+            tab.click(f"#panel-{name} .share >> text=Python")
+            compile(tab.inner_text(f"#panel-{name} .share pre"), address, "exec")
+            self.context.close()
+
     def test_hostile_addresses(self):
         for address in HOSTILE_ADDRESSES:
             tab = self.open(address)
@@ -312,7 +323,8 @@ class Logs(Page):
             self.settle(tab)
             took = tab.evaluate("performance.getEntriesByName('log-answered')[0].duration")
             whole = time.monotonic() - start
-            print(f"\n100 MB of log in {took / 1000:.2f} s, {whole:.2f} s with choosing it:", self.answered(tab), end=" ")
+            print(f"\n100 MB of log in {took / 1000:.2f} s, {whole:.2f} s with choosing it:", self.answered(tab),
+                end=" ")
 
 
 class Looks(Page):
