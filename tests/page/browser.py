@@ -119,10 +119,10 @@ class Tabs(Page):
             self.assertEqual(tab.evaluate("document.activeElement.id"), f"tab-{name}")
             self.assertTrue(tab.is_visible(f"#panel-{name}"))
             self.answered(tab)
-        unnamed = tab.evaluate("""() => [...document.querySelectorAll("button, input, select, textarea,
-            svg")].filter((part) =>
-            !(part.getAttribute("aria-label") || part.textContent.trim() && part.tagName === "BUTTON"
-                || (part.labels ?? []).length)).map((part) => part.outerHTML.slice(0, 80))""")
+        unnamed = tab.evaluate("""() => [...document.querySelectorAll("button, input, select, textarea, svg")]
+            .filter((part) => !part.getAttribute("aria-label") && !(part.labels ?? []).length
+                && !(part.tagName === "BUTTON" && part.textContent.trim()))
+            .map((part) => part.outerHTML.slice(0, 80))""")
         self.assertEqual(unnamed, [])
 
     def test_every_control_takes_every_value(self):
