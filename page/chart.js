@@ -247,13 +247,15 @@ function categoryLabels(names, x, bottom) {
     style: "fill:var(--ink);font:12px var(--font)" }, name));
 }
 
-/** Pixels below the axis: labels of categories that do not fit beside each other are slanted. */
-function labelHeight(spec, width) {
+/** Pixels below the axis and more at its left: labels of categories that do not fit beside each other are slanted. */
+function labelRoom(spec, width) {
   const names = spec.x.categories;
-  if (!names) return 42;
+  if (!names) return { below: 42, more: 0 };
   const letters = Math.floor((width - MARGIN.left - MARGIN.right) / names.length / LETTER);
   const fits = names.every((name) => (wrapped(name, letters)?.length ?? 3) < 3);
-  return fits ? 54 : 34 + Math.max(...names.map((name) => name.length)) * LETTER * 0.62;
+  if (fits) return { below: 54, more: 0 };
+  const longest = Math.max(...names.map((name) => name.length)) * LETTER;
+  return { below: 34 + longest * 0.62, more: Math.max(0, names[0].length * LETTER * 0.85 - MARGIN.left) };
 }
 
 function axes({ spec, x, y, left, right, top, bottom, below, heat }) {
@@ -278,8 +280,8 @@ function axes({ spec, x, y, left, right, top, bottom, below, heat }) {
 
 /** The chart as an SVG of `width` pixels. @param {Spec} spec */
 function svgOf(spec, width) {
-  const below = labelHeight(spec, width);
-  const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, HEIGHT - 42];
+  const { below, more } = labelRoom(spec, width);
+  const [left, right, top, bottom] = [MARGIN.left + more, width - MARGIN.right, MARGIN.top, HEIGHT - 42];
   const height = bottom + below;
   const { xs, ys } = extent(spec.layers);
   const heat = spec.layers.some(({ kind }) => kind === "heat");

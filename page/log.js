@@ -79,12 +79,16 @@ function evidenceTable(loads) {
     "TPOT, ms", "speedup, × (95 %)"], rows);
 }
 
-/** Ways to take the acceptance of a log along to the other tabs. @param {string} marginal */
-function onwards(marginal) {
-  const given = encodeURIComponent(marginal);
-  return element("p", {}, "Use this acceptance to ", element("a",
-    { href: `#explore&process=marginal&marginal=${given}` }, "explore other costs"),
-    " or to ", element("a", { href: `#gpu&marginal=${given}` }, "predict for a GPU"), ".");
+/** Ways to take the acceptance of a log along to the other tabs: its model, or its rates by position. */
+function onwards({ marginal, model }) {
+  const address = (tab, values) => `#${tab}&${new URLSearchParams(values)}`;
+  const rates = { marginal: marginal.map(({ value }) => value.toFixed(4)).join(", ") };
+  const rounded = model && Object.fromEntries(Object.entries(model.parameters).map(([name, value]) =>
+    [name, Number(value.toPrecision(4))]));
+  const explored = rounded ? { process: "runs", ...rounded } : { process: "marginal", ...rates };
+  return element("p", {}, "Use this acceptance to ",
+    element("a", { href: address("explore", explored) }, "explore other costs"),
+    ...(marginal.length > 1 ? [" or to ", element("a", { href: address("gpu", rates) }, "predict for a GPU")] : []), ".");
 }
 
 const speedupsOf = (loads) => loads.filter(({ speedup_by_gamma: rows }) =>
@@ -212,8 +216,7 @@ export function logTab(values, changed) {
       element("p", { class: "note" },
         "Speedup: TPOT without speculation / TPOT. Decode steps: time of an iteration / TPOT without speculation. "
         + "Intervals: 95 %, from the scatter of requests or windows (docs/advise.md, D27)."));
-    if (document.marginal.length)
-      tables.append(onwards(document.marginal.map(({ value }) => value.toFixed(4)).join(", ")));
+    if (document.model || document.marginal.length) tables.append(onwards(document));
     drawAdvice(document);
     exported = Object.fromEntries(Object.entries(document.export).filter(([, value]) => value));
     const engine = engineChoice.value;
