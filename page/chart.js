@@ -383,7 +383,7 @@ export function newChart() {
     save("PNG", async () => download(await pngOf(place.firstChild), `${name()}.png`))));
   let drawnWidth = 0;
   figure.redraw = (forced = false) => {
-    const width = Math.round(Math.max(260, Math.min(760, place.clientWidth)));
+    const width = Math.round(Math.max(260, Math.min(1100, place.clientWidth)));
     if (!figure.spec || place.clientWidth === 0 || (!forced && width === drawnWidth)) return;
     drawnWidth = width;
     title.textContent = figure.spec.title;

@@ -289,10 +289,11 @@ export function exploreTab(values, changed) {
     const isCalm = () => isNewest() && settled === calm;
     charts.map.hidden = !["iid", "length"].includes(values.process);
     if (!charts.map.hidden) await drawMap(options, own, alpha, at, isCalm);
-    if (!values.simulate || !isCalm()) return;
+    // Runs have no closed form of the distribution: its draft length is simulated in any case.
+    if (!(values.simulate || values.process === "runs") || !isCalm()) return;
     const simulated = [];
-    const gammas = [...new Set([...curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0).slice(0, MAX_SIMULATED),
-      at.gamma])];
+    const others = values.simulate ? curve.map(({ gamma }) => gamma).filter((gamma) => gamma > 0) : [];
+    const gammas = [...new Set([...others.slice(0, MAX_SIMULATED), at.gamma])].filter((gamma) => gamma > 0);
     for (const gamma of gammas) {
       const toml = configuration(parametersOf(values, gamma, alpha),
         { iterations: Number(values.iterations), seed: Math.round(values.seed) });
@@ -303,7 +304,8 @@ export function exploreTab(values, changed) {
       if (error) { fail(error); return; }
       simulated.push(document);
     }
-    drawCurves(curve, best, at, simulated);
+    if (values.simulate) drawCurves(curve, best, at, simulated);
+    drawDistribution(curve, at, simulated);
   });
 
   function drawCurves(curve, best, at, simulated) {
@@ -349,7 +351,7 @@ export function exploreTab(values, changed) {
         ...[-1, 1].map((side) => value + side * 1.96 * Math.sqrt((value * (1 - value)) / found.iterations))]) : [];
     draw(charts.distribution, { name: "distribution", title: `Tokens of an iteration at γ = ${at.gamma}`,
       x: { label: "tokens of an iteration", whole: true }, y: { label: "probability", min: 0 },
-      note: known ? "" : "For runs turn on the simulation: its counts are drawn here.",
+      note: known ? "" : `Simulated: ${Number(values.iterations).toLocaleString("en-US")} iterations.`,
       layers: [...(closed.length ? [{ kind: "bars", name: "closed form", look: 0, points: closed }] : []),
         ...(bars.length ? [{ kind: "points", name: "simulated, 95 %", look: 1, points: bars }] : [])] });
   }
