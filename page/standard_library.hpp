@@ -2,17 +2,19 @@
 #pragma once
 
 // What the C++ library of Debian 12's Emscripten (libc++ 13) lacks of C++20 and the sources use: the algorithms of
-// std::ranges, and from_chars and to_chars of double. scripts/page.sh includes it before every source; nothing else
-// does. To be deleted with the first Emscripten whose library has them.
+// std::ranges, <=> of strings and optional values, and from_chars and to_chars of double. scripts/page.sh includes it
+// before every source; nothing else does. To be deleted with the first Emscripten whose library has them.
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <compare>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -20,6 +22,15 @@
 #include <utility>
 
 namespace std {
+
+template <class C, class T, class A>
+strong_ordering operator<=>(const basic_string<C, T, A>& a, const basic_string<C, T, A>& b) {
+  return a.compare(b) <=> 0;
+}
+template <class T>
+auto operator<=>(const optional<T>& a, const optional<T>& b) -> decltype(*a <=> *b) {
+  return a && b ? *a <=> *b : a.has_value() <=> b.has_value();
+}
 
 /// The shortest digits that read back as `value`: with an exponent only where that is shorter than without.
 inline to_chars_result to_chars(char* first, char* last, double value) {
@@ -238,8 +249,7 @@ auto upper_bound(R&& r, const T& value, C c = {}, P p = {}) {
 }
 template <class R, class T, class C = less, class P = identity>
 auto equal_range(R&& r, const T& value, C c = {}, P p = {}) {
-  return subrange{ranges::lower_bound(r, value, c, p),
-                                                         ranges::upper_bound(r, value, c, p)};
+  return subrange{ranges::lower_bound(r, value, c, p), ranges::upper_bound(r, value, c, p)};
 }
 template <class R, class T, class C = less, class P = identity>
 bool binary_search(R&& r, const T& value, C c = {}, P p = {}) {
@@ -248,8 +258,7 @@ bool binary_search(R&& r, const T& value, C c = {}, P p = {}) {
 }
 template <class R, class C = equal_to, class P = identity>
 auto unique(R&& r, C c = {}, P p = {}) {
-  return subrange{
-      std::unique(std::begin(r), std::end(r), foredraft_detail::projected(c, p)), std::end(r)};
+  return subrange{std::unique(std::begin(r), std::end(r), foredraft_detail::projected(c, p)), std::end(r)};
 }
 template <class R, class C = equal_to, class P = identity>
 auto adjacent_find(R&& r, C c = {}, P p = {}) {
