@@ -224,7 +224,7 @@ class Shared(Page):
         tab.fill("#explore-alpha", "0.65")
         tab.click("#explore-best")
         self.settle(tab)
-        tab.wait_for_function("location.hash.includes('0.65')")
+        tab.wait_for_function("() => location.hash.includes('0.65')")
         said, address = self.verdict(tab), tab.evaluate("location.hash")
         self.context.close()
         self.assertEqual(self.verdict(self.open(address)), said)
@@ -319,7 +319,7 @@ class Logs(Page):
             tab = self.open("#log")
             start = time.monotonic()
             tab.set_input_files("#panel-log .drop input", large.name)
-            tab.wait_for_function("performance.getEntriesByName('log-answered').length > 0", timeout=300000)
+            tab.wait_for_function("() => performance.getEntriesByName('log-answered').length > 0", timeout=300000)
             self.settle(tab)
             took = tab.evaluate("performance.getEntriesByName('log-answered')[0].duration")
             whole = time.monotonic() - start
