@@ -94,7 +94,6 @@ const MAP_COSTS = Array.from({ length: MAP_POINTS }, (_, k) =>
 const NEAR = 0.99;
 const MAX_SIMULATED = 12;
 const CALM_MS = 60;
-const MAP_PART = 4; // questions of the map that a slider may have to wait for
 
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean).map(Number);
 const isList = (name) => name === "conditional" || name === "marginal";
@@ -364,10 +363,10 @@ export function exploreTab(values, changed) {
       return predict([...changedCost.with(changedCost.indexOf("--alpha") + 1, MAP_ALPHAS.join(",")), ...own]);
     });
     const rows = [];
-    for (let first = 0; first < questions.length; first += MAP_PART) {
-      const part = await ask(questions.slice(first, first + MAP_PART));
+    for (const question of questions) { // one by one: a slider waits for one at most
+      const [answer] = await ask([question]);
       if (!isCalm()) return;
-      rows.push(...part.map((answer) => read(answer).document?.cells ?? []));
+      rows.push(read(answer).document?.cells ?? []);
     }
     const speedups = rows.map((cells) => cells.map((cell) => (own.length ? cell.speedup : cell.best_speedup)));
     // At the best draft length the speedup never falls below 1: it breaks even where that length becomes 0, to which

@@ -123,6 +123,7 @@ export function gpuTab(values, changed) {
   const dropped = {};
   let ready = false;
   let json = "";
+  let offered;
 
   const controls = form("gpu", GPU, values, (name) => { delete dropped[name]; changed(); update(); });
   const takeConfig = (name) => ([file]) => {
@@ -255,6 +256,7 @@ export function gpuTab(values, changed) {
     const argv = ["predict", ...options("/input/")];
     const answers = await ask([{ argv: [...argv, "--json"], files: files() }, { argv, files: files() }]);
     results.classList.remove("busy");
+    offered ??= offerNames();
     const { document, error } = read(answers[0]);
     json = answers[0].stdout;
     showShare();
@@ -299,6 +301,6 @@ export function gpuTab(values, changed) {
   }
 
   return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results,
-    start: async () => { ready = true; update(); await offerNames(); }, show: () => { controls.show(); update(); },
+    start: () => { ready = true; update(); }, show: () => { controls.show(); update(); },
       linked: share.relink };
 }
