@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <limits>
 
 #include "core/numbers.hpp"
@@ -12,32 +11,10 @@
 namespace foredraft {
 namespace {
 
-namespace po = boost::program_options;
-
 std::vector<std::string> option_names(const CommandSpec& command) {
   std::vector<std::string> names{"--help"};
   for (const OptionSpec& option : all_options(command)) names.push_back("--" + std::string(option.name));
   return names;
-}
-
-po::options_description describe(const CommandSpec& command) {
-  po::options_description description;
-  description.add_options()("help,h", "");
-  for (const OptionSpec& option : all_options(command)) {
-    const std::string name(option.name);
-    if (option.value.empty()) {
-      description.add_options()(name.c_str(), "");
-    } else {
-      description.add_options()(name.c_str(), po::value<std::string>(), "");
-    }
-  }
-  return description;
-}
-
-bool is_repeatable(const CommandSpec& command, std::string_view name) {
-  const std::vector<OptionSpec> options = all_options(command);
-  return std::any_of(options.begin(), options.end(),
-                     [&](const OptionSpec& option) { return option.name == name && option.repeatable; });
 }
 
 std::vector<std::string> split_at_commas(const std::string& list) {
@@ -109,36 +86,15 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     : problems_(fmt::format("{} {}", command.program, command.name)),
       words_{std::string(command.program), std::string(command.name)} {
   words_.insert(words_.end(), arguments.begin(), arguments.end());
-  const po::options_description description = describe(command);
-  // Without this, --alph would be read as --alpha; a typing mistake must not run.
-  constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
   // After "--" everything is a name, even if it begins with a dash.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  const std::vector<std::string> before_end(arguments.begin(), end);
-  std::vector<po::option> options;
-  try {
-    options = po::command_line_parser(before_end).options(description).style(style).allow_unregistered().run().options;
-  } catch (const po::error& error) {
-    unreadable_ = true;
-    problems_.add({.text = error.what(), .suggestion = fmt::format("{} {} --help", command.program, command.name)});
-    return;
-  }
-  for (const po::option& option : options) {
-    if (option.unregistered || option.string_key.empty()) {
-      const std::string token = option.original_tokens.empty() ? "" : option.original_tokens.front();
-      if (!token.starts_with("-") || token == "-") {
-        positional_.push_back(token);
-        continue;
-      }
-      unreadable_ = true;
-      const std::string name = token.substr(0, token.find('='));
-      problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
-    } else if (option.string_key == "help") {
+  for (auto at = arguments.begin(); at != end; ++at) {
+    if (!at->starts_with("-") || *at == "-") {
+      positional_.push_back(*at);
+    } else if (*at == "--help" || at->starts_with("-h")) {
       help_ = true;
-    } else if (has(option.string_key) && !is_repeatable(command, option.string_key)) {
-      reject(option.string_key, "given twice", "");
-    } else {
-      given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
+    } else if (!read_option(command, at, end)) {
+      return;
     }
   }
   if (end != arguments.end()) positional_.insert(positional_.end(), end + 1, arguments.end());
@@ -156,6 +112,44 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     problems_.add({.text = "an argument is missing",
                    .suggestion = fmt::format("usage: {} {} {}", command.program, command.name, command.arguments)});
   }
+}
+
+bool CommandLine::read_option(const CommandSpec& command, std::vector<std::string>::const_iterator& at,
+                              std::vector<std::string>::const_iterator end) {
+  const std::size_t equals = std::min(at->find('='), at->size());
+  const std::string name = at->substr(0, equals);
+  const std::vector<OptionSpec> options = all_options(command);
+  // Whole names only: --alph is not --alpha, since a typing mistake must not run.
+  const auto option = std::find_if(options.begin(), options.end(),
+                                   [&](const OptionSpec& one) { return name == fmt::format("--{}", one.name); });
+  if (option == options.end()) {
+    unreadable_ = true;
+    problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
+    return true;
+  }
+  std::string value;
+  std::string error;
+  if (equals < at->size()) {
+    value = at->substr(equals + 1);
+    if (option->value.empty())
+      error = fmt::format("option '{}' does not take any arguments", name);
+    else if (value.empty())
+      error = fmt::format("the argument for option '{}' should follow immediately after the equal sign", name);
+  } else if (!option->value.empty()) {
+    if (at + 1 == end)
+      error = fmt::format("the required argument for option '{}' is missing", name);
+    else
+      value = *++at;
+  }
+  if (!error.empty()) {
+    unreadable_ = true;
+    problems_.add({.text = error, .suggestion = fmt::format("{} {} --help", command.program, command.name)});
+  } else if (has(option->name) && !option->repeatable) {
+    reject(option->name, "given twice", "");
+  } else {
+    given_.push_back({std::string(option->name), std::move(value)});
+  }
+  return error.empty();
 }
 
 const std::string* CommandLine::find(std::string_view name) const {

@@ -113,6 +113,9 @@ class CommandLine {
     std::string value;
   };
   [[nodiscard]] const std::string* find(std::string_view name) const;
+  /// Reads the option at `at`, which is left at the last word of it. False: nothing more can be read.
+  bool read_option(const CommandSpec& command, std::vector<std::string>::const_iterator& at,
+                   std::vector<std::string>::const_iterator end);
 
   ProblemList problems_;
   std::vector<std::string> words_;

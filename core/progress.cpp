@@ -96,7 +96,7 @@ const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience) {
 Progress::Progress(std::string counted, double total, double done)
     : name_(std::move(counted)), total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) != 0) {
   try {
-    watcher_ = std::jthread([this](const std::stop_token& end) { watch(end); });
+    watcher_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {  // no thread is left: the run says itself what it needs
   }
 }
@@ -105,7 +105,11 @@ Progress::Progress(std::string phase) : Progress(std::move(phase), 0.0) {}
 
 Progress::~Progress() {
   if (watcher_.joinable()) {
-    watcher_.request_stop();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_one();
     watcher_.join();
   }
   if (!drawn_) return;
@@ -119,12 +123,11 @@ void Progress::show(double finished) {
   }
 }
 
-void Progress::watch(const std::stop_token& end) {
+void Progress::watch() {
   std::unique_lock lock(mutex_);
   Clock::time_point next = begin_ + before_the_first;
   for (;;) {
-    wake_.wait_until(lock, end, next, [] { return false; });
-    if (end.stop_requested()) return;
+    if (wake_.wait_until(lock, next, [this] { return ended_; })) return;
     print(std::chrono::duration<double>(Clock::now() - begin_).count());
     next = Clock::now() + (terminal_ ? Clock::duration(bar_interval) : Clock::duration(line_interval));
   }

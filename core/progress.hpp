@@ -55,7 +55,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void watch(const std::stop_token& end);
+  void watch();
   void print(double seconds);
 
   std::string name_;
@@ -66,8 +66,9 @@ class Progress {
   std::atomic<double> finished_{0.0};
   Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread watcher_;  // last: it looks at all of the others
+  std::condition_variable wake_;
+  bool ended_ = false;   ///< guarded by mutex_
+  std::thread watcher_;  // last: it looks at all of the others
 };
 
 /// Does the work, whose result it returns, with progress under a name.

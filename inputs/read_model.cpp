@@ -55,7 +55,7 @@ std::string shape_name(std::string_view name, Variants variants) {
   std::string joined;
   for (auto at = name.begin(); at != name.end();) {
     const auto end = std::find_if_not(at, name.end(), is_plain);
-    const std::string word = plain_name({at, end});
+    const std::string word = plain_name(std::string(at, end));
     at = std::find_if(end, name.end(), is_plain);
     if (word.empty() || (variants == Variants::dropped && std::ranges::find(trained, word) != trained.end())) continue;
     if (!joined.empty() && is_digit(joined.back()) && is_digit(word.front())) joined += '.';

@@ -64,9 +64,9 @@ Problem invalid_rank(std::int64_t line, std::string_view rank) {
 }
 
 std::vector<analytic::TreePath> paths_of_list(const std::string& text, ProblemList& problems) {
-  const auto start = static_cast<std::ptrdiff_t>(text.find('['));
-  const auto line = 1 + std::count(text.begin(), text.begin() + start, '\n');
-  const auto json = parse_json({text.begin() + start, text.end()}, problems, line);
+  const std::size_t start = text.find('[');
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(start), '\n');
+  const auto json = parse_json(std::string_view(text).substr(start), problems, line);
   problems.raise();
   std::vector<analytic::TreePath> paths;
   if (!json.is_array() || !std::ranges::all_of(json, [](const auto& path) { return path.is_array(); })) {

@@ -144,6 +144,7 @@ void bind_devices(nb::module_& module) {
   module.def("shipped_devices", shipped_devices);
   module.def("shipped_models", shipped_models);
   module.def("list_document", list_document);
+  module.def("page_text", page_text);
   module.def("device_document", device_document);
   module.def("model_document", model_document);
 }

@@ -135,6 +135,8 @@ struct Validated {
 
 /// The document of `foredraft list NAME --json`, schema foredraft.list/1.
 [[nodiscard]] std::string list_document(const std::string& name);
+/// The page that the package was built with. Throws RunError where there is none.
+[[nodiscard]] std::string page_text();
 
 /// The document of `foredraft import --json`, schema foredraft.observations/1.
 [[nodiscard]] std::string observations_document(const std::vector<std::string>& paths, const std::string& format,

@@ -85,4 +85,6 @@ Validated validate_speedups(const std::string& profile, bool steps, const std::s
 
 std::string list_document(const std::string& name) { return experiments::document_text(app::list_document(name)); }
 
+std::string page_text() { return std::string(app::page_text()); }
+
 }  // namespace foredraft::python

@@ -8,7 +8,7 @@ packages=(
   # building
   g++ cmake ninja-build ccache git ca-certificates
   # libraries
-  libboost-dev libboost-context-dev libboost-program-options-dev libeigen3-dev libfmt-dev libhwy-dev librandom123-dev libre2-dev
+  libboost-dev libboost-context-dev libeigen3-dev libfmt-dev libhwy-dev librandom123-dev libre2-dev
   libssl-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev
   # tests, checks and benchmarks
   catch2 libbenchmark-dev

@@ -3,13 +3,14 @@
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
 # sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimisation or
 # an instruction set can change and what users start, then the Python package, and checks what changed since scripts/tidy.sh
-# had checked all files: that each compiles by itself, and clang-tidy.
+# had checked all files: that each compiles by itself, and clang-tidy. Where Emscripten is installed (scripts/page.sh
+# installs it) it also builds the page and asks it and the program the same questions.
 # Ends with `N passed, N failed`.
 #
-#   scripts/test.sh [format] [asan] [release] [python] [changed]      these parts only; default: all
+#   scripts/test.sh [format] [asan] [release] [python] [changed] [page]      these parts only; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."
-parts=(format asan release python changed)
+parts=(format asan release python changed page)
 for part in "$@"; do
   [[ " ${parts[*]} " = *" $part "* ]] || { echo "test.sh: unknown part $part - one of ${parts[*]}" >&2; exit 2; }
 done
@@ -67,6 +68,17 @@ fi
 if wanted changed; then
   step "files that changed since all were checked: each compiles by itself, clang-tidy"
   python3 scripts/check_files.py --since "$(cat .ci/checked)"
+fi
+
+if wanted page; then
+  step "page"
+  if ! command -v em++ >/dev/null; then
+    echo "page: not tested, emscripten is not installed"
+  else
+    cmake --preset release >"$log" && cmake --build --preset release --target foredraft >"$log" &&
+      scripts/page.sh --test build/release/foredraft >"$log" 2>&1 && passed=$((passed + 1)) || failed=$((failed + 1))
+    tail -60 "$log"
+  fi
 fi
 
 step "done"

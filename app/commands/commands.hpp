@@ -33,8 +33,11 @@ Command advise_command();
 Command compare_command();
 Command plot_command();
 Command list_command();
+Command page_command();
+Command help_command();
+Command completion_command();
 
-/// All commands in the order of the help text.
+/// All commands in the order of the help text (registry.cpp; those of the page: page/registry.cpp).
 [[nodiscard]] const std::vector<Command>& command_registry();
 
 /// The whole program: `arguments` without the program's name.
@@ -64,6 +67,10 @@ Command list_command();
 
 /// What `foredraft list NAME --json` prints: schema foredraft.list/1. Throws InputError for an unknown name.
 [[nodiscard]] nlohmann::ordered_json list_document(const std::string& name);
+
+/// The page that the program was built with, one HTML document (docs/page.md). Throws RunError, which says how to build
+/// it, where there is none.
+[[nodiscard]] std::string_view page_text();
 
 /// read_logs() with its progress on stderr; ends at an interrupt.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,

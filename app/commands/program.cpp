@@ -69,18 +69,6 @@ int run_help(CommandLine& line) {
   return exit_done;
 }
 
-Command help_command() {
-  return {{.name = "help",
-           .arguments = "[COMMAND] [--man]",
-           .summary = "Explains a command, or lists the commands.",
-           .options = {{"man", "", "the manual page of all commands, as roff"}},
-           .min_positional = 0,
-           .max_positional = 1,
-           .examples = {"foredraft help predict", "foredraft help --man > foredraft.1"},
-           .words = command_names},
-          run_help};
-}
-
 int run_completion(CommandLine& line) {
   line.done();
   if (line.has("words")) {
@@ -92,18 +80,6 @@ int run_completion(CommandLine& line) {
   }
   print_result(completion_script(line.positional().front()));
   return exit_done;
-}
-
-Command completion_command() {
-  return {{.name = "completion",
-           .arguments = "bash|zsh|fish",
-           .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
-           .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
-           .min_positional = 0,
-           .max_positional = std::numeric_limits<std::size_t>::max(),
-           .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},
-           .words = completed_shells},
-          run_completion};
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
@@ -131,13 +107,28 @@ int dispatch(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-const std::vector<Command>& command_registry() {
-  static const std::vector<Command> commands{
-      predict_command(),   simulate_command(),  sweep_command(),   merge_command(),     check_command(),
-      reproduce_command(), tree_command(),      methods_command(), calibrate_command(), validate_command(),
-      import_command(),    advise_command(),    compare_command(), plot_command(),      list_command(),
-      help_command(),      completion_command()};
-  return commands;
+Command help_command() {
+  return {{.name = "help",
+           .arguments = "[COMMAND] [--man]",
+           .summary = "Explains a command, or lists the commands.",
+           .options = {{"man", "", "the manual page of all commands, as roff"}},
+           .min_positional = 0,
+           .max_positional = 1,
+           .examples = {"foredraft help predict", "foredraft help --man > foredraft.1"},
+           .words = command_names},
+          run_help};
+}
+
+Command completion_command() {
+  return {{.name = "completion",
+           .arguments = "bash|zsh|fish",
+           .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
+           .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
+           .min_positional = 0,
+           .max_positional = std::numeric_limits<std::size_t>::max(),
+           .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},
+           .words = completed_shells},
+          run_completion};
 }
 
 int run_program(const std::vector<std::string>& arguments) {

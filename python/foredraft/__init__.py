@@ -15,6 +15,7 @@ from foredraft._devices import Device, Model, Profile, Speedups, devices, models
 from foredraft._loads import (Explanation, LoadPrediction, TimesPrediction, explain, predict_load, predict_times)
 from foredraft._logs import Advice, Log, LoggingPlan, advise, plan, read_log
 from foredraft._methods import Methods, methods
+from foredraft._page import Page, page
 from foredraft._questions import Predictions, best, best_gamma, predict, simulate
 from foredraft._rules import Lossiness, Rule, check_rule, lossiness
 from foredraft._scenarios import Parameter, Scenario, parameters, quantities
@@ -27,9 +28,10 @@ __version__: str = _version()
 
 __all__ = [
     "Advice", "BestGamma", "Comparison", "Device", "DynamicTree", "Estimate", "Explanation", "JudgedTree",
-    "LoadPrediction", "Log", "LoggingPlan", "Lossiness", "Methods", "Model", "Parameter", "Prediction", "Predictions",
-    "Profile", "RepeatedRun", "Reproduction", "Rule", "Scenario", "Simulation", "Speedups", "TimesPrediction", "Tree",
-    "Validation", "advise", "best", "best_gamma", "catalog", "check", "check_rule", "compare", "devices", "explain",
-    "lossiness", "merge", "methods", "models", "parameters", "plan", "plot", "predict", "predict_load", "predict_times",
-    "quantities", "read_log", "reproduce", "simulate", "sweep", "tree", "validate"
+    "LoadPrediction", "Log", "LoggingPlan", "Lossiness", "Methods", "Model", "Page", "Parameter", "Prediction",
+    "Predictions", "Profile", "RepeatedRun", "Reproduction", "Rule", "Scenario", "Simulation", "Speedups",
+    "TimesPrediction", "Tree", "Validation", "advise", "best", "best_gamma", "catalog", "check", "check_rule",
+    "compare", "devices", "explain", "lossiness", "merge", "methods", "models", "page", "parameters", "plan", "plot",
+    "predict", "predict_load", "predict_times", "quantities", "read_log", "reproduce", "simulate", "sweep", "tree",
+    "validate"
 ]

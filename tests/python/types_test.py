@@ -44,8 +44,9 @@ class Types(unittest.TestCase):
 
     def test_it_uses_everything(self):
         used = set(re.findall(r"\bfd\.(\w+)", USERS_FILE.read_text(encoding="utf-8")))
-        unused = {"Advice", "BestGamma", "Comparison", "Explanation", "LoadPrediction", "LoggingPlan", "Lossiness",
-                  "RepeatedRun", "Reproduction", "TimesPrediction", "Tree", "Validation", "devices", "models", "plot"}
+        unused = {"Advice", "BestGamma", "Comparison", "Explanation", "LoadPrediction", "LoggingPlan", "Lossiness", "Page",
+                  "RepeatedRun", "Reproduction", "TimesPrediction", "Tree", "Validation", "devices", "models", "page",
+                  "plot"}
         self.assertEqual(set(fd.__all__) - used, unused)
 
     def test_mistakes_are_told(self):

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the program, which runs in a worker so that the page never waits.
+
+/** @typedef {{argv: string[], files?: Object<string, Uint8Array|Blob>}} Question */
+/** @typedef {{code: number, stdout: string, stderr: string}} Answer */
+
+const textOf = (id) => document.getElementById(id).textContent;
+const waiting = new Map();
+let lastId = 0;
+let worker;
+
+/** Tells those who cannot see it that an answer is on its way. */
+const showBusy = () => document.querySelector("main").setAttribute("aria-busy", String(waiting.size > 0));
+
+function post(message) {
+  lastId += 1;
+  const id = lastId;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    showBusy();
+    worker.postMessage({ id, ...message });
+  });
+}
+
+/** Starts the worker; resolves when the program can answer. @returns {Promise<void>} */
+export function startProgram() {
+  const url = URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" }));
+  worker = new Worker(url);
+  worker.onmessage = ({ data }) => {
+    waiting.get(data.id).resolve(data.answers);
+    waiting.delete(data.id);
+    showBusy();
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    for (const { reject } of waiting.values()) reject(new Error(event.message));
+    waiting.clear();
+  };
+  return post({ packed: textOf("program") });
+}
+
+/** The answers to questions, in their order. @param {Question[]} questions @returns {Promise<Answer[]>} */
+export const ask = (questions) =>
+  post({ questions: questions.map(({ argv, files }) =>
+    ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
+
+/**
+ * A function that runs `work` for the newest value only: of the values that come while it runs, the last is kept.
+ * @param {(value: any, isNewest: () => boolean) => Promise<void>} work
+ */
+export function newest(work) {
+  let running = false;
+  let pending;
+  return async (value) => {
+    pending = { value };
+    if (running) return;
+    running = true;
+    while (pending) {
+      const next = pending;
+      pending = undefined;
+      await work(next.value, () => !pending);
+    }
+    running = false;
+  };
+}
+
+/**
+ * The JSON document that the program printed, or its error.
+ * @param {Answer} answer @returns {{document?: any, error?: string}}
+ */
+export function read(answer) {
+  try {
+    const parsed = JSON.parse(answer.stdout);
+    return parsed.error ? { error: parsed.error } : { document: parsed };
+  } catch {
+    return { error: (answer.stderr || answer.stdout).trim() || `no answer (exit code ${answer.code})` };
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program as WebAssembly. `loadModule` is Emscripten's, in front of the modules.
+
+/** What is in a file: bytes, or a Blob that is read in pieces. @typedef {Uint8Array | Blob} Content */
+
+/**
+ * Starts the program once; it answers any number of questions.
+ * @param {Uint8Array} wasmBytes
+ * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string},
+ *   speedups: (alphas: Float64Array, cs: Float64Array, gamma: number, convention: string) => Float64Array}>}
+ */
+export async function loadProgram(wasmBytes) {
+  const module = await loadModule({ wasmBinary: wasmBytes });
+  const { FS, WORKERFS } = module;
+  FS.mkdir("/input");
+  FS.mkdir("/blobs");
+  FS.chdir("/input");
+  // stdout and stderr are files in memory, which take the descriptors that closing frees.
+  const outputs = ["/stdout", "/stderr"].map((path, index) => {
+    FS.close(FS.getStream(index + 1));
+    return FS.open(path, "w+");
+  });
+
+  /** @param {{path: string}} stream @returns {string} what was written since the last call */
+  const takeText = (stream) => {
+    const bytes = FS.readFile(stream.path);
+    FS.ftruncate(stream.fd, 0);
+    stream.position = 0;
+    return new TextDecoder().decode(bytes);
+  };
+
+  /** Bytes in the memory of the program while `use` runs. @param {Uint8Array} bytes */
+  const withBytes = (bytes, use) => {
+    const at = module._malloc(bytes.length + 1);
+    module.HEAPU8.set(bytes, at);
+    try {
+      return use(at);
+    } finally {
+      module._free(at);
+    }
+  };
+
+  /** The files in /input, there for one question. @returns {() => void} takes them away again */
+  const place = (files) => {
+    const names = Object.keys(files).map((name) => name.replace(/^\/input\//, ""));
+    const blobs = [];
+    Object.values(files).forEach((content, index) => {
+      const path = `/input/${names[index]}`;
+      FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+      if (content instanceof Uint8Array) return FS.writeFile(path, content);
+      blobs.push({ name: String(index), data: content });
+      FS.symlink(`/blobs/${index}`, path);
+    });
+    if (blobs.length > 0) FS.mount(WORKERFS, { blobs }, "/blobs");
+    return () => {
+      for (const name of names) FS.unlink(`/input/${name}`);
+      if (blobs.length > 0) FS.unmount("/blobs");
+    };
+  };
+
+  return {
+    run(argv, files = {}) {
+      const clear = place(files);
+      try {
+        const words = new TextEncoder().encode(argv.map((word) => `${word}\0`).join(""));
+        const code = withBytes(words, (at) => module._foredraft_run(at, words.length));
+        const [stdout, stderr] = outputs.map(takeText);
+        return { code, stdout, stderr };
+      } finally {
+        clear();
+      }
+    },
+    speedups(alphas, cs, gamma, convention) {
+      const numbers = new Float64Array(alphas.length + cs.length + alphas.length * cs.length);
+      numbers.set(alphas);
+      numbers.set(cs, alphas.length);
+      return withBytes(new Uint8Array(numbers.buffer), (at) => {
+        module._foredraft_speedups(at, alphas.length, cs.length, gamma, convention === "no_bonus" ? 0 : 1);
+        const begin = at / 8 + alphas.length + cs.length;
+        return module.HEAPF64.slice(begin, begin + alphas.length * cs.length);
+      });
+    },
+  };
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the page of the program, build/page/foredraft.html: one file with the program as WebAssembly. Debian 12 only, whose
+# Emscripten is 3.1.6. Installs what is missing (400 MB), and fetches the distribution's sources of RE2 and zlib, which it
+# has no packages for WebAssembly of (docs/adr/0027-page.md).
+#
+#   scripts/page.sh [--test PROGRAM]     then asks PROGRAM, such as build/release/foredraft, and the page the same questions
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=
+case "${1:-}" in
+  "") ;;
+  --test) program=${2:?"--test needs a program"} ;;
+  *) sed -nE '2,/^set /s/^# ?//p' "$0"; [ "$1" = --help ] && exit 0 || exit 2 ;;
+esac
+scripts/setup.sh emscripten node-acorn dpkg-dev
+
+sources=build/page/sources
+if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
+  # The configured archive once more, as one of sources, with lists of its own: the machine's settings stay as they are.
+  apt=$PWD/build/page/apt
+  mkdir -p $sources "$apt/parts" "$apt/lists/partial" "$apt/archives/partial"
+  for list in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
+    [ -f $list ] && sed -E 's/^Types: deb$/Types: deb-src/; s/^deb /deb-src /' $list >"$apt/parts/$(basename $list)"
+  done
+  options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt/parts" -o "Dir::State::Lists=$apt/lists"
+           -o "Dir::Cache=$apt")
+  apt-get "${options[@]}" update
+  for package in re2 zlib; do
+    (cd $sources && apt-get "${options[@]}" source --download-only $package && rm -rf $package &&
+      dpkg-source -x ${package}_*.dsc $package >/dev/null)
+  done
+fi
+
+export NODE_PATH=/usr/share/nodejs  # where Debian's Emscripten finds acorn
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+cmake --preset page >/dev/null
+cmake --build --preset page >/dev/null
+python3 page/bundle.py --glue build/page/foredraft_page.js --wasm build/page/foredraft_page.wasm --out build/page/foredraft.html
+bytes=$(stat -c %s build/page/foredraft.html)
+echo "build/page/foredraft.html: $bytes bytes"
+[ "$bytes" -le 3145728 ] || { echo "page.sh: the page is larger than 3 MB" >&2; exit 1; }
+[ -z "$program" ] || python3 tests/page/equal_answers.py "$program" build/page

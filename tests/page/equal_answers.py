@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the program and the page's WebAssembly the same questions and compares what they print, byte by byte.
+
+Usage: equal_answers.py PROGRAM FOLDER [--times]
+
+FOLDER has foredraft_page.js and foredraft_page.wasm: build/page. The questions are the commands of
+tests/recorded/commands.toml that the page has, as they are and with --json, and some that a generator draws (fixed
+seed). Where the C libraries' functions differ, a number may differ by one unit in the last place: these are listed.
+Exit code 0: all equal so far; 1: something else differs. --times prints how long answers took.
+"""
+import base64
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+RECORDED = REPOSITORY / "tests/recorded"
+COMMANDS = {"predict", "simulate", "tree", "advise", "compare", "list"}
+# Folders, threads and drawing are the program's alone; so are the papers.
+NOT_OF_THE_PAGE = {"--out", "--threads", "experiments"}
+GENERATED = 300
+# glibc and Emscripten's musl compute exp, log and pow by the same code, unless glibc takes a fused multiply-add.
+ENVIRONMENT = {"FOREDRAFT_PLOTS": "no_plots", "LC_ALL": "C", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"}
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def recorded_questions():
+    table = tomllib.loads((RECORDED / "commands.toml").read_text(encoding="utf-8"))
+    for case in table["case"]:
+        files = {name: (RECORDED / content["from"]).read_bytes() if isinstance(content, dict) else content.encode()
+                 for name, content in case.get("files", {}).items()}
+        for step in itertools.takewhile(lambda step: step.startswith("foredraft"), case["run"]):
+            words = shlex.split(step)[1:]
+            if not words or words[0] not in COMMANDS or NOT_OF_THE_PAGE & set(words):
+                continue
+            yield words, files
+            if not {"--json", "--help", "-h", "--"} & set(words) and words[0] != "list":
+                yield [*words, "--json"], files
+
+
+def generated_questions(count):
+    draw = random.Random(42)
+
+    def number(low, high, digits=3):
+        return f"{draw.uniform(low, high):.{digits}g}"
+
+    def acceptance():
+        return draw.choice([
+            lambda: ["--alpha", number(0, 1)],
+            lambda: ["--conditional", ",".join(number(0.2, 1) for _ in range(draw.randint(1, 8)))],
+            lambda: ["--process", "beta_mixture", "--a", number(0.3, 5), "--b", number(0.3, 5)],
+            lambda: ["--process", "runs", "--a", number(0.3, 0.95), "--b", number(0.1, 0.9), "--rho", number(0.5, 2)],
+        ])()
+
+    devices = ["h100", "h200", "a100-80gb", "l4"]
+    for index in range(count):
+        kind = index % 5
+        if kind < 3:
+            words = ["predict", *acceptance(), "--c", number(0, 0.5)]
+            if "--conditional" not in words and draw.random() < 0.7:
+                words += ["--gamma", str(draw.randint(1, 12))]
+            if draw.random() < 0.4:
+                words += ["--verify-growth", number(0, 0.1)]
+            if draw.random() < 0.3:
+                words += ["--convention", "no_bonus"]
+        elif kind == 3:
+            words = ["predict", "--device", draw.choice(devices), "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b",
+                     "--alpha", number(0.3, 0.95), "--batch", str(draw.choice([1, 4, 16, 64]))]
+        else:
+            words = ["simulate", "--alpha", number(0.1, 0.95), "--gamma", str(draw.randint(1, 10)), "--c", number(0, 0.4),
+                     "--iterations", "2000", "--seed", str(draw.randint(1, 1000))]
+        yield [*words, "--json"], {}
+
+
+def native_answer(program, words, files):
+    with tempfile.TemporaryDirectory(prefix="foredraft_page_") as folder:
+        for name, content in files.items():
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        done = subprocess.run([program, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              env={**os.environ, **ENVIRONMENT}, timeout=120)
+    return {"code": done.returncode, "stdout": done.stdout.decode("utf-8", "replace"),
+            "stderr": done.stderr.decode("utf-8", "replace")}
+
+
+def page_answers(folder, questions):
+    lines = "".join(json.dumps({"argv": words, "files": {name: base64.b64encode(content).decode()
+                                                         for name, content in files.items()}}) + "\n"
+                    for words, files in questions)
+    done = subprocess.run(["node", HERE / "answer.mjs", folder / "foredraft_page.js", folder / "foredraft_page.wasm",
+                           REPOSITORY / "page/program.js"], input=lines, capture_output=True, text=True, check=False)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    if len(answers) != len(questions):
+        sys.exit(f"node gave {len(answers)} answers to {len(questions)} questions\n{done.stderr}")
+    print(done.stderr, end="")
+    return answers
+
+
+def last_place_differences(one, other):
+    """The numbers that differ, each by one unit in the last place; None if anything else differs."""
+    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+        return None
+    pairs = [pair for pair in zip(NUMBER.findall(one), NUMBER.findall(other)) if pair[0] != pair[1]]
+    if all(math.nextafter(float(a), float(b)) == float(b) for a, b in pairs):
+        return pairs
+    return None
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--times"]
+    if len(arguments) != 2:
+        print(__doc__.split("\n\n")[1], file=sys.stderr)
+        return 2
+    program, folder = pathlib.Path(arguments[0]).resolve(), pathlib.Path(arguments[1])
+    questions = [*recorded_questions(), *generated_questions(GENERATED)]
+    found = page_answers(folder, questions)
+    equal, nearly, different = 0, [], []
+    for (words, files), answer in zip(questions, found):
+        ms = answer.pop("ms")
+        expected = native_answer(program, words, files)
+        if "--times" in sys.argv:
+            print(f"{ms:8.1f} ms  {shlex.join(words)}")
+        if answer == expected:
+            equal += 1
+            continue
+        pairs = last_place_differences(json.dumps(expected), json.dumps(answer))
+        (different if pairs is None else nearly).append((words, pairs, expected, answer))
+    for words, pairs, _, _ in nearly:
+        print(f"last place: foredraft {shlex.join(words)}: {', '.join(f'{a} {b}' for a, b in pairs)}")
+    for words, _, expected, answer in different:
+        print(f"differs: foredraft {shlex.join(words)}")
+        for key in expected:
+            lines = [text.split("\n") if key != "code" else [text] for text in (expected[key], answer[key])]
+            for a, b in itertools.zip_longest(*lines):
+                if a != b:
+                    print(f"  {key}: program {a!r}\n  {key}: page    {b!r}")
+    print(f"{len(questions)} questions: {equal} equal, {len(nearly)} but for the last place of a number, "
+          f"{len(different)} different")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
