@@ -70,7 +70,7 @@ Json to_json(const Answered& answered) {
             {"drafter", scenario::name_of(scenario.drafter)}};
   add_stated_acceptance(acceptance, prediction.marginal, question.acceptance_length, question.accepted_over_drafted,
                         json);
-  json["c"] = scenario::decoding_cost(scenario).value().draft_pass;
+  json["c"] = scenario::draft_step(scenario).value();
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;
   json["operations_ratio"] = value_or_null(scenario.operations_ratio);
@@ -153,7 +153,7 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
       json[parameter.name.substr(prefix.size())] = scenario::to_json(*value);
   }
   const DecodingCost cost = scenario::decoding_cost(scenario).value();
-  json["c"] = cost.draft_pass;
+  json["c"] = scenario::draft_step(scenario).value();
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   json["operations_ratio"] = value_or_null(scenario.operations_ratio);
   json["gamma"] = scenario.gamma;

@@ -65,6 +65,12 @@ std::optional<DecodingCost> decoding_cost(const Scenario& scenario, std::int64_t
 
 std::optional<DecodingCost> decoding_cost(const Scenario& scenario) { return decoding_cost(scenario, scenario.gamma); }
 
+std::optional<double> draft_step(Scenario scenario) {
+  scenario.drafter = AutoregressiveDrafter{};
+  const std::optional<DecodingCost> all = decoding_cost(scenario);
+  return all ? std::optional(all->draft_pass) : std::nullopt;
+}
+
 double verify_growth(const Cost& cost) {
   if (const auto* ratio = std::get_if<ConstantRatio>(&cost)) return ratio->verify_growth;
   const auto* times = std::get_if<MeasuredTimes>(&cost);

@@ -52,6 +52,9 @@ namespace foredraft::scenario {
 /// The same at the scenario's gamma.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(const Scenario& scenario);
 
+/// c: a draft step in decode steps of the target, of which a cascade takes its own multiple; nullopt as above.
+[[nodiscard]] std::optional<double> draft_step(Scenario scenario);
+
 /// Decode steps that each verified token after the first adds to a verification; 0 for costs that are looked up.
 [[nodiscard]] double verify_growth(const Cost& cost);
 

@@ -213,7 +213,7 @@ IterationDistribution iteration_distribution(const Scenario& scenario, double po
   if (const auto* copy = std::get_if<InputCopy>(&scenario.drafter)) {
     return copy_distribution(*copy, *process, scenario);
   }
-  if (const auto* staged = std::get_if<StagedDrafter>(&scenario.drafter); staged != nullptr && scenario.gamma > 0) {
+  if (const auto* staged = std::get_if<StagedDrafter>(&scenario.drafter)) {
     return staged_distribution(*staged, *process, scenario, stop);
   }
   DraftedAcceptance drafted = drafted_acceptance(process->acceptance, scenario.drafter, scenario.gamma);

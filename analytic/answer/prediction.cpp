@@ -240,7 +240,9 @@ Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) 
                              .drafting = scenario::drafting(scenario.drafter)};
   const std::optional<AtGamma> ruled = ruled_best(lengths);
   Prediction prediction{
-      .marginal = lengths.positional() == nullptr ? std::vector<double>{} : lengths.positional()->marginal,
+      .marginal = lengths.positional() == nullptr || std::holds_alternative<IndependentDrafts>(scenario.drafter)
+                      ? std::vector<double>{}
+                      : lengths.positional()->marginal,
       .asked = {},
       .best = ruled ? *ruled : searched_best(lengths)};
   prediction.asked = gamma ? at_gamma(lengths, *gamma) : prediction.best;

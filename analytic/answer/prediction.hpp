@@ -24,7 +24,7 @@ struct AtGamma {
 };
 
 struct Prediction {
-  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position; else empty.
+  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position of a single draft; else empty.
   std::vector<double> marginal;
   AtGamma asked;
   AtGamma best;

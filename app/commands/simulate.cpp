@@ -127,7 +127,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
     json["alpha"] = std::get<Iid>(*acceptance).alpha;
   if (acceptance != nullptr && std::holds_alternative<Runs>(*acceptance)) answers::add_acceptance(*acceptance, json);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
-  json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
+  json["c"] = value_or_null(scenario::draft_step(scenario));
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = answers::cost_json(scenario.cost);
   const std::optional<double> ratio = scenario.operations_ratio;
   json.update({{"iterations", simulated.iterations},

@@ -133,7 +133,10 @@ std::string break_even_line(const answers::Answered& answered) {
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
   // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
-  if (prediction.marginal.empty() && std::holds_alternative<Iid>(acceptance_of(answered)) &&
+  const Drafter& drafter = question.scenario.drafter;
+  const bool one_by_one =
+      !std::holds_alternative<HorizontalCascade>(drafter) && !std::holds_alternative<IndependentDrafts>(drafter);
+  if (one_by_one && prediction.marginal.empty() && std::holds_alternative<Iid>(acceptance_of(answered)) &&
       scenario::verify_growth(question.scenario.cost) == 0.0 && measured_times(answered) == nullptr &&
       question.scenario.convention == Convention::bonus && drafting_of(answered) == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
@@ -172,7 +175,9 @@ std::string assumptions_line(const answers::Answered& answered, std::optional<st
   }
   std::string verified = "all tokens of an iteration";
   if (gamma) {
-    const std::int64_t tokens = max_tokens(*gamma, question.scenario.convention);
+    const auto* several = std::get_if<IndependentDrafts>(&question.scenario.drafter);
+    const std::int64_t drafted = *gamma * (several == nullptr ? 1 : several->drafts);
+    const std::int64_t tokens = max_tokens(drafted, question.scenario.convention);
     verified = fmt::format("{} token{}", tokens, tokens == 1 ? "" : "s");
   }
   const double growth = scenario::verify_growth(question.scenario.cost);
@@ -229,7 +234,7 @@ std::string to_text(std::span<const answers::Answered> all) {
     const double speedup = prediction.asked.speedup.value_or(std::numeric_limits<double>::infinity());
     speedups = {std::min(speedups.low, speedup), std::max(speedups.high, speedup)};
     table.rows.push_back({short_number_text(alpha_of(answered)),
-                          short_number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
+                          short_number_text(scenario::draft_step(question.scenario).value()),
                           gamma_or_unbounded(prediction.asked.gamma), fixed(prediction.asked.tokens, ""),
                           fixed(prediction.asked.speedup, "x"), gamma_or_unbounded(prediction.best.gamma),
                           fixed(prediction.best.speedup, "x")});

@@ -10,6 +10,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/drafter.hpp"
 #include "foredraft/words.hpp"
 #include "sim/ngram/model.hpp"
 
@@ -145,8 +146,8 @@ struct CascadeIteration {
 CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
 
-/// Drafts `gamma` tokens of the n-gram model of `models`: a pass verifies up to lookup.copies copied tokens and adds one.
-/// Then verifies them as iterate().
+/// Drafts `gamma` tokens of the n-gram model of `models`: a pass verifies up to lookup.copies copied tokens and adds
+/// one. Then verifies them as iterate().
 CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
                                        Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
 

@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/random_stream.hpp"
+#include "foredraft/drafter.hpp"
 #include "foredraft/policy.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"

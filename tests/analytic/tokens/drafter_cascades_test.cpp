@@ -2,9 +2,11 @@
 // Staged drafting and several independent drafts: closed forms against every outcome of an iteration, and their limits.
 #include "analytic/tokens/drafter_cascades.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "analytic/tokens/acceptance_by_position.hpp"
