@@ -118,7 +118,8 @@ class MethodsAtTemperature {
         concentration_(concentration),
         threads_(threads),
         stop_(stop),
-        contexts_(std::make_shared<const GivenDistributions>(sim::written_out(pool, temperature))),
+        contexts_(std::make_shared<const GivenDistributions>(
+            sim::written_out(pool, {.target = {.temperature = temperature}, .draft = {.temperature = temperature}}))),
         alpha_(mean_of(overlaps(*contexts_))) {}
 
   [[nodiscard]] double alpha() const { return alpha_; }
@@ -436,7 +437,7 @@ MethodsAnswer compare_methods(const MethodsQuestion& asked, unsigned threads, co
     if (asked.methods.empty()) question.methods.emplace_back(method->name);
   }
   const sim::SyntheticPool pool(question.models, question.seed, stop);
-  const double concentration = concentration_of(overlaps(sim::written_out(pool, 1.0)));
+  const double concentration = concentration_of(overlaps(sim::written_out(pool)));
   for (const double temperature : question.temperatures) {
     const MethodsAtTemperature at(question, pool, temperature, concentration, threads, stop);
     answer.acceptances.push_back(at.alpha());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "foredraft/scenario.hpp"
+#include "sim/token/token_simulator.hpp"
 #include "tests/support/simulation.hpp"
 
 /// Small model pairs that differ everywhere they could be confused, and simulations of them.
@@ -46,6 +47,18 @@ inline SyntheticModels small_pair() {
           .draft = DraftDistribution::noise,
           .alpha = 0.7,
           .pool = 40};
+}
+
+/// The tokens that each iteration of the first block emits.
+inline std::vector<std::vector<sim::Token>> emitted_by(const Simulation& simulation) {
+  const auto simulator = simulator_of(simulation, 1);
+  std::vector<std::vector<sim::Token>> tokens;
+  for (const auto& sequence :
+       dynamic_cast<const sim::TokenSimulator&>(*simulator).emit_block({.seed = 3, .point = 0}, 0)) {
+    std::vector<sim::Token>& iteration = tokens.emplace_back();
+    for (const sim::EmittedToken& emitted : sequence) iteration.push_back(emitted.token);
+  }
+  return tokens;
 }
 
 }  // namespace foredraft::tests

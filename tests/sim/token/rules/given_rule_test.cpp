@@ -38,16 +38,6 @@ GivenDistributions with_rows_of(const VerificationRule& rule) {
   return given;
 }
 
-std::vector<std::vector<Token>> emitted_by(const tests::Simulation& simulation) {
-  const auto simulator = tests::simulator_of(simulation, 1);
-  std::vector<std::vector<Token>> tokens;
-  for (const auto& sequence : dynamic_cast<const TokenSimulator&>(*simulator).emit_block({.seed = 3, .point = 0}, 0)) {
-    std::vector<Token>& iteration = tokens.emplace_back();
-    for (const EmittedToken& emitted : sequence) iteration.push_back(emitted.token);
-  }
-  return tokens;
-}
-
 Scenario scenario_of(GivenDistributions given) {
   Scenario scenario;
   scenario.gamma = 3;
@@ -68,7 +58,8 @@ TEST_CASE("a rule given as rows emits the tokens of the rule that the rows were 
     if (rule->candidates(1).count > 1 || rule->verifies_blocks()) continue;  // rows say nothing of these
     tests::Simulation built_in = tests::simulation_of(tests::given(tests::three_contexts()), 3, 4096);
     built_in.token().rule = entry.rule();
-    CHECK(emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) == emitted_by(built_in));
+    CHECK(tests::emitted_by(tests::simulation_of(tests::given(with_rows_of(*rule)), 3, 4096)) ==
+          tests::emitted_by(built_in));
   }
 }
 

@@ -34,16 +34,6 @@ double acceptance_at(std::int64_t count, CandidateDraws draws) {
   return sum / static_cast<double>(table.target.size());
 }
 
-std::vector<std::vector<Token>> emitted_by(const tests::Simulation& simulation) {
-  std::vector<std::vector<Token>> tokens;
-  const auto simulator = tests::simulator_of(simulation, 1);
-  for (const auto& sequence : dynamic_cast<const TokenSimulator&>(*simulator).emit_block({.seed = 5, .point = 0}, 0)) {
-    std::vector<Token>& iteration = tokens.emplace_back();
-    for (const EmittedToken& emitted : sequence) iteration.push_back(emitted.token);
-  }
-  return tokens;
-}
-
 }  // namespace
 
 TEST_CASE("a tree accepts at each depth what so many candidates do, and emits the target's tokens at each") {
@@ -92,12 +82,12 @@ TEST_CASE("a tree accepts at each depth what so many candidates do, and emits th
 TEST_CASE("equal widths are the rule with as many candidates, bit for bit, and a chain is rejection sampling") {
   for (const bool replacement : {true, false}) {
     const auto wide = [&](std::int64_t candidates, std::vector<double> widths) {
-      return emitted_by(with_rule(
+      return tests::emitted_by(with_rule(
           MultiCandidate{.candidates = candidates, .replacement = replacement, .widths = std::move(widths)}, 3, 4096));
     };
     CHECK(wide(1, {3, 3, 3}) == wide(3, {}));
     CHECK(wide(1, {2, 3}) != wide(2, {}));
-    CHECK(wide(1, {}) == emitted_by(with_rule(RejectionSampling{}, 3, 4096)));
+    CHECK(wide(1, {}) == tests::emitted_by(with_rule(RejectionSampling{}, 3, 4096)));
     CHECK(wide(2, {1, 1, 1}) == wide(1, {}));
   }
 }
