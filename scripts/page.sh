@@ -13,7 +13,7 @@ case "${1:-}" in
   --test) program=${2:?"--test needs a program"} ;;
   *) sed -nE '2,/^set /s/^# ?//p' "$0"; [ "$1" = --help ] && exit 0 || exit 2 ;;
 esac
-scripts/setup.sh emscripten node-acorn dpkg-dev
+scripts/setup.sh emscripten node-acorn dpkg-dev make perl python3-six unicode-data
 
 sources=build/page/sources
 if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
@@ -30,6 +30,7 @@ if [ ! -d $sources/re2 ] || [ ! -d $sources/zlib ]; then
     (cd $sources && apt-get "${options[@]}" source --download-only $package && rm -rf $package &&
       dpkg-source -x ${package}_*.dsc $package >/dev/null)
   done
+  make -s -C $sources/re2 REBUILD_TABLES=1 re2/{perl_groups,unicode_groups,unicode_casefold}.cc  # Debian's are made anew
 fi
 
 export NODE_PATH=/usr/share/nodejs  # where Debian's Emscripten finds acorn
