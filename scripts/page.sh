@@ -41,4 +41,7 @@ python3 page/bundle.py --glue build/page/foredraft_page.js --wasm build/page/for
 bytes=$(stat -c %s build/page/foredraft.html)
 echo "build/page/foredraft.html: $bytes bytes"
 [ "$bytes" -le 3145728 ] || { echo "page.sh: the page is larger than 3 MB" >&2; exit 1; }
-[ -z "$program" ] || python3 tests/page/equal_answers.py "$program" build/page
+if [ -n "$program" ]; then
+  python3 tests/page/equal_answers.py "$program" build/page
+  python3 tests/page/browser.py build/page/foredraft.html --program "$program"
+fi
