@@ -27,7 +27,9 @@ export function startProgram() {
   const url = URL.createObjectURL(new Blob([textOf("worker")], { type: "text/javascript" }));
   worker = new Worker(url);
   worker.onmessage = ({ data }) => {
-    waiting.get(data.id).resolve(data.answers);
+    const { resolve, reject } = waiting.get(data.id);
+    if (data.failed) reject(new Error(data.failed));
+    else resolve(data.answers);
     waiting.delete(data.id);
     showBusy();
   };

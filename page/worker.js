@@ -27,9 +27,13 @@ async function answer({ argv, files }) {
 
 onmessage = async ({ data }) => {
   if (data.packed !== undefined) {
-    wasmBytes = await unpack(data.packed);
-    program = await loadProgram(wasmBytes);
-    postMessage({ id: data.id });
+    try {
+      wasmBytes = await unpack(data.packed);
+      program = await loadProgram(wasmBytes);
+      postMessage({ id: data.id });
+    } catch (error) {
+      postMessage({ id: data.id, failed: String(error) });
+    }
     return;
   }
   const answers = [];

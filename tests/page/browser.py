@@ -131,11 +131,12 @@ class Tabs(Page):
             tab.click(f"#tab-{name}")
             self.settle(tab)
             tab.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+            tried = set()
             for shape in self.shapes(name):
                 for key, value in shape.items():
                     tab.select_option(f"#{name}-{key}", value)
                 self.settle(tab)
-                self.try_controls(tab, name, set(shape))
+                self.try_controls(tab, name, shape, tried)
 
     def shapes(self, name):
         """Choices that show different controls."""
@@ -146,11 +147,13 @@ class Tabs(Page):
                     {"question": "plan"}],
                 "gpu": [{"load": "batch"}, {"load": "users"}, {"load": "rate"}]}[name]
 
-    def try_controls(self, tab, name, kept):
+    def try_controls(self, tab, name, shape, tried):
         shown = f"#panel-{name} .controls .field:not([hidden])"
         for control in tab.query_selector_all(f"{shown} [id]:not(small):not(datalist)"):
-            if not control.is_visible() or control.get_attribute("id").removeprefix(f"{name}-") in kept:
+            own = control.get_attribute("id").removeprefix(f"{name}-")
+            if not control.is_visible() or own in shape or own in tried:
                 continue
+            tried.add(own)
             kind = control.evaluate("part => part.tagName === 'INPUT' ? part.type : part.tagName")
             before = control.is_checked() if kind == "checkbox" else control.input_value()
             if kind == "checkbox":

@@ -32,6 +32,9 @@ NOT_OF_THE_PAGE = {"--out", "--threads", "experiments"}
 GENERATED = 300
 # glibc and Emscripten's musl compute exp, log and pow by the same code, unless glibc takes a fused multiply-add.
 ENVIRONMENT = {"FOREDRAFT_PLOTS": "no_plots", "LC_ALL": "C", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"}
+# A minimum is found to the square root of a double's 16 digits.
+OF_A_FIT = 1e-7
+PROGRESS = re.compile(r"^(?: {0,2}\d+ %  [^\n]* left|  \.\.\.  [^\n]* so far)\n", re.MULTILINE)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -108,14 +111,16 @@ def page_answers(folder, questions):
     return answers
 
 
-def last_place_differences(one, other):
-    """The numbers that differ, each by one unit in the last place; None if anything else differs."""
+def text_of(answer):
+    return json.dumps({key: PROGRESS.sub("", value) if key == "stderr" else value for key, value in answer.items()})
+
+
+def differing_numbers(one, other):
+    """The numbers that differ; None if anything else does, or one by more than OF_A_FIT of it."""
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return None
-    pairs = [pair for pair in zip(NUMBER.findall(one), NUMBER.findall(other)) if pair[0] != pair[1]]
-    if all(math.nextafter(float(a), float(b)) == float(b) for a, b in pairs):
-        return pairs
-    return None
+    pairs = [(float(a), float(b)) for a, b in zip(NUMBER.findall(one), NUMBER.findall(other)) if a != b]
+    return pairs if all(math.isclose(a, b, rel_tol=OF_A_FIT) for a, b in pairs) else None
 
 
 def main():
@@ -126,28 +131,34 @@ def main():
     program, folder = pathlib.Path(arguments[0]).resolve(), pathlib.Path(arguments[1])
     questions = [*recorded_questions(), *generated_questions(GENERATED)]
     found = page_answers(folder, questions)
-    equal, nearly, different = 0, [], []
+    equal, last_place, more, different = 0, [], [], []
     for (words, files), answer in zip(questions, found):
         ms = answer.pop("ms")
         expected = native_answer(program, words, files)
         if "--times" in sys.argv:
             print(f"{ms:8.1f} ms  {shlex.join(words)}")
-        if answer == expected:
+        pairs = differing_numbers(text_of(expected), text_of(answer))
+        if pairs is None:
+            different.append((words, expected, answer))
+        elif not pairs:
             equal += 1
-            continue
-        pairs = last_place_differences(json.dumps(expected), json.dumps(answer))
-        (different if pairs is None else nearly).append((words, pairs, expected, answer))
-    for words, pairs, _, _ in nearly:
-        print(f"last place: foredraft {shlex.join(words)}: {', '.join(f'{a} {b}' for a, b in pairs)}")
-    for words, _, expected, answer in different:
+        elif all(math.nextafter(a, b) == b for a, b in pairs):
+            last_place.append((words, pairs))
+        else:
+            more.append((words, pairs))
+    for kind, listed in (("last place", last_place), ("rounding", more)):
+        for words, pairs in listed:
+            largest = max(abs(a / b - 1) if b else math.inf for a, b in pairs)
+            print(f"{kind}: foredraft {shlex.join(words)}: {len(pairs)} numbers, by at most {largest:.1e} of them")
+    for words, expected, answer in different:
         print(f"differs: foredraft {shlex.join(words)}")
         for key in expected:
             lines = [text.split("\n") if key != "code" else [text] for text in (expected[key], answer[key])]
             for a, b in itertools.zip_longest(*lines):
                 if a != b:
                     print(f"  {key}: program {a!r}\n  {key}: page    {b!r}")
-    print(f"{len(questions)} questions: {equal} equal, {len(nearly)} but for the last place of a number, "
-          f"{len(different)} different")
+    print(f"{len(questions)} questions: {equal} equal, {len(last_place)} but for the last place of a number, "
+          f"{len(more)} but for rounding, {len(different)} different")
     return 1 if different else 0
 
 
