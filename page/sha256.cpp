@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -22,11 +23,6 @@ constexpr std::array<std::uint32_t, 64> constants{
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// std::rotr, also where the compiler saves size: logs have gigabytes.
-[[gnu::always_inline]] inline std::uint32_t rotated(std::uint32_t word, unsigned bits) {
-  return word >> bits | word << (32U - bits);
-}
-
 struct State {
   std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -39,14 +35,15 @@ struct State {
     for (std::size_t i = 16; i < 64; ++i) {
       const std::uint32_t a = schedule[i - 15];
       const std::uint32_t b = schedule[i - 2];
-      schedule[i] = schedule[i - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + schedule[i - 7] +
-                    (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
+      schedule[i] = schedule[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3U) + schedule[i - 7] +
+                    (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10U);
     }
     auto [a, b, c, d, e, f, g, h] = words;
     for (std::size_t i = 0; i < 64; ++i) {
-      const std::uint32_t first =
-          h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + schedule[i];
-      const std::uint32_t second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+      const std::uint32_t first = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + ((e & f) ^ (~e & g)) +
+                                  constants[i] + schedule[i];
+      const std::uint32_t second =
+          (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
       h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
     }
     const std::array added{a, b, c, d, e, f, g, h};
