@@ -43,7 +43,6 @@ file(GLOB re2 ${FOREDRAFT_PAGE_SOURCES}/re2/re2/*.cc)
 add_library(foredraft_re2 STATIC ${re2} ${FOREDRAFT_PAGE_SOURCES}/re2/util/rune.cc ${FOREDRAFT_PAGE_SOURCES}/re2/util/strutil.cc)
 target_include_directories(foredraft_re2 SYSTEM PUBLIC ${FOREDRAFT_PAGE_SOURCES}/re2)
 set_target_properties(foredraft_re2 PROPERTIES UNITY_BUILD OFF)
-target_compile_options(foredraft_re2 PRIVATE -O2)
 set(RE2_LIBRARY foredraft_re2)
 set(RE2_INCLUDE_DIR ${FOREDRAFT_PAGE_SOURCES}/re2)
 
@@ -58,5 +57,3 @@ set(FOREDRAFT_LEFT_OUT
 add_compile_options(-fwasm-exceptions
                     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${PROJECT_SOURCE_DIR}/page/standard_library.hpp>")
 add_link_options(-fwasm-exceptions)
-# All else is optimized for size.
-set(FOREDRAFT_FAST_ON_PAGE core logs)
