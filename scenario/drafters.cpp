@@ -140,7 +140,7 @@ const std::vector<DrafterMember>& drafters() {
       {{.name = "lookup_first",
         .summary = "copies where a long enough end of the text occurred before, free; elsewhere an n-gram model drafts "
                    "(models.kind = ngram): gamma * c",
-        .source = "Hu2025",
+        .source = "Hu2025sam",
         .value = LookupFirst{},
         .parameters = lookup_first_parameters},
        Drafting::autoregressive,

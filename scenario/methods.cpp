@@ -300,7 +300,7 @@ std::vector<Method> drafter_methods() {
        .aliases = {"sam_decoding", "lookup_before_a_model"},
        .summary = "copies where a long enough end of the text occurred before, else a model drafts",
        .wins = "where some of the output repeats the text and the rest does not",
-       .source = "Hu2025",
+       .source = "Hu2025sam",
        .exact = true,
        .request = "drafter = lookup_first",
        .members = {"lookup_first"}},

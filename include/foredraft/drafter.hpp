@@ -50,7 +50,7 @@ struct InputCopy {
 };
 
 /// Copies as PromptLookup does where an end of at least `least` tokens matches; elsewhere an n-gram model drafts.
-/// [Hu2025]
+/// [Hu2025sam]
 struct LookupFirst {
   std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
   std::int64_t least = 2;      ///< minimum length of the matched suffix, 1 to match

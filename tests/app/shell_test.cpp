@@ -50,7 +50,7 @@ TEST_CASE("the shell completes commands, options, values of options and argument
   CHECK(contains(completed({"predict", "--process", "="}), "iid"));
   CHECK(contains(completed({"predict", "--device", ""}), "h100"));
   CHECK(contains(completed({"advise", "vllm.log", "--for", "v"}), "vllm"));
-  CHECK(completed({"list", "met"}) == Candidates{"metrics"});
+  CHECK(completed({"list", "met"}) == Candidates{"methods", "metrics"});
   CHECK(contains(completed({"reproduce", "leviathan-t"}), "leviathan-table1"));
 }
 
