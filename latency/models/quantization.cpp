@@ -157,7 +157,8 @@ class ModuleRules {
 
   std::string add_expression(std::string_view text, const Stored& format) {
     if (expressions_.size() == max_expressions) return "is one of too many expressions";
-    if (set_.Add(re2::StringPiece(text.data(), text.size()), nullptr) < 0) return "is no expression without looking ahead or back";
+    if (set_.Add(re2::StringPiece(text.data(), text.size()), nullptr) < 0)
+      return "is no expression without looking ahead or back";
     expressions_.push_back(format);
     return "";
   }
