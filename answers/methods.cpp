@@ -86,8 +86,8 @@ std::vector<DraftContext> draft_contexts(const GivenDistributions& contexts, std
     std::vector<std::size_t> order(q.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto kept = std::min<std::ptrdiff_t>(width, std::ssize(q));
-    std::ranges::partial_sort(order, order.begin() + kept,
-                              [&](std::size_t a, std::size_t b) { return q[a] != q[b] ? q[a] > q[b] : a < b; });
+    std::partial_sort(order.begin(), order.begin() + kept, order.end(),
+                      [&](std::size_t a, std::size_t b) { return q[a] != q[b] ? q[a] > q[b] : a < b; });
     DraftContext& context = all.emplace_back();
     context.probability = 1.0 / static_cast<double>(contexts.draft.size());
     for (std::ptrdiff_t i = 0; i < kept; ++i) {

@@ -91,7 +91,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   for (auto at = arguments.begin(); at != end; ++at) {
     if (!at->starts_with("-") || *at == "-") {
       positional_.push_back(*at);
-    } else if (*at == "--help" || at->starts_with("-h")) {
+    } else if (*at == "--help" || *at == "-h") {
       help_ = true;
     } else if (!read_option(command, at, end)) {
       return;

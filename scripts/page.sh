@@ -36,7 +36,7 @@ fi
 export NODE_PATH=/usr/share/nodejs  # where Debian's Emscripten finds acorn
 export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 cmake --preset page >/dev/null
-cmake --build --preset page >/dev/null
+cmake --build --preset page -- --quiet
 python3 page/bundle.py --glue build/page/foredraft_page.js --wasm build/page/foredraft_page.wasm --out build/page/foredraft.html
 bytes=$(stat -c %s build/page/foredraft.html)
 echo "build/page/foredraft.html: $bytes bytes"

@@ -45,7 +45,8 @@ std::int64_t longest_draft(const DraftLengths& lengths) {
   constexpr std::int64_t longest = std::int64_t{1} << 40U;
   if (const Positional* positional = lengths.positional()) {
     const std::int64_t entries = std::ssize(positional->marginal);
-    return lengths.cascade() == nullptr ? entries : std::min(entries, std::ssize(lengths.cascade()->costs));
+    return lengths.cascade() == nullptr ? entries
+                                        : std::min<std::int64_t>(entries, std::ssize(lengths.cascade()->costs));
   }
   if (lengths.cascade() != nullptr) return std::ssize(lengths.cascade()->costs);
   return std::holds_alternative<Runs>(lengths.drafted.process) ? max_runs_gamma : longest;
