@@ -148,7 +148,7 @@ class MethodsReader {
 MethodsFile parse_methods_file(std::string_view text, const std::string& file) {
   ProblemList problems(file);
   const scenario::Mapping table = flatten(parse_toml(text, file));
-  const MethodsFile read = MethodsReader(table, problems).read();
+  MethodsFile read = MethodsReader(table, problems).read();
   problems.raise();
   return read;
 }

@@ -67,7 +67,7 @@ Validated validate_speedups(const std::string& profile, bool steps, const std::s
   const inputs::ReadProfile read = steps ? inputs::read_steps(profile) : inputs::read_profile(profile);
   const latency::Profile& times = read.profile;
   app::PredictedSpeedups speedups = app::predict_speedups(text, source, times);
-  app::Measurement measured{.cells = std::move(speedups.measured)};
+  app::MeasuredCells measured{.cells = std::move(speedups.measured)};
   const bool valid = !times.aa_test || times.aa_test->valid();
   if (folder) {
     const app::ValidationInputs inputs{.files = {read.digest, digest_text(source, text)},

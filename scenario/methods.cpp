@@ -23,7 +23,7 @@ std::vector<Method> verification_methods() {
       {.name = "block_verification",
        .aliases = {"block_level_verification"},
        .summary = "verifies all drafts of an iteration together and keeps the longest prefix that passes",
-       .wins = "in place of speculative sampling at temperatures above 0: never fewer tokens, at no cost",
+       .wins = "in place of speculative sampling at temperatures above 0: never fewer tokens, at little cost",
        .source = "Sun2025",
        .exact = true,
        .request = "rule = block_verification",

@@ -152,8 +152,8 @@ AtGamma at_end_of_search(const DraftLengths& lengths) {
 AtGamma tried_best(const DraftLengths& lengths) {
   AtGamma best = at_gamma(lengths, min_gamma(lengths.scenario.convention));
   for (std::int64_t gamma = *best.gamma + 1; gamma <= longest_draft(lengths); ++gamma) {
-    AtGamma at = at_gamma(lengths, gamma);
-    if (*at.speedup > *best.speedup) best = std::move(at);
+    const AtGamma at = at_gamma(lengths, gamma);
+    if (*at.speedup > *best.speedup) best = at;
   }
   return best;
 }
