@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import html
+from dataclasses import dataclass
 
 from foredraft import _core
 
 
+@dataclass(frozen=True, repr=False)
 class Page:
     """The program as one HTML document. A notebook shows it; it sends nothing anywhere.
 
     >>> fd.page().save("foredraft.html")  # doctest: +SKIP
     """
 
-    def __init__(self, text: str, height: int) -> None:
-        self.html = text
-        self._height = height
+    html: str
+    height: int  #: pixels, in a notebook
 
     def save(self, path: str) -> None:
         """Writes the document to a file, which opens in any browser."""
@@ -24,7 +25,7 @@ class Page:
             file.write(self.html)
 
     def _repr_html_(self) -> str:
-        return (f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="{self._height}" '
+        return (f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="{self.height}" '
                 'style="border: 0" sandbox="allow-scripts allow-downloads"></iframe>')
 
     def __repr__(self) -> str:

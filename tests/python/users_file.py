@@ -93,6 +93,9 @@ def devices() -> Sequence[int]:
     assert_type(answer.chosen, fd.JudgedTree)
     assert_type(answer.chosen.paths, list[list[int]])
     assert_type(answer.dynamic, fd.DynamicTree | None)
+    compared = fd.methods(["block_verification", "pearl"], temperature=1.0, iterations=1000)
+    assert_type(compared, fd.Methods)
+    assert_type(compared.to_frame(), pd.DataFrame)
     assert_type(fd.catalog("rules"), pd.DataFrame)
     return [times.best_gamma, table.best_gamma]
 

@@ -26,6 +26,7 @@ def answers():
     run = fd.simulate(**POINT, iterations=1000)
     log, plain = LOGS / "k3.log", LOGS / "plain.log"
     tree = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05)
+    growing = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05, expand=2)
     with tempfile.TemporaryDirectory() as folder:
         fd.sweep(**POINT, out=folder, progress=False)
         checked = fd.check(folder, progress=False)
@@ -37,7 +38,8 @@ def answers():
         fd.best, fd.read_log(log), fd.advise([log, LOGS / "k1.log"], plain=plain), fd.plan("vllm", concurrency=16),
         fd.compare(log, plain=plain), fd.predict_load(**PAIR, concurrency=8, prompt=100, output=50, closed_form=True),
         fd.predict_times(**PAIR), fd.explain(measured_speedup=1.8, gamma=5, c=0.05),
-        fd.reproduce("leviathan-table1", progress=False), fd.validate("h200", against=MEASURED), checked
+        fd.reproduce("leviathan-table1", progress=False), fd.validate("h200", against=MEASURED), checked,
+        fd.methods(["pearl"], temperature=1.0, iterations=1000), fd.Page("<!DOCTYPE html>", 800), growing.dynamic
     ]
 
 
