@@ -26,7 +26,7 @@ def answers():
     run = fd.simulate(**POINT, iterations=1000)
     log, plain = LOGS / "k3.log", LOGS / "plain.log"
     tree = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05)
-    growing = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05, expand=2)
+    growing = fd.tree([[0.6, 0.2], [0.5, 0.2]], 6, c=0.05, expand=2, spread=0.5)
     with tempfile.TemporaryDirectory() as folder:
         fd.sweep(**POINT, out=folder, progress=False)
         checked = fd.check(folder, progress=False)
