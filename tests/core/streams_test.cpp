@@ -48,11 +48,14 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
     return 0;
   });
   REQUIRE(code == 0);
-  std::array<char, 200> bytes{};
-  const ssize_t count = ::read(terminal, bytes.data(), bytes.size());
   ::close(inside);
+  // A terminal may hand out what was written in pieces; without a writer it ends behind the last one.
+  std::string text;
+  std::array<char, 200> bytes{};
+  for (ssize_t count = 0; (count = ::read(terminal, bytes.data(), bytes.size())) > 0;) {
+    text.append(bytes.data(), static_cast<std::size_t>(count));
+  }
   ::close(terminal);
-  std::string text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
   std::erase(text, '\r');
   return text;
 }
