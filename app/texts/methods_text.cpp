@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/texts/texts.hpp"
 #include "core/intervals.hpp"
@@ -33,18 +37,18 @@ std::vector<std::string> method_cells(const MethodRow& row) {
           std::isnan(row.bound) ? "-" : fmt::format("{:.0f} %", 100.0 * std::min(1.0, row.speedup.mean / row.bound))};
 }
 
-/// The first row of this temperature for which `fits` holds: rows are sorted by speedup.
+/// The first row of this pair and temperature for which `fits` holds: rows are sorted by speedup.
 template <class Fits>
-const MethodRow* first_row(const MethodsAnswer& answer, double temperature, const Fits& fits) {
+const MethodRow* first_row(const MethodsAnswer& answer, const std::string& pair, double temperature, const Fits& fits) {
   for (const MethodRow& row : answer.rows) {
-    if (row.temperature == temperature && fits(row)) return &row;
+    if (row.pair == pair && row.temperature == temperature && fits(row)) return &row;
   }
   return nullptr;
 }
 
-std::string methods_headline(const MethodsAnswer& answer, double temperature) {
-  const MethodRow* exact = first_row(answer, temperature, [](const MethodRow& row) { return row.exact; });
-  const MethodRow* relaxed = first_row(answer, temperature, [](const MethodRow& row) {
+std::string methods_headline(const MethodsAnswer& answer, const std::string& pair, double temperature) {
+  const MethodRow* exact = first_row(answer, pair, temperature, [](const MethodRow& row) { return row.exact; });
+  const MethodRow* relaxed = first_row(answer, pair, temperature, [](const MethodRow& row) {
     return !row.exact && row.loss > 0.0 && row.loss <= little_loss;
   });
   std::string text;
@@ -56,6 +60,33 @@ std::string methods_headline(const MethodsAnswer& answer, double temperature) {
                         speedup_cell(relaxed->speedup.mean), decimal_text(relaxed->loss, 3));
   }
   return text.empty() ? text : text + ".";
+}
+
+/// A sentence or two for each pair.
+std::string headlines(const MethodsAnswer& answer, std::size_t temperature) {
+  const MethodsQuestion& question = answer.question;
+  const double at = question.temperatures[temperature];
+  const auto line = [&](const std::string& head, const std::string& pair, std::size_t index) {
+    return wrapped(fmt::format("{}acceptance {}. {}\n", head,
+                               decimal_text(answer.acceptances[index * question.temperatures.size() + temperature], 3),
+                               methods_headline(answer, pair, at)));
+  };
+  const std::string head = fmt::format("temperature {}, ", short_number_text(at));
+  if (question.pairs.empty()) return line(head, "", 0);
+  std::string text;
+  for (std::size_t k = 0; k < question.pairs.size(); ++k) {
+    const std::string& name = question.pairs[k].name;
+    text += line(fmt::format("{}pair {}, ", head, name), name, k);
+  }
+  return text;
+}
+
+/// What the loss of relaxed rules is, and of which parameters.
+std::string loss_words(const MethodsQuestion& question) {
+  const std::string_view parameters = question.parameters.empty()
+                                          ? "a relaxed rule with its default parameters (foredraft list rules)"
+                                          : "a relaxed rule with the parameters that are stated, else its defaults";
+  return fmt::format("total variation of the tokens from the target's; {}", parameters);
 }
 
 }  // namespace
@@ -76,13 +107,15 @@ std::string to_text(const MethodsAnswer& answer) {
                  {"loss", right},
                  {"of bound", right}},
                 {}};
+    const bool named = !question.pairs.empty();
+    if (named) table.columns.insert(table.columns.begin(), {"pair", left});
     for (const MethodRow& row : answer.rows) {
-      if (row.temperature == temperature) table.rows.push_back(method_cells(row));
+      if (row.temperature != temperature) continue;
+      std::vector<std::string> cells = method_cells(row);
+      if (named) cells.insert(cells.begin(), row.pair);
+      table.rows.push_back(std::move(cells));
     }
-    text += (i == 0 ? "" : "\n") +
-            wrapped(fmt::format("temperature {}, acceptance {}. {}\n", short_number_text(temperature),
-                                decimal_text(answer.acceptances[i], 3), methods_headline(answer, temperature))) +
-            "\n" + to_text(table);
+    text += (i == 0 ? "" : "\n") + headlines(answer, i) + "\n" + to_text(table);
   }
   const std::string cost =
       question.price.times.empty()
@@ -91,9 +124,7 @@ std::string to_text(const MethodsAnswer& answer) {
                         decimal_text(question.price.verification.back() / question.price.verification.front(), 2))
           : question.price.times;
   return text + "\n" + labeled("cost", "in decode steps of the target: " + cost) +
-         labeled("loss",
-                 "total variation of the tokens from the target's; a relaxed rule with its default parameters "
-                 "(foredraft list rules)") +
+         labeled("loss", loss_words(question)) +
          labeled("bound", "speedup that no method of its kind passes: docs/methods.md");
 }
 

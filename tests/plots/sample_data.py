@@ -222,14 +222,20 @@ def write_sampling_acceptance(directory):
               ["pair", "kept", "series", "temperature", "acceptance", "acceptance_standard_error"], rows)
 
 
-def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10):
-    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing."""
+def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10, pairs=(), values=1):
+    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing.
+
+    Each relaxed one with so many values of its parameters; with `pairs`, all of it for each.
+    """
     rows = []
-    for temperature in temperatures:
-        rows.extend([temperature, f"an_exact_method_no_{i}", 2.4 + 0.02 * i, 0.01, 1, 0] for i in range(exact))
-        rows.extend([temperature, f"relaxed_no_{i}", 1.1 + i, 0.02, 0, 0.07 * i] for i in range(relaxed))
-    write_csv(directory / "methods.csv",
-              ["temperature", "method", "speedup", "speedup_standard_error", "exact", "loss"], rows)
+    for pair in pairs or ("",):
+        for temperature in temperatures:
+            rows.extend([pair, temperature, f"an_exact_method_no_{i}", 2.4 + 0.02 * i, 0.01, 1, 0] for i in range(exact))
+            rows.extend([pair, temperature, f"relaxed_no_{i}", (1.1 + i) * 0.9 ** value, 0.02, 0, 0.07 * i * 0.9 ** value]
+                        for i in range(relaxed) for value in range(values))
+    header = ["pair", "temperature", "method", "speedup", "speedup_standard_error", "exact", "loss"]
+    first = 0 if pairs else 1
+    write_csv(directory / "methods.csv", header[first:], [row[first:] for row in rows])
 
 
 def write_trade_off(directory, simulated=True, **changes):
