@@ -201,7 +201,7 @@ class MethodsAtTemperature {
                   .bound = unknown<double>};
     std::visit([&](const auto& compared) { fill(row, compared); }, asked.compared);
     for (const auto& [name, value] : asked.parameters) {
-      row.setting += fmt::format(", {} = {}", name.substr(name.find('.') + 1), short_number_text(value));
+      row.setting += fmt::format(", {} {}", name.substr(name.find('.') + 1), short_number_text(value));
     }
     if (row.speedup.standard_error > 0.0) {
       row.deviation_in_se = (row.speedup.mean - row.closed_form) / row.speedup.standard_error;
@@ -358,7 +358,6 @@ class MethodsAtTemperature {
       constexpr std::uint64_t least_texts = 16;
       plan.sequences = std::max(least_texts, question_.iterations / iterations_of_learned_text);
       plan.iterations = 0;
-      row.setting += fmt::format(", texts of {:.0f}", learned_text);
     }
     const Simulated simulated = simulate(scenario, plan, threads_, stop_);
     row.tokens_per_iteration = simulated.estimates.tokens_per_iteration;
@@ -630,7 +629,8 @@ void check_question(const MethodsQuestion& question) {
 std::vector<std::string> compared_methods() {
   std::vector<std::string> names;
   for (const Method& method : scenario::methods()) {
-    if (!std::holds_alternative<std::monostate>(method.compared)) names.emplace_back(method.name);
+    const bool compared = !std::holds_alternative<std::monostate>(method.compared);
+    if (compared && method.if_named.empty()) names.emplace_back(method.name);
   }
   return names;
 }

@@ -38,6 +38,7 @@ struct Method {
   std::vector<std::string_view> members = {};
   ComparedMethod compared = {};
   std::string_view not_compared = {};  ///< why a modeled method is not
+  std::string_view if_named = {};      ///< why it is compared only if it is named
 };
 
 /// Grouped by what they change: verification, trees, schedule, draft length, drafter; then those that are not modeled.

@@ -100,7 +100,8 @@ Json methods() {
                 {"members", method.members},
                 {"compared", !std::holds_alternative<std::monostate>(method.compared)},
                 {"needs_text", scenario::needs_text(method)},
-                {"not_compared", word_or_null(std::string(method.not_compared))}};
+                {"not_compared", word_or_null(std::string(method.not_compared))},
+                {"if_named", word_or_null(std::string(method.if_named))}};
   });
 }
 
@@ -286,6 +287,7 @@ std::string methods_text(const Json& methods, const Json& /*more*/) {
     std::string how =
         method["request"].is_null() ? "not modeled: " + word("reason") : "asked for by " + word("request");
     if (!method["not_compared"].is_null()) how += "; not compared: " + word("not_compared");
+    if (!method["if_named"].is_null()) how += "; compared if named: " + word("if_named");
     text +=
         definition(word("name"), fmt::format("{}; pays {}; {}; {} [{}]", word("summary"), word("wins"),
                                              method["exact"].get<bool>() ? "exact" : "not exact", how, word("source")));
@@ -383,6 +385,7 @@ std::string methods_markdown() {
                                    method.exact ? "yes" : "no", std::string(how)};
     if (is_modeled) {
       cells.push_back(needs_text(method)            ? "on n-gram models"
+                      : !method.if_named.empty()    ? fmt::format("if named: {}", method.if_named)
                       : method.not_compared.empty() ? "yes"
                                                     : fmt::format("no: {}", method.not_compared));
     }

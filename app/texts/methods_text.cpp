@@ -24,17 +24,42 @@ std::string speedup_cell(double speedup) { return std::isnan(speedup) ? "-" : de
 
 std::string decimal_cell(double value, int digits) { return std::isnan(value) ? "-" : decimal_text(value, digits); }
 
+/// A row, with the name of its pair if it has one, whose intervals then are half as long: the table has no more room.
 std::vector<std::string> method_cells(const MethodRow& row) {
   const Interval interval = normal_interval(row.speedup);
   const bool known_spread = !std::isnan(interval.low);
-  return {row.method,
-          row.setting,
-          decimal_cell(row.tokens_per_iteration.mean, 2),
-          decimal_cell(row.iteration_cost, 2),
-          speedup_cell(row.speedup.mean),
-          known_spread ? fmt::format("{}-{}", decimal_text(interval.low, 2), decimal_text(interval.high, 2)) : "-",
-          row.exact ? "exact" : decimal_text(row.loss, 3),
-          std::isnan(row.bound) ? "-" : fmt::format("{:.0f} %", 100.0 * std::min(1.0, row.speedup.mean / row.bound))};
+  std::vector<std::string> cells;
+  if (!row.pair.empty()) cells.push_back(row.pair);
+  cells.insert(cells.end(), {row.method, row.setting, decimal_cell(row.tokens_per_iteration.mean, 2),
+                             decimal_cell(row.iteration_cost, 2)});
+  if (!row.pair.empty()) {
+    const std::string half =
+        known_spread ? fmt::format(" +-{}", decimal_text(interval.high - row.speedup.mean, 2)) : "";
+    cells.push_back(speedup_cell(row.speedup.mean) + half);
+  } else {
+    const std::string range = fmt::format("{}-{}", decimal_text(interval.low, 2), decimal_text(interval.high, 2));
+    cells.insert(cells.end(), {speedup_cell(row.speedup.mean), known_spread ? range : "-"});
+  }
+  cells.push_back(row.exact ? "exact" : decimal_text(row.loss, 3));
+  cells.push_back(std::isnan(row.bound) ? "-"
+                                        : fmt::format("{:.0f} %", 100.0 * std::min(1.0, row.speedup.mean / row.bound)));
+  return cells;
+}
+
+/// The columns of method_cells().
+Table empty_table(bool named) {
+  using enum Table::Align;
+  Table table{"", {{"method", left}, {"with", left}, {"tokens", right}, {"cost", right}}, {}};
+  if (named) {
+    table.columns.insert(table.columns.begin(), {"pair", left});
+    table.columns.push_back({"speedup, 95 %", left});
+  } else {
+    table.columns.push_back({"speedup", right});
+    table.columns.push_back({"95 %", left});
+  }
+  table.columns.push_back({"loss", right});
+  table.columns.push_back({"of bound", right});
+  return table;
 }
 
 /// The first row of this pair and temperature for which `fits` holds: rows are sorted by speedup.
@@ -96,24 +121,9 @@ std::string to_text(const MethodsAnswer& answer) {
   std::string text;
   for (std::size_t i = 0; i < question.temperatures.size(); ++i) {
     const double temperature = question.temperatures[i];
-    using enum Table::Align;
-    Table table{"",
-                {{"method", left},
-                 {"with", left},
-                 {"tokens", right},
-                 {"cost", right},
-                 {"speedup", right},
-                 {"95 %", left},
-                 {"loss", right},
-                 {"of bound", right}},
-                {}};
-    const bool named = !question.pairs.empty();
-    if (named) table.columns.insert(table.columns.begin(), {"pair", left});
+    Table table = empty_table(!question.pairs.empty());
     for (const MethodRow& row : answer.rows) {
-      if (row.temperature != temperature) continue;
-      std::vector<std::string> cells = method_cells(row);
-      if (named) cells.insert(cells.begin(), row.pair);
-      table.rows.push_back(std::move(cells));
+      if (row.temperature == temperature) table.rows.push_back(method_cells(row));
     }
     text += (i == 0 ? "" : "\n") + headlines(answer, i) + "\n" + to_text(table);
   }

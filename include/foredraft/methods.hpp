@@ -43,7 +43,7 @@ struct MethodParameter {
 };
 
 struct MethodsQuestion {
-  std::vector<std::string> methods = {};  ///< names or aliases of compared_methods(); empty: all of them
+  std::vector<std::string> methods = {};  ///< names or aliases; empty: compared_methods()
   /// The pair, whose acceptance `alpha` is that at temperature 1. Its contexts are pooled and drawn from `seed`.
   SyntheticModels models = {.vocabulary = 1000, .alpha = 0.8, .pool = 64};  ///< pool: up to 4096 contexts
   std::vector<MethodsPair> pairs = {};                                      ///< in place of `models`, if not empty

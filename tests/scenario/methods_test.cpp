@@ -40,6 +40,7 @@ TEST_CASE("every method says what it is, when it pays, its source, and how it is
     if (compared) CHECK_FALSE(method.request.empty());
     // What is modeled is compared, or says why not.
     CHECK(method.not_compared.empty() == (compared || method.request.empty()));
+    if (!method.if_named.empty()) CHECK(compared);
     CHECK(plain.insert(plain_name(method.name)).second);
     CHECK(find_method(method.name) == &method);
     for (const std::string_view alias : method.aliases) {
