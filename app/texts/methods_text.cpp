@@ -62,6 +62,21 @@ Table empty_table(bool named) {
   return table;
 }
 
+/// The table as text; where lines would be too long, without cost, tokens and bound, which documents and CSV hold too.
+std::string fitted_text(Table table) {
+  constexpr std::size_t widest = 100;
+  std::string text = to_text(table);
+  for (const std::string_view title : {"cost", "tokens", "of bound"}) {
+    if (text.find('\n') <= widest) break;
+    const auto at = std::ranges::find(table.columns, title, [](const auto& column) { return column.title; });
+    const auto place = at - table.columns.begin();
+    table.columns.erase(at);
+    for (std::vector<std::string>& row : table.rows) row.erase(row.begin() + place);
+    text = to_text(table);
+  }
+  return text;
+}
+
 /// The first row of this pair and temperature for which `fits` holds: rows are sorted by speedup.
 template <class Fits>
 const MethodRow* first_row(const MethodsAnswer& answer, const std::string& pair, double temperature, const Fits& fits) {
@@ -125,7 +140,7 @@ std::string to_text(const MethodsAnswer& answer) {
     for (const MethodRow& row : answer.rows) {
       if (row.temperature == temperature) table.rows.push_back(method_cells(row));
     }
-    text += (i == 0 ? "" : "\n") + headlines(answer, i) + "\n" + to_text(table);
+    text += (i == 0 ? "" : "\n") + headlines(answer, i) + "\n" + fitted_text(std::move(table));
   }
   const std::string cost =
       question.price.times.empty()

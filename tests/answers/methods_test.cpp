@@ -370,7 +370,19 @@ TEST_CASE("documents and texts of several pairs name the pair of each row") {
   CHECK(text.find("temperature 1, pair hard, acceptance 0.500.") != std::string::npos);
   CHECK(text.find("\npair  method ") != std::string::npos);
   CHECK(text.find("x +-0.0") != std::string::npos);
-  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) CHECK(end - at <= 100);
+  CHECK(text.find("  tokens  cost  ") != std::string::npos);
+  // Long settings take the place of what documents hold too.
+  question.methods = {"sglang_thresholds"};
+  question.parameters = {{"sglang_thresholds", "rule.threshold_single", {0.25}},
+                         {"sglang_thresholds", "rule.threshold_acc", {0.75}}};
+  const std::string narrowed = app::to_text(compare_methods(question));
+  CHECK(narrowed.find("threshold_single 0.25, threshold_acc 0.75") != std::string::npos);
+  CHECK(narrowed.find("  cost  ") == std::string::npos);
+  for (const std::string& one : {text, narrowed}) {
+    for (std::size_t at = 0, end = 0; (end = one.find('\n', at)) != std::string::npos; at = end + 1) {
+      CHECK(end - at <= 100);
+    }
+  }
 }
 
 }  // namespace foredraft::answers
