@@ -105,6 +105,14 @@ TEST_CASE("a sweep says what it counts, what does not fit, and whose server was 
               {"sweep trace.toml --out t --no-figures", {"t: holds results of input files of other content"}, 2},
               {"check a", {"a: the run is not complete"}, 2},
               {"check b", {"b/summary.md: has not the SHA-256 of the manifest"}, 1}});
+  // A folder keeps the results that it has.
+  const std::string reproduce = "reproduce leviathan-table1 --no-figures --out ";
+  check_said(folder, {{reproduce + "r", {"leviathan-table1"}},
+                      {reproduce + "r", {"leviathan-table1"}},
+                      {reproduce + "r --seed 2", {"r: not written to (its seed is 1, now 2)"}, 2},
+                      {"reproduce leviathan-table2 --out r", {"r: not written to (its experiments is"}, 2},
+                      {reproduce + "a", {"a: not written to"}, 2},
+                      {"sweep closed.toml --out r", {"r/manifest.json: no manifest of this program"}, 2}});
 }
 
 TEST_CASE("logs are answered with what they do not tell") {
