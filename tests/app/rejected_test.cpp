@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,7 +62,7 @@ std::string written_out(std::string command) {
 }
 
 /// The problems of a command, without the command's name; empty where it is done.
-std::vector<std::string> problems_of(const std::string& command) {
+std::vector<std::string> problems_of_command(const std::string& command) {
   std::istringstream words(command);
   const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
   const auto found = std::ranges::find(command_registry(), arguments.front(),
@@ -95,7 +95,7 @@ void check_rejected(const Files& files, const std::string& cases) {
   std::string expected;
   const auto check = [&] {
     if (command.empty()) return;
-    const std::vector<std::string> problems = problems_of(written_out(command));
+    const std::vector<std::string> problems = problems_of_command(written_out(command));
     std::string found;
     for (const std::string& problem : problems) found += problem + "\n";
     CAPTURE(command, expected, found);
