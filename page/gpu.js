@@ -30,13 +30,13 @@ export const GPU = [
       parameter: "process.marginal", placeholder: "0.74, 0.49, 0.305" } ] },
   { title: "Load", fields: [
     { name: "load", label: "Known as", kind: "choice", default: "batch",
-      options: [["batch", "batch size (decoding only)"], ["users", "requests at once, with prompts"],
+      options: [["batch", "batch size (decoding only)"], ["users", "users at once, with prompts"],
       ["rate", "requests per second, with prompts"]] },
     { name: "batch", label: "Batch sizes", kind: "text", default: "1,4,16,64,256", flag: "--batch",
       parameter: "cost.batch", when: batches },
     { name: "context", label: "Context length, tokens", kind: "number", default: 512, flag: "--context",
       parameter: "cost.context", when: batches },
-    { name: "concurrency", label: "Requests at once", kind: "slider", default: 40, min: 1, max: 512, log: true,
+    { name: "concurrency", label: "Users: requests at once", kind: "slider", default: 40, min: 1, max: 512, log: true,
       flag: "--concurrency", when: (values) => values.load === "users" },
     { name: "rate", label: "Requests per second", kind: "slider", default: 5, min: 0.1, max: 100, log: true,
       flag: "--request-rate", when: (values) => values.load === "rate" },
@@ -266,7 +266,7 @@ export function gpuTab(values, changed) {
     const [first, ...rest] = opening(answers[1].stdout).split(/(?<=\.)\s(?=[A-Z])/);
     said.textContent = first;
     more.textContent = [...rest, users(values) ? ""
-      : "Decoding only: for a server with prompts choose requests at once."].join(" ");
+      : "Decoding only: for a server with prompts choose users at once under Load."].join(" ");
     printed.textContent = answers[1].stdout.replaceAll("/input/", "");
     if (!users(values)) { showBatches(document); return; }
     showLoad(document);
