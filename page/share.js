@@ -59,7 +59,8 @@ export function configuration(fixed, simulation, axes) {
     ...(simulation ? ["", "[simulation]", ...lines(simulation)] : []), ""].join("\n");
 }
 
-async function copy(text) {
+/** Puts `text` on the clipboard and says so. @param {string} text */
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     tell("Copied.");

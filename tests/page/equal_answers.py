@@ -26,7 +26,7 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 RECORDED = REPOSITORY / "tests/recorded"
-COMMANDS = {"predict", "simulate", "tree", "advise", "compare", "list"}
+COMMANDS = {"predict", "simulate", "tree", "methods", "advise", "compare", "list"}
 # Folders, threads and drawing are the program's alone; so are the papers.
 NOT_OF_THE_PAGE = {"--out", "--threads", "experiments"}
 GENERATED = 300
