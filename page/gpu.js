@@ -154,15 +154,14 @@ export function gpuTab(values, changed) {
     body.hidden = true;
     said.classList.add("error");
     const lines = error.replaceAll("/input/", "").replace(/^foredraft predict: /gm, "").split("\n").slice(0, 3);
-    const choices = Object.keys(names).flatMap(choicesOf);
+    const choices = Object.keys(names).filter((name) => lines[0].startsWith(`${values[name]}: `)).flatMap(choicesOf);
     said.textContent = choices.length ? lines[0].split(" - ")[0] : lines.join(" ");
     more.replaceChildren(...choices);
   };
 
-  /** Shipped names that hold every word of what stands in a search field and is none, as buttons. */
+  /** Shipped names that hold every word of what stands in a search field, as buttons. */
   function choicesOf(name) {
     const words = String(values[name]).toLowerCase().split(/[\s/]+/).filter(Boolean);
-    if (!words.length || dropped[name] || names[name].includes(values[name])) return [];
     return names[name].filter((known) => words.every((word) => known.includes(word))).slice(0, MAX_CHOICES).map((known) =>
       element("button", { type: "button", class: "quiet", onclick: () => {
         values[name] = known;

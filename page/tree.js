@@ -65,15 +65,15 @@ export function treeParts() {
       place.replaceChildren(treeDrawing(document.paths, document.probabilities));
       paths.textContent = JSON.stringify(document.paths);
       const { dense, chain } = document;
-      const row = (name, value, formula) => [name, ...[document, dense, chain].map(value), formula];
-      numbers.replaceChildren(table("Tree and chain", ["", "best tree", `equal widths, ${dense.widths.join(" × ")}`,
-        "chain of first candidates", "formula and source"], [
-        row("Nodes, the target's own token included", ({ nodes }) => nodes, ""), row("Depth", ({ depth }) => depth, ""),
-        row("Tokens per iteration", (shape) => shape.tokens_per_iteration,
-          "1 + Σ over nodes of the probability that its path is accepted; docs/model.md, Token trees"),
-        row("Time of an iteration, decode steps", (shape) => shape.iteration_cost,
-          `${document.drafter === "block" ? "c" : "depth × c"} + 1 + growth × (nodes − 1)`),
-        row("Speedup", ({ speedup }) => times(speedup), "tokens per iteration / time of an iteration")]));
+      const row = (name, value) => [name, ...[document, dense, chain].map(value)];
+      numbers.replaceChildren(table("Tree and chain", ["", "best tree", `widths ${dense.widths.join("×")}`, "best chain"],
+        [row("Nodes", ({ nodes }) => nodes), row("Depth", ({ depth }) => depth),
+          row("Tokens per iteration", (shape) => shape.tokens_per_iteration),
+          row("Iteration, decode steps", (shape) => shape.iteration_cost),
+          row("Speedup", ({ speedup }) => times(speedup))]), element("p", { class: "note" },
+        "Nodes: the target's own token included. Tokens per iteration = 1 + Σ over the other nodes of the probability that "
+        + "the path to it is accepted (docs/model.md, Token trees). Iteration = "
+        + `${document.drafter === "block" ? "c" : "depth × c"} + 1 + growth × (nodes − 1). Speedup = tokens / iteration.`));
       const known = bySize.filter(([, answer]) => answer);
       draw(charts.nodes, { name: "tree-nodes", title: "Tokens and speedup by size of the tree",
         x: { label: "nodes at most", log: true }, y: { label: "tokens per iteration; speedup, ×" }, layers: [
