@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "answers/load_server.hpp"
 #include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
@@ -260,6 +261,16 @@ TEST_CASE("one budget of tokens gains where requests differ, and next to nothing
   CHECK(predicted(question).adaptive_gain.value() > 1.0 + one_layer);
   question.pair.acceptance = Runs{.a = 0.8, .b = 0.5, .spread = 0.5, .rho = 1.0};
   CHECK_FALSE(predicted(question).adaptive_gain);
+}
+
+TEST_CASE("the passes of an iteration take the time that an engine was calibrated to") {
+  const LoadQuestion question = users(16);
+  const latency::Profile profile = inputs::read_device("h100").profile;
+  latency::Engine slower = latency::no_engine();
+  slower.step = {.low = 2.0, .value = 2.0, .high = 2.0};
+  const double us = LoadServers(question, profile, latency::no_engine()).iteration_us(8, 3000, 0, 1);
+  CHECK(LoadServers(question, profile, slower).iteration_us(8, 3000, 0, 1) ==
+        Approx(2.0 * us).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("a schedule is answered beside the draft lengths, and one range is that draft length") {
