@@ -10,7 +10,7 @@
 #include "analytic/cost/load_equilibrium.hpp"
 #include "core/check.hpp"
 
-/// Passes and iterations of a load, as the closed loop and Poisson arrivals ask for them.
+/// Times of passes under a load, for closed loops and Poisson arrivals.
 namespace foredraft::analytic {
 
 inline constexpr double us_per_s = 1e6;

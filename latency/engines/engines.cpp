@@ -73,10 +73,11 @@ class EngineReader {
 
   template <typename Value>
   std::optional<Value> value_at(std::string_view key, const toml::node& node, const NumberLimits& limits) {
-    if constexpr (std::same_as<Value, Range>)
+    if constexpr (std::same_as<Value, Range>) {
       return range_at(key, node, limits);
-    else
+    } else {
       return table_.value_at<Value>(key, node, limits);
+    }
   }
 
  private:

@@ -14,7 +14,7 @@
 
 namespace foredraft::latency {
 
-/// Writes single operators: their bytes, flop and weights over the rows of a batch.
+/// Writes single operators: their bytes, flop and weights over all rows of a pass.
 class OperatorWriter {
  protected:
   OperatorWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
@@ -73,7 +73,8 @@ class OperatorWriter {
 
   void product(const Product& product) { product_in(formats_.of(product.part), product); }
 
-  /// Of all rows with `parameters`; `moved` activations; `inputs`: terms of a sum.
+  /// A product of all rows with `parameters` weights. `moved`: activations that it reads and writes; `inputs`: terms of
+  /// each sum.
   void product_with(ModelPart part, std::string_view name, double count, double parameters, double moved,
                     double inputs) {
     const Weights weights = weights_of(part, parameters);
