@@ -88,6 +88,25 @@ TEST_CASE("the spread lies between sentences, not within them") {
   CHECK(deviation_of(3.0) > 0.2);
 }
 
+TEST_CASE("sentences refuse no sentences, lengths below one and missing numbers") {
+  SentencePopulation bad = population(0.0, 0.0);
+  bad.sentences = 0;
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  bad = population(std::nan(""), 0.0);
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  bad = population(0.0, -1.0);
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  bad = population(0.0, 0.0);
+  bad.mean_length = 0.5;
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  bad.mean_length = std::nan("");
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  bad = population(0.0, 0.0);
+  bad.gamma = 0;
+  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
+  CHECK_THROWS_AS(tokens_per_iteration(std::vector<Sentence>{}), DomainError);
+}
+
 // The closed form at each drawn length; about 3,000 sentences see the mean of all iterations off by 2 %.
 TEST_CASE("iterations of simulated sentences are those of the finite-length recursion at their lengths") {
   for (const auto convention : {Convention::no_bonus, Convention::bonus}) {
@@ -113,25 +132,6 @@ TEST_CASE("iterations of simulated sentences are those of the finite-length recu
       CHECK(std::abs(expected) <= standard_errors * std::sqrt(squared));
     }
   }
-}
-
-TEST_CASE("sentences refuse no sentences, lengths below one and missing numbers") {
-  SentencePopulation bad = population(0.0, 0.0);
-  bad.sentences = 0;
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  bad = population(std::nan(""), 0.0);
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  bad = population(0.0, -1.0);
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  bad = population(0.0, 0.0);
-  bad.mean_length = 0.5;
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  bad.mean_length = std::nan("");
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  bad = population(0.0, 0.0);
-  bad.gamma = 0;
-  CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);
-  CHECK_THROWS_AS(tokens_per_iteration(std::vector<Sentence>{}), DomainError);
 }
 
 }  // namespace foredraft::experiments
