@@ -235,31 +235,17 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
 
 }  // namespace
 
-LogFormat aiperf_records_format() {
-  return {.name = "aiperf-records",
-          .summary = "aiperf profile_export.jsonl: requests with their accepted drafts",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"spec_decode_acceptance|benchmark_phase", claims_aiperf_record,
-                              of_object<read_aiperf_record>}};
+JsonFormat aiperf_records_format() {
+  return {"spec_decode_acceptance|benchmark_phase", claims_aiperf_record, of_object<read_aiperf_record>};
 }
 
-LogFormat aiperf_run_format() {
-  return {.name = "aiperf-run",
-          .summary = "aiperf profile_export_aiperf.json: a run with its pooled histogram",
-          .engine = "",
-          .gives = {"no", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput|inter_token_latency"
-                              "|request_latency|request_throughput",
-                              claims_aiperf_run, of_object<read_aiperf_run>}};
+JsonFormat aiperf_run_format() {
+  return {
+      "pooled_spec_decode_acceptance_histogram|output_token_throughput|inter_token_latency"
+      "|request_latency|request_throughput",
+      claims_aiperf_run, of_object<read_aiperf_run>};
 }
 
-LogFormat genai_perf_format() {
-  return {.name = "genai-perf",
-          .summary = "tables of GenAI-Perf and AIPerf: load and times of a run, speculative or not",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = lines_of<GenaiPerfReader>(genai_perf_anchor)};
-}
+LineFormat genai_perf_format() { return lines_of<GenaiPerfReader>(genai_perf_anchor); }
 
 }  // namespace foredraft::logs

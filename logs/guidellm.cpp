@@ -142,20 +142,8 @@ void read_speculators_row(std::span<const std::string> columns, std::span<const 
 
 }  // namespace
 
-LogFormat guidellm_format() {
-  return {.name = "guidellm",
-          .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{guidellm_anchor, claims_guidellm, of_object<read_guidellm>}};
-}
+JsonFormat guidellm_format() { return {guidellm_anchor, claims_guidellm, of_object<read_guidellm>}; }
 
-LogFormat speculators_format() {
-  return {.name = "speculators",
-          .summary = "speculators acceptance.csv and perf_results.csv, by subset",
-          .engine = "vllm",
-          .gives = {"yes", "yes", "yes", "tokens", "(yes)"},
-          .reads = CsvFormat{"subset", claims_speculators, read_speculators_row}};
-}
+CsvFormat speculators_format() { return {"subset", claims_speculators, read_speculators_row}; }
 
 }  // namespace foredraft::logs

@@ -169,14 +169,10 @@ void GuideLlmConsoleReader::close(LogContents& contents) {
 
 }  // namespace
 
-LogFormat guidellm_console_format() {
-  return {.name = "guidellm-console",
-          .summary = "console of GuideLLM: load and times of each benchmark, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = lines_of<GuideLlmConsoleReader>(
-              R"((?:Benchmark|Metadata|Strategy) *\||\| +\| *(?:Mdn|Tot|Sec)\b)"
-              R"(|\b(?:synchronous|concurrent|constant|poisson|throughput|async)(?:@[\d.]+)? *\|)")};
+LineFormat guidellm_console_format() {
+  return lines_of<GuideLlmConsoleReader>(
+      R"((?:Benchmark|Metadata|Strategy) *\||\| +\| *(?:Mdn|Tot|Sec)\b)"
+      R"(|\b(?:synchronous|concurrent|constant|poisson|throughput|async)(?:@[\d.]+)? *\|)");
 }
 
 }  // namespace foredraft::logs

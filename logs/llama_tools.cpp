@@ -373,55 +373,23 @@ void read_ik_spec_bench(const JsonFields& row, LogContents& contents) {
 
 }  // namespace
 
-LogFormat llama_bench_format() {
-  return {.name = "llama-bench",
-          .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = JsonFormat{"(?:avg|stddev|samples)_(?:ts|ns)", claims_llama_bench,
-                              of_each<read_llama_bench_test<JsonFields>>}};
+JsonFormat llama_bench_format() {
+  return {"(?:avg|stddev|samples)_(?:ts|ns)", claims_llama_bench, of_each<read_llama_bench_test<JsonFields>>};
 }
 
-LogFormat llama_bench_csv_format() {
-  return {.name = "llama-bench-csv",
-          .summary = "llama-bench -o csv: the same as a table",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = CsvFormat{"avg_ts", claims_llama_bench_csv, read_llama_bench_row}};
+CsvFormat llama_bench_csv_format() { return {"avg_ts", claims_llama_bench_csv, read_llama_bench_row}; }
+
+JsonFormat llama_batched_bench_format() {
+  return {"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>};
 }
 
-LogFormat llama_batched_bench_format() {
-  return {
-      .name = "llama-batched-bench",
-      .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
-      .engine = "llama.cpp",
-      .gives = {"-", "-", "-", "iteration", "yes"},
-      .reads = JsonFormat{"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
-}
+LineFormat llama_tables_format() { return lines_of<LlamaTablesReader>(table_anchor); }
 
-LogFormat llama_tables_format() {
-  return {.name = "llama-tables",
-          .summary = "tables of llama-bench, llama-batched-bench and llama-sweep-bench: decode steps",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "yes"},
-          .reads = lines_of<LlamaTablesReader>(table_anchor)};
-}
+LineFormat llama_speculative_format() { return lines_of<LlamaSpeculativeReader>(speculative_anchor); }
 
-LogFormat llama_speculative_format() {
-  return {.name = "llama-speculative",
-          .summary = "console of llama-speculative and llama-speculative-simple",
-          .engine = "llama.cpp",
-          .gives = {"yes", "yes", "no", "iteration, drafting", "1"},
-          .reads = lines_of<LlamaSpeculativeReader>(speculative_anchor)};
-}
-
-LogFormat ik_spec_bench_format() {
-  return {.name = "ik-spec-bench",
-          .summary = "ik_llama.cpp llama-spec-bench JSONL: positions and draft times",
-          .engine = "ik_llama.cpp",
-          .gives = {"yes", "yes", "yes", "iteration, drafting", "1"},
-          .reads = JsonFormat{"row_type|is_baseline|decode_s|num_drafts|acceptance_length", claims_ik_spec_bench,
-                              of_object<read_ik_spec_bench>}};
+JsonFormat ik_spec_bench_format() {
+  return {"row_type|is_baseline|decode_s|num_drafts|acceptance_length", claims_ik_spec_bench,
+          of_object<read_ik_spec_bench>};
 }
 
 }  // namespace foredraft::logs

@@ -312,12 +312,6 @@ std::vector<ObservedLog> parse_observations(std::string_view text, const std::st
   return logs;
 }
 
-LogFormat observations_format() {
-  return {.name = "observations",
-          .summary = "an observations file that foredraft import wrote, foredraft.observations/1",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "(all)", "(yes)"},
-          .reads = JsonFormat{R"(foredraft\.observations/)", claims_observations, read_observations}};
-}
+JsonFormat observations_format() { return {R"(foredraft\.observations/)", claims_observations, read_observations}; }
 
 }  // namespace foredraft::logs

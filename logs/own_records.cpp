@@ -348,29 +348,13 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
 
 }  // namespace
 
-LogFormat own_csv_format() {
-  return {.name = "csv",
-          .summary = "a table of your own: gamma, steps, accepted_at_1, ..., iteration_ms",
-          .engine = "",
-          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
-          .reads = CsvFormat{"gamma|decoding", claims_own_csv, read_own_row}};
+CsvFormat own_csv_format() { return {"gamma|decoding", claims_own_csv, read_own_row}; }
+
+JsonFormat benchmark_records_format() {
+  return {"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
+          of_each<read_benchmark_record>, true};
 }
 
-LogFormat benchmark_records_format() {
-  return {.name = "benchmark-records",
-          .summary = "records of scripts: concurrency, num_speculative_tokens, measured (JSON)",
-          .engine = "",
-          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
-                              of_each<read_benchmark_record>, true}};
-}
-
-LogFormat key_values_format() {
-  return {.name = "key-values",
-          .summary = "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them",
-          .engine = "",
-          .gives = {"yes", "yes", "(yes)", "no", "no"},
-          .reads = lines_of<KeyValuesReader>(list_anchor)};
-}
+LineFormat key_values_format() { return lines_of<KeyValuesReader>(list_anchor); }
 
 }  // namespace foredraft::logs

@@ -221,28 +221,14 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
 
 }  // namespace
 
-LogFormat acceptance_table_format() {
-  return {.name = "acceptance-table",
-          .summary = "acceptance length by K (YAML), with and without thinking, as in InferenceX",
-          .engine = "",
-          .gives = {"yes", "yes", "no", "no", "no"},
-          .reads = lines_of<AcceptanceTableReader>(length_table_anchor)};
+LineFormat acceptance_table_format() { return lines_of<AcceptanceTableReader>(length_table_anchor); }
+
+JsonFormat acceptance_traces_format() {
+  return {"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>};
 }
 
-LogFormat acceptance_traces_format() {
-  return {.name = "acceptance-traces",
-          .summary = "recorded acceptance by text position (acc_len, JSONL)",
-          .engine = "",
-          .gives = {"any", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>}};
-}
-
-LogFormat specforge_format() {
-  return {.name = "specforge",
-          .summary = "SpecForge dashboard JSON and bench_eagle3 results, by setting",
-          .engine = "sglang",
-          .gives = {"(yes)", "yes", "no", "no", "yes"},
-          .reads = JsonFormat{"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>}};
+JsonFormat specforge_format() {
+  return {"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>};
 }
 
 }  // namespace foredraft::logs

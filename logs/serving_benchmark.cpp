@@ -322,20 +322,8 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
 
 }  // namespace
 
-LogFormat vllm_bench_format() {
-  return {.name = "vllm-bench",
-          .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
-          .engine = "vllm",
-          .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}};
-}
+JsonFormat vllm_bench_format() { return {run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}; }
 
-LogFormat sglang_bench_format() {
-  return {.name = "sglang-bench",
-          .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
-          .engine = "sglang",
-          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}};
-}
+JsonFormat sglang_bench_format() { return {run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}; }
 
 }  // namespace foredraft::logs

@@ -190,12 +190,6 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
 
 }  // namespace
 
-LogFormat serving_console_format() {
-  return {.name = "bench-serving",
-          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
-          .reads = lines_of<ServingConsoleReader>(console_anchor)};
-}
+LineFormat serving_console_format() { return lines_of<ServingConsoleReader>(console_anchor); }
 
 }  // namespace foredraft::logs

@@ -179,21 +179,11 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
 
 }  // namespace
 
-LogFormat specdec_bench_format() {
-  return {.name = "specdec-bench",
-          .summary = "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "iteration", "no"},
-          .reads = JsonFormat{specdec_anchor, claims_specdec_bench, of_object<read_specdec_bench>}};
-}
+JsonFormat specdec_bench_format() { return {specdec_anchor, claims_specdec_bench, of_object<read_specdec_bench>}; }
 
-LogFormat speculation_profile_format() {
-  return {.name = "speculation-profile",
-          .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
-                              of_object<read_speculation_profile>}};
+JsonFormat speculation_profile_format() {
+  return {"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
+          of_object<read_speculation_profile>};
 }
 
 }  // namespace foredraft::logs

@@ -222,53 +222,29 @@ void read_ollama(const JsonFields& answer, LogContents& contents) {
 
 }  // namespace
 
-LogFormat ollama_answers_format() {
-  return {.name = "ollama-answers",
-          .summary = "answers of Ollama's REST API with their times (JSON)",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = JsonFormat{"eval_duration",
-                              [](const JsonValue& value) {
-                                return has_keys(value, {"eval_count", "eval_duration"});
-                              },
-                              of_object<read_ollama>, true}};
+JsonFormat ollama_answers_format() {
+  return {"eval_duration",
+          [](const JsonValue& value) {
+            return has_keys(value, {"eval_count", "eval_duration"});
+          },
+          of_object<read_ollama>, true};
 }
 
-LogFormat evalscope_format() {
-  return {.name = "evalscope",
-          .summary = "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration",
-          .engine = "",
-          .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}};
+JsonFormat evalscope_format() { return {evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}; }
+
+LineFormat evalscope_console_format() {
+  return lines_of<EvalscopeConsoleReader>(
+      "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
+      "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
+      "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)");
 }
 
-LogFormat evalscope_console_format() {
-  return {
-      .name = "evalscope-console",
-      .summary = "table of evalscope perf on the console: load, times, tokens of an iteration",
-      .engine = "",
-      .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-      .reads = lines_of<EvalscopeConsoleReader>(
-          "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
-          "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
-          "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)")};
+JsonFormat inferencex_format() {
+  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex, of_each<read_inferencex>, true};
 }
 
-LogFormat inferencex_format() {
-  return {.name = "inferencex",
-          .summary = "rows of results of InferenceX (JSON): load and times, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex,
-                              of_each<read_inferencex>, true}};
-}
-
-LogFormat lmstudio_format() {
-  return {.name = "lmstudio",
-          .summary = "answers of LM Studio's REST API with their stats (JSON)",
-          .engine = "",
-          .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true}};
+JsonFormat lmstudio_format() {
+  return {"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true};
 }
 
 }  // namespace foredraft::logs

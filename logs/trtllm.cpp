@@ -263,37 +263,17 @@ void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents
 
 }  // namespace
 
-LogFormat trtllm_iterations_format() {
-  return {.name = "trtllm-iterations",
-          .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
-          .engine = "tensorrt-llm",
-          .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
-          .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
-                              of_each<read_trtllm_iteration>}};
+JsonFormat trtllm_iterations_format() {
+  return {"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
+          of_each<read_trtllm_iteration>};
 }
 
-LogFormat trtllm_iteration_log_format() {
-  return {.name = "trtllm-iteration-log",
-          .summary = "log of TensorRT-LLM (print_iter_log): batch and time of each iteration",
-          .engine = "tensorrt-llm",
-          .gives = {"yes", "no", "no", "iteration", "yes"},
-          .reads = lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )")};
+LineFormat trtllm_iteration_log_format() {
+  return lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )");
 }
 
-LogFormat trtllm_bench_format() {
-  return {.name = "trtllm-bench",
-          .summary = "trtllm-bench --report_json: a run with its decoding statistics",
-          .engine = "tensorrt-llm",
-          .gives = {"(yes)", "yes", "no", "tokens", "yes"},
-          .reads = JsonFormat{report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}};
-}
+JsonFormat trtllm_bench_format() { return {report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}; }
 
-LogFormat trtllm_console_format() {
-  return {.name = "trtllm-bench-console",
-          .summary = "console of trtllm-bench",
-          .engine = "tensorrt-llm",
-          .gives = {"no", "yes", "no", "tokens", "yes"},
-          .reads = lines_of<TrtllmConsoleReader>(trtllm_anchor)};
-}
+LineFormat trtllm_console_format() { return lines_of<TrtllmConsoleReader>(trtllm_anchor); }
 
 }  // namespace foredraft::logs
