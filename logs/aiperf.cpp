@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -14,6 +13,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 
 /// NVIDIA's load generators.
 namespace foredraft::logs {
@@ -38,7 +38,7 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
 /// The mean of a metric of a run; its median, with a warning (W20), if the mean is not there.
 std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
   if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
-  warn_once(contents, "W20", run.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  warn_of_median(name, run.line(), contents);
   return "p50";
 }
 
@@ -147,16 +147,8 @@ struct MetricRow {
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<MetricRow> row_of(std::string_view text) {
-  for (const std::string_view bar : {"\xE2\x94\x82", "\xE2\x94\x83", "|"}) {
-    if (!text.starts_with(bar)) continue;
-    const std::size_t first = text.find(bar, bar.size());
-    if (first == std::string_view::npos) return std::nullopt;
-    const std::size_t second = text.find(bar, first + bar.size());
-    if (second == std::string_view::npos) return std::nullopt;
-    return MetricRow{.key = std::string(trimmed(text.substr(bar.size(), first - bar.size()))),
-                     .value = std::string(trimmed(text.substr(first + bar.size(), second - first - bar.size())))};
-  }
-  std::vector<std::string> cells = csv_cells(text);
+  const bool drawn = text.starts_with('|') || text.starts_with("\xE2\x94");
+  std::vector<std::string> cells = table_cells(text, drawn ? TableLayout::bars : TableLayout::commas);
   if (cells.size() < 2) return std::nullopt;
   return MetricRow{.key = std::move(cells[0]), .value = std::move(cells[1])};
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 
-#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -25,7 +24,6 @@ constexpr std::string_view length_table_anchor =
 class AcceptanceTableReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& /*contents*/) override {}
 
  private:
   void note_comment(std::string_view text);
@@ -169,9 +167,9 @@ bool is_repeated(const LogContents& contents, const Observation& plain) {
 void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, const std::string& category,
                            LogContents& contents) {
   const auto steps = setting.count("steps");
-  const auto length = metric.real("accept_length");
   const std::string name = metric.text("Name").value_or("");
   const bool plain = names_plain(name) || steps == 0;
+  const auto length = plain ? metric.real("accept_length") : metric.length("accept_length");
   Observation observation{.line = metric.line(), .span = Span::run, .requests = setting.real("batch_size")};
   if (plain) observation.decoding = Decoding::plain;
   if (!plain && (steps || !name.empty() || length.value_or(1.0) > 1.0)) observation.decoding = Decoding::speculative;
@@ -182,7 +180,6 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
   }
-  if (length && *length < 1.0) metric.reject("accept_length", number_text(*length), "must be at least 1");
   // A tree drafts more tokens than its depth: neither is a draft length.
   if (setting.count("topk") == 1) observation.gamma = steps;
   observation.acceptance_length = length;

@@ -123,10 +123,6 @@ bool is_inferencex_row(const JsonValue& value) {
   return result > 0 && result + keys_of(value, others) >= 2;
 }
 
-bool claims_inferencex(const JsonValue& value) {
-  return value.is_array() ? !value.empty() && is_inferencex_row(value.front()) : is_inferencex_row(value);
-}
-
 /// All GPUs of a server on one node; its throughput is stated for each.
 std::optional<double> gpus_of(const JsonFields& row) {
   const auto set = [&](const char* key) { return row.has(key) && row.json().at(key).is_true(); };
@@ -138,8 +134,7 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   StatedRun run{.line = row.line()};
   read_stated(row, inferencex_keys, run);
   read_stated(results, inferencex_keys, run);
-  if (run.tpot_ms && !results.has("mean_tpot"))
-    warn_once(contents, "W20", row.line(), "the mean tpot is not there: its median was taken");
+  if (run.tpot_ms && !results.has("mean_tpot")) warn_of_median("tpot", row.line(), contents);
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
@@ -240,7 +235,7 @@ LineFormat evalscope_console_format() {
 }
 
 JsonFormat inferencex_format() {
-  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex, of_each<read_inferencex>, true};
+  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", of_first<is_inferencex_row>, of_each<read_inferencex>, true};
 }
 
 JsonFormat lmstudio_format() {

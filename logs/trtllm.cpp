@@ -33,10 +33,6 @@ bool is_trtllm_iteration(const JsonValue& value) {
   return known > 0 && known + keys_of(value, others) >= 2;
 }
 
-bool claims_trtllm_iterations(const JsonValue& value) {
-  return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
-}
-
 /// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
 void read_trtllm_drafts(const JsonFields& drafts, Observation& observation, LogContents& contents) {
   const auto steps = drafts.count("numRequestsWithDraftTokens");
@@ -116,7 +112,6 @@ class TrtllmIterationLogReader final : public LineReader {
     contents.observations.push_back(std::move(observation));
     return true;
   }
-  void finish(LogContents& /*contents*/) override {}
 };
 
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
@@ -162,10 +157,8 @@ void read_trtllm_decoding(const JsonFields& stats, std::optional<std::int64_t> r
   note(contents.settings.method, stats.text("mode"));
   const auto drafted = stats.real_in("num_draft_tokens_percentiles", "average");
   const auto accepted = stats.real_in("num_accepted_draft_tokens_percentiles", "average");
-  const auto length = stats.real_in("acceptance_length_percentiles", "average");
-  if (length && *length < 1.0) {
-    stats.reject("acceptance_length_percentiles.average", number_text(*length), "must be at least 1");
-  }
+  const auto lengths = stats.object("acceptance_length_percentiles");
+  const auto length = lengths ? lengths->length("average") : std::nullopt;
   if (!drafted || !accepted || !requests || !request_tokens) {
     observation.acceptance_length = length;
     if (length) {
@@ -264,7 +257,7 @@ void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents
 }  // namespace
 
 JsonFormat trtllm_iterations_format() {
-  return {"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
+  return {"iterLatencyMS|inflightBatchingStats|specDecodingStats", of_first<is_trtllm_iteration>,
           of_each<read_trtllm_iteration>};
 }
 
