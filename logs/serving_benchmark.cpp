@@ -239,8 +239,9 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   const auto tokens = tokens_per_chunk(run);
   if (std::ranges::any_of(vllm_keys, [&](const char* key) { return run.has(key); })) {
     read_vllm_acceptance(run, observation, contents);
+    // Chunks of an n-gram drafter's steps without a draft hold one token: the mean is over all steps.
     const auto length =
-        observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+        observation.acceptance ? tokens_per_iteration(*observation.acceptance) : observation.acceptance_length;
     if (tokens && *tokens < per_chunk * length.value_or(1.0)) {
       observation.times.iteration_ms = std::nullopt;
       warn_once(contents, "W07", run.line(),
