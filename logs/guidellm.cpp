@@ -122,7 +122,7 @@ void read_speculators_row(const CsvFields& row, LogContents& contents) {
   Observation observation{.line = row.line(), .span = Span::run};
   observation.stratum.category = row.text("subset");
   if (row.has("output_tps_median") || row.has("itl_median_ms")) {
-    warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are not there");
+    warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are missing");
   }
   observation.times.output_tokens_per_s = row.real("output_tps_median");
   observation.times.tpot_ms = row.real("itl_median_ms");

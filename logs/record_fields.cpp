@@ -203,7 +203,7 @@ void set_lengths(std::optional<double> prompt, std::optional<double> output, Str
 }
 
 void warn_of_median(std::string_view name, std::int64_t line, LogContents& contents) {
-  warn_once(contents, "W20", line, fmt::format("the mean {} is not there: its median was taken", name));
+  warn_once(contents, "W20", line, fmt::format("the mean {} is missing: its median was used", name));
 }
 
 void check_failures(Observation& run, LogContents& contents) {

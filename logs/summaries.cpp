@@ -16,7 +16,7 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// Summaries of runs and answers whose keys say all: a table of keys each.
+/// Summaries of runs and answers that are fully described by a table of keys.
 namespace foredraft::logs {
 namespace {
 
