@@ -169,6 +169,12 @@ class Layout(InDirectory):
             with self.subTest(module.ID):
                 self.check(self.experiment(module, write), width)
 
+    def test_series_too_long_to_stand_side_by_side_begin_below_each_other(self):
+        figure = self.experiment(validation, lambda directory: sample_data.write_validation(directory, drafter="two layers of it"))
+        self.check(figure, "single_column")
+        texts = figure.legends[0].get_texts()
+        self.assertEqual((len(texts), len({round(text.get_window_extent().x0) for text in texts})), (2, 1))
+
     def test_methods_with_little_and_with_much_to_hold(self):
         for changes in ({"temperatures": (1,), "exact": 1, "relaxed": 0},
                         {"temperatures": (0, 1), "exact": 16, "relaxed": 16},

@@ -414,7 +414,7 @@ def write_load(directory, loads=(1, 2, 4, 8, 16, 32, 64), gammas=range(9), asked
     (directory / "load.txt").write_text(LOAD_TEXT, encoding="utf-8")
 
 
-def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True):
+def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True, drafter="t5-small"):
     """Two pairs, predictions off by at most 9 %; the last cell was not measured. An engine's are without intervals and
     run once."""
     random_errors = random.Random(7)
@@ -424,9 +424,9 @@ def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, interva
         error = 0.09 if i == 5 else random_errors.uniform(-noise, noise)
         predicted = measured * (1 + error)
         around = ([0.97 * predicted, 1.03 * predicted], [0.98 * measured, 1.02 * measured]) if intervals else ([""] * 2,) * 2
-        rows.append([("t5-base", "transformer-base")[i % 2], "t5-small", 1 + i % 6, 0.7, 1, 256, predicted,
+        rows.append([("t5-base", "transformer-base")[i % 2], drafter, 1 + i % 6, 0.7, 1, 256, predicted,
                      *around[0], measured, *around[1], error, between_runs])
-    rows.append(["t5-base", "t5-small", 3, 0.7, 1, 256, 1.5, 1.4, 1.6, "", "", "", "", ""])
+    rows.append(["t5-base", drafter, 3, 0.7, 1, 256, 1.5, 1.4, 1.6, "", "", "", "", ""])
     write_csv(directory / "validation.csv",
               ["target", "drafter", "gamma", "alpha", "batch", "context", "predicted_speedup", "predicted_low",
                "predicted_high", "measured_speedup", "measured_low", "measured_high", "signed_error", "between_runs"],
