@@ -8,7 +8,7 @@
 /// Drafting while the target verifies.
 namespace foredraft {
 
-/// When drafts are made and verified. Every schedule emits the target's own tokens.
+/// Schedule of drafting and verification. Every schedule emits the target's own tokens.
 enum class Overlap {
   none,   ///< gamma drafts, then their verification, in turn [Leviathan2023, Alg. 1]
   pearl,  ///< stages of gamma drafts beside one forward pass of the target. After a rejection the pass verifies the
@@ -17,7 +17,7 @@ enum class Overlap {
           ///< token that becomes known, on a server of its own [Timor2025]
 };
 
-/// Drafts that are accepted independently, and devices.
+/// Parameters of overlapped drafting with independently accepted drafts.
 struct OverlappedDrafting {
   Overlap schedule;
   double alpha;         ///< acceptance rate, in [0, 1]
