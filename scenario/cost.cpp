@@ -16,10 +16,10 @@ namespace {
 struct Iteration {
   std::int64_t gamma;
   Convention convention;
-  std::int64_t drafts = 1;  ///< of gamma tokens each
+  std::int64_t drafts = 1;  ///< each has gamma tokens
 };
 
-/// Target steps of the tokens of a verification behind its first.
+/// Time of the verified tokens after the first, in decode steps of the target.
 double grown(double verify_growth, const Iteration& iteration) {
   const std::int64_t tokens = max_tokens(iteration.drafts * iteration.gamma, iteration.convention);
   return verify_growth * static_cast<double>(std::max<std::int64_t>(tokens - 1, 0));
@@ -115,7 +115,7 @@ template <double MeasuredTimes::*field>
 constexpr CostParameter once_a_sequence(std::string_view name, std::string_view summary) {
   return paid(Paid::once_a_sequence, parameter<Cost, field>(name, summary, time_ms, Given::by_default));
 }
-/// How the models of a data sheet's times are deployed, and what is known better than what engines reach.
+/// Parameters of a deployment with data-sheet times, and overrides of the engine's efficiencies.
 template <auto Field>
 constexpr CostParameter deployed(std::string_view name, const ValueRange& range, std::string_view summary,
                                  Given given = Given::implied) {

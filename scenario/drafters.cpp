@@ -10,8 +10,8 @@
 namespace foredraft::scenario {
 namespace {
 
-/// The parameter of every drafter whose drafts get worse with their position. Acceptance that does not fall was all
-/// there was once.
+/// The decay, shared by all drafters whose acceptance falls with the position. Implied, because configurations older
+/// than the parameter omit it.
 template <class Alternative>
 constexpr MemberParameter<Drafter> decay() {
   return parameter<Drafter, &Alternative::decay>(
@@ -19,7 +19,7 @@ constexpr MemberParameter<Drafter> decay() {
       Given::implied);
 }
 
-/// Of every drafter that copies earlier text.
+/// Parameters of all drafters that copy earlier text.
 template <class Alternative>
 constexpr MemberParameter<Drafter> match() {
   return parameter<Drafter, &Alternative::match>(

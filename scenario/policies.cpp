@@ -17,7 +17,7 @@ bool any_length(const AcceptanceProcess& process) {
   return !std::holds_alternative<Trace>(process) && !needs_endless_text(process);
 }
 
-// Of the policies that see a confidence. What they share stands here once.
+// Parameters that the policies with a confidence share.
 template <auto Field>
 constexpr auto threshold_of(const ValueRange& range) {
   return parameter<Policy, Field>(

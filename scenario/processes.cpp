@@ -10,12 +10,12 @@
 namespace foredraft::scenario {
 namespace {
 
-/// Each simulated block counts every position.
+/// Limited because each simulated block has a counter for every position.
 constexpr double longest_recorded_draft = 1e6;
-/// Beyond, Beta(a, b) is a point or two points to any precision, and its closed forms leave the range of a double.
+/// Outside this range, Beta(a, b) is one or two points within double precision, and closed forms overflow.
 constexpr ValueRange shapes{.minimum = 1e-100, .maximum = 1e100};
 
-/// The same name and summary wherever they are shared.
+/// The parameters a and b, with one name and summary for all processes that share them.
 template <class Alternative>
 constexpr std::array<MemberParameter<AcceptanceProcess>, 2> two_shapes(const ValueRange& range) {
   return {
@@ -32,7 +32,7 @@ constexpr MemberParameter<AcceptanceProcess> file() {
       "observations file; a relative path is looked for beside the configuration, then in the working directory");
 }
 
-/// A vector in one of two forms; that one of them is there is a rule of its own.
+/// The alternative to process.conditional. check.cpp checks that exactly one of the two is given.
 constexpr MemberParameter<AcceptanceProcess> marginal() {
   auto result = parameter<AcceptanceProcess, &Positional::conditional>(
       "process.marginal", "positional: [i] draft i and all before it accepted", probability_range, Given::optional);
