@@ -12,7 +12,7 @@
 namespace foredraft {
 namespace {
 
-/// False for an open quote.
+/// False if a quote is not closed.
 bool split(std::string_view line, std::vector<std::string>& cells) {
   std::size_t used = 0;
   std::size_t at = 0;
@@ -43,7 +43,7 @@ bool split(std::string_view line, std::vector<std::string>& cells) {
 
 constexpr std::size_t max_messages = 20;
 
-/// Whether a spreadsheet would compute the text.
+/// True if a spreadsheet would interpret the text as a formula.
 bool is_formula(std::string_view text) {
   if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) return false;
   if (text == "-" || text == "-inf") return false;

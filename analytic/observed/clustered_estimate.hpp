@@ -13,8 +13,7 @@ namespace foredraft::analytic {
 
 /// Describes the clusters of a ratio.
 struct ClusterSet {
-  std::size_t clusters;  ///< equal ids: the same clusters in the same order (such as the same requests), which are
-                         ///< paired
+  std::size_t clusters;  ///< equal ids: the same clusters in the same order (e.g. requests), which are paired
   std::size_t run;       ///< number of the run that counted them
   bool in_time;          ///< clusters are consecutive windows: neighbors may depend on each other
 };
