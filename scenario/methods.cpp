@@ -458,8 +458,8 @@ const std::vector<std::string_view>& building_blocks() {
   static const std::vector<std::string_view> all{
       "accept_all",              // a control
       "constant",                // the default
-      "optimal_stopping",        // oracle
-      "optimal_token_stopping",  // oracle, upper bound of policies that use a confidence
+      "optimal_stopping",        // an oracle
+      "optimal_token_stopping",  // another, the bound of policies that see a confidence
   };
   return all;
 }
