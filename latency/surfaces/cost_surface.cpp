@@ -42,7 +42,7 @@ std::string name_of(const ForwardPassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
-/// "1, 2, 4" of few, "1 to 9" of many or consecutive ones.
+/// "1, 2, 4" for a few numbers, "1 to 9" for many or consecutive ones.
 std::string counts_text(const std::set<std::int64_t>& counts) {
   constexpr std::size_t max_counts = 12;
   const std::int64_t first = *counts.begin(), last = *counts.rbegin();
@@ -52,7 +52,7 @@ std::string counts_text(const std::set<std::int64_t>& counts) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-/// Where there are times, for messages: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
+/// Text in messages that says where there are times: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
 class Coverage {
  public:
   void add(const ForwardPassPoint& point) {
@@ -60,7 +60,7 @@ class Coverage {
     tokens_.insert(point.tokens);
     contexts_.insert(point.context);
   }
-  /// Of at least one point.
+  /// Requires at least one point.
   [[nodiscard]] std::string text() const {
     return fmt::format("batch {}; tokens {}; context {}", counts_text(batches_), counts_text(tokens_),
                        counts_text(contexts_));
@@ -76,7 +76,7 @@ std::string coverage_text(const std::vector<StepTable::Row>& rows) {
   return coverage.text();
 }
 
-/// Every kind of pass that the profile has times of, with where: "llama-3.1-8b decoder_pass (batch 1, ...)".
+/// Every kind of pass with times in the profile, and their coverage: "llama-3.1-8b decoder_pass (batch 1, ...)".
 std::string coverage_text(const Profile& profile) {
   constexpr std::size_t max_kinds = 6;
   std::map<std::string, Coverage> kinds;
@@ -93,7 +93,7 @@ std::string coverage_text(const Profile& profile) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The passes that the profile has of a model: "decoder_pass fp16, ...".
+/// The kinds of passes of a model in the profile: "decoder_pass fp16, ...".
 std::string measured_kinds(const Profile& profile, const std::string& model) {
   std::set<std::string> kinds;
   for (const StepRow& row : profile.steps) {
@@ -124,7 +124,7 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
                   suggestion_for(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
 }
 
-/// Its limits, and a launch per operator if the sheet states its cost.
+/// The limits, and a launch per operator if the sheet states its cost.
 Attained floor_of(const Limits& limits) {
   Attained floor = data_sheet_limits();
   floor.operator_us = limits.graph_node_us.value.value_or(0.0);
