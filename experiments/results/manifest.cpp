@@ -26,10 +26,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto manifest_file = "manifest.json";
 
-/// As document_text() writes it: a path may hold bytes that are no UTF-8.
+/// The text of a value, with invalid UTF-8 replaced as in document_text().
 std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// `wanted`: the keys that must be equal for a folder to be written again.
+/// Throws InputError unless the folder can be written. `wanted`: keys that an existing manifest must have equal.
 void check_result_folder(const std::string& path, const Json& wanted) {
   const std::vector<std::string> names = names_in_folder(path);
   if (names.empty()) return;
@@ -70,7 +70,7 @@ ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector
   run["ended"] = nullptr;
   try {
     write_manifest();
-  } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
+  } catch (const RunError& error) {  // nothing has been computed, so it is an input error
     throw InputError(error.what());
   }
 }
@@ -104,13 +104,13 @@ void ResultFolder::write_manifest() const {
 
 namespace {
 
-/// Whether a name can stand for a file inside a folder and for nothing outside of it.
+/// True if a name denotes a file directly inside a folder.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
-/// Throws DomainError where the key holds anything but a whole number of 64 bits.
+/// Throws DomainError unless the key has a whole number of 64 bits.
 std::uint64_t count_at(const Json& json, const char* key) {
   const Json& value = json.at(key);
   if (const auto count = whole_number<std::uint64_t>(value)) return *count;
@@ -124,7 +124,7 @@ std::vector<FileDigest> parse_files(const Json& json) {
   return files;
 }
 
-/// What a manifest says of a configuration.
+/// The part of a manifest that follows from a configuration.
 Manifest manifest_of(const SweepConfig& config) {
   return {.version = std::string(build_info().version),
           .state = "running",
@@ -191,7 +191,7 @@ std::string to_text(const Manifest& manifest) {
             {"shard", nullptr},        {"config", manifest.resolved}};
   if (manifest.shard) json["shard"] = {{"index", manifest.shard->index}, {"count", manifest.shard->count}};
   json["config"]["figure"] = manifest.figures;
-  // Without inputs it means nothing.
+  // Needed only with inputs.
   if (!manifest.inputs.empty() && !manifest.config_folder.empty()) json["config_folder"] = manifest.config_folder;
   json["inputs"] = files_json(manifest.inputs);
   json["outputs"] = files_json(manifest.outputs);
@@ -225,7 +225,7 @@ StoredManifest parse_manifest(std::string_view text, const std::string& file) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
     if (json.at("config_hash") != manifest.hash) throw reject("its configuration does not have its hash");
-    // What is repeated for readers must agree.
+    // Redundant values must be consistent.
     const auto follows = [&](const char* key, const Json& value) {
       if (json.at(key) != value) throw reject(fmt::format("its {} does not follow from the rest of it", key));
     };

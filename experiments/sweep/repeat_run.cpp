@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Compares a growing text with a file, line by line.
+/// Compares text, as it is produced, with a file, line by line.
 class LineComparison {
  public:
   explicit LineComparison(const std::string& path) : path_(path), file_(path) {}
@@ -81,7 +81,7 @@ void check_inputs(const Manifest& manifest, const inputs::Inputs& inputs) {
   }
 }
 
-/// A file that the manifest does not list would not be compared.
+/// Checks that the manifest lists all files; others would not be compared.
 void check_output_names(const std::string& folder, const StoredManifest& manifest) {
   std::vector<std::string> unlisted = output_names(manifest.config.figures, manifest.shard);
   std::erase_if(unlisted, [&](const std::string& name) {
