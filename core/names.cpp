@@ -12,13 +12,13 @@ namespace {
 
 bool is_plain_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// 0 for separators.
+/// 0 for what separates.
 char plain_letter(char c) {
   if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
   return is_plain_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
-/// What `a` is compared with: all of `b`, or the nearest part of `b`.
+/// Where the distance is measured from: all of `b`, or the part of it that is nearest.
 enum class Within { all, a_part };
 
 /// Edit distance from a to b: insert, delete, replace, swap neighbors.
@@ -40,7 +40,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, Within within)
   return within == Within::all ? last[b.size()] : *std::min_element(last.begin(), last.end());
 }
 
-/// Maximal runs of characters for which `belongs` is true.
+/// Runs of the characters that belong.
 std::vector<std::string> runs(std::string_view text, auto belongs) {
   std::vector<std::string> found;
   bool inside = false;
@@ -60,7 +60,7 @@ std::vector<std::string> sorted_words(std::string_view name) {
   return words;
 }
 
-/// True if equal, if digits are swapped, or if a digit of a long number is doubled or a repeated digit is omitted.
+/// Equal, or typed with digits swapped, or one of a long number typed twice or left out where it is repeated.
 bool same_number(const std::string& typed, const std::string& number) {
   constexpr std::size_t long_number = 3;
   const auto unrepeated = [](std::string digits) {

@@ -43,11 +43,11 @@ std::string rise_of(const std::vector<double>& entries) {
 
 namespace {
 
-/// Maximum draft length if the closed form loops over the drafts.
+/// Maximum draft length where a closed form goes through the drafts one by one.
 constexpr std::int64_t max_stepwise_gamma = 1'000'000;
-/// Maximum draft length if the closed form is a formula in gamma.
+/// Maximum draft length where a closed form takes gamma as a number.
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
-/// Maximum tokens of a copied sequence of fixed length; the closed form stores one entry per token.
+/// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
 constexpr double max_copied_tokens = 1e8;
 /// Maximum tokens of a recorded prompt or answer.
 constexpr std::int64_t longest_text = 1'000'000'000;
@@ -66,7 +66,7 @@ std::string one_of(const std::vector<std::string_view>& names) {
 
 // ---- Drafters.
 
-/// Conditional acceptance probability at a position divided by that at the previous one.
+/// Acceptance of a draft over that of the one before it.
 double decay_of(const Drafter& drafter) {
   if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
   if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
@@ -84,25 +84,25 @@ bool has_own_acceptance(const Drafter& drafter) {
   return is<InputCopy>(drafter) || has_accuracies(drafter) || decay_of(drafter) != 1.0;
 }
 
-/// True if forward-pass times can be looked up: a single model or the target drafts.
+/// True if forward-pass times can be looked up for it: one model, or the target, drafts.
 bool has_times(const Drafter& drafter) {
   return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);
 }
 
-/// True if it combines several drafters or several drafts.
+/// True if it is made of several drafters, or of several drafts.
 bool is_cascade(const Drafter& drafter) {
   return is<HorizontalCascade>(drafter) || is<IndependentDrafts>(drafter) || is<StagedDrafter>(drafter);
 }
 
-/// True if a server supports the drafter.
+/// True if the batches of a server can draft with it.
 bool drafts_in_batches(const DrafterMember& drafter) {
   return drafter.process && !is<InputCopy>(drafter.value) && !is_cascade(drafter.value);
 }
 
-/// True if each position has its own head or stage.
+/// True if a model, or a stage, drafts one position of the text each.
 bool has_model_per_position(const Drafter& drafter) { return is<MlpSpeculator>(drafter) || is<Heads>(drafter); }
 
-/// Throws DomainError unless all rows are distributions of the same length and acceptances lie in [0, 1].
+/// Throws DomainError unless rows are distributions, all of one length, and acceptances lie in [0, 1].
 void check_distributions(const GivenDistributions& given) {
   check_at_least("target rows", std::ssize(given.target), 1);
   const std::size_t vocabulary = given.target.front().size();
@@ -132,10 +132,10 @@ void check_distributions(const GivenDistributions& given) {
   if (!given.bonus.empty()) check_rows("bonus", given.bonus, sums_to_one);
 }
 
-/// exp(1.6449^2 / 2): maximum ratio of the 95th percentile to the mean of a lognormal distribution.
+/// exp(1.6449^2 / 2): the 95th percentile of a lognormal law over its mean, at most.
 constexpr double max_p95_over_mean = 3.868;
 
-/// Throws DomainError unless the requests of a recording can be sent repeatedly.
+/// Throws DomainError unless the requests of a recording can be sent again and again.
 void check_sent(const RequestRecording& recording) {
   const std::vector<RecordedRequest>& requests = recording.requests;
   check_at_least("recorded requests", std::ssize(requests), 2);
@@ -156,14 +156,14 @@ void check_sent(const RequestRecording& recording) {
   }
 }
 
-/// Throws DomainError for an invalid time of an engine.
+/// Throws DomainError for a time of an engine that is none.
 void check_term(std::string_view name, double us) {
   constexpr double longest_us = 1e9;
   if (us >= 0.0 && us <= longest_us) return;
   throw DomainError(fmt::format("invalid engine {}={} (must lie in 0 to {})", name, us, longest_us));
 }
 
-/// Collects the problems of a scenario.
+/// The rules that a scenario breaks.
 class ScenarioCheck {
  public:
   ScenarioCheck(const Scenario& scenario, const Space& given) : scenario_(scenario), given_(given) {}
@@ -178,7 +178,7 @@ class ScenarioCheck {
     std::visit([&](const auto& fidelity) { check(fidelity); }, scenario_.fidelity);
   }
 
-  /// `vocabulary` in tokens; 0: unknown.
+  /// `vocabulary` in tokens, 0: not known.
   void check_rule(const Rule& rule, std::int64_t vocabulary) {
     const std::size_t before = problems_.size();
     check_ranges_of("rule", rules(), rule);
@@ -225,14 +225,14 @@ class ScenarioCheck {
 
   // ---- Ranges.
 
-  /// Checks the range of the parameter table.
+  /// In the range that the table of parameters states.
   void check_number(std::string_view field, const Value& value) {
     const ValueRange& range = find_parameter(field)->range;
     const std::string wrong = first_outside(field, range, value);
     if (!wrong.empty()) reject(field, "invalid " + wrong, "must " + range_reason(range));
   }
 
-  /// Checks the ranges of this member; other members that share a parameter may have other ranges.
+  /// In the ranges of the member; those of other members that share a parameter may differ.
   template <class Entry, class Family>
   void check_ranges_of(std::string_view family, const std::vector<Entry>& registry, const Family& value) {
     const Entry& entry = entry_of(registry, value);
@@ -262,7 +262,7 @@ class ScenarioCheck {
             "start at 1, or " + use("convention", to_string(Convention::bonus)), "convention");
   }
 
-  /// Checks that the list has an entry for each draft.
+  /// A list has an entry for each draft.
   void check_entries(std::string_view list, const std::vector<double>& entries, std::int64_t gamma,
                      std::string_view field) {
     const std::int64_t count = std::ssize(entries);
@@ -287,7 +287,7 @@ class ScenarioCheck {
     }
   }
 
-  // ---- Acceptance, in process and system fidelity. `gamma`: maximum draft length, given as `field`.
+  // ---- Acceptance, in process and system fidelity. `gamma`: the longest draft, given as `field`.
 
   void check_acceptance(const AcceptanceProcess& process, std::int64_t gamma, std::string_view field) {
     if (const auto* iid = std::get_if<Iid>(&process)) check_number("alpha", iid->alpha);
@@ -437,7 +437,7 @@ class ScenarioCheck {
     }
   }
 
-  /// Drafters that combine several: checks that closed form and simulation support the combination.
+  /// Drafters made of several: each needs what its closed form and its simulation know.
   void check_cascade(const DrafterMember& drafter, const ProcessFidelity& process) {
     if (const auto* cascade = std::get_if<HorizontalCascade>(&scenario_.drafter)) {
       check_entries("drafter.costs", cascade->costs, scenario_.gamma, "gamma");
@@ -560,7 +560,7 @@ class ScenarioCheck {
             "use 0 for the most probable token");
   }
 
-  /// Checks that both models have the same temperature and no truncation.
+  /// The distributions are those of the models at one temperature.
   void check_same_sampling(const TokenFidelity& token, std::string_view why) {
     if (token.draft_temperature.value_or(token.temperature) != token.temperature) {
       invalid("draft_temperature", *token.draft_temperature, why);
@@ -583,7 +583,7 @@ class ScenarioCheck {
     check_number("models.vocabulary", models.vocabulary);
     check_number("models.pool", models.pool);
     check_number("models.parameter", models.parameter);
-    // Outside these limits, weights leave the range of a float.
+    // Beyond these, weights leave the range of a float.
     if (models.target == TargetDistribution::zipf && models.parameter > 100.0) {
       invalid("models.parameter", models.parameter, "must be at most 100 for zipf", {}, "models.target");
     } else if (models.target == TargetDistribution::dirichlet && models.parameter < 1e-6) {
@@ -747,7 +747,7 @@ class ScenarioCheck {
     }
   }
 
-  /// Checks that lengths are whole numbers and that the shortest is within the parameter's range.
+  /// Lengths are whole numbers, and the shortest is one that the parameter allows.
   void check_lengths(const std::string& text, const TokenCount& count) {
     const std::string field = text + "_tokens";
     const std::size_t before = problems_.size();
