@@ -202,11 +202,11 @@ void UserTable::check_header() {
   if (!optional_.empty()) known += fmt::format("; may be left out: {}", fmt::join(optional_, ","));
   for (const std::string& name : required_) {
     if (std::ranges::count(header_.names, name) != 1) {
-      reject("", fmt::format("column {} missing or there twice", name), known);
+      reject("", fmt::format("column {} missing or duplicate", name), known);
     }
   }
   for (const std::string& name : optional_) {
-    if (std::ranges::count(header_.names, name) > 1) reject("", fmt::format("column {} there twice", name), known);
+    if (std::ranges::count(header_.names, name) > 1) reject("", fmt::format("duplicate column {}", name), known);
   }
   for (const std::string& name : header_.names) {
     if (std::ranges::count(required_, name) + std::ranges::count(optional_, name) == 0) {

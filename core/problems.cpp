@@ -63,7 +63,7 @@ std::string ProblemList::text() const {
 
 std::string suggestion_for(std::string_view word, std::span<const std::string> candidates, std::string_view list) {
   if (const std::string_view near = nearest(word, candidates); !near.empty()) {
-    return without_blanks(word) == near ? "remove the blanks around it" : fmt::format("did you mean {}?", near);
+    return without_blanks(word) == near ? "remove the spaces around it" : fmt::format("did you mean {}?", near);
   }
   if (!list.empty() && candidates.size() > max_known_names) return list_command(word, candidates, list);
   return candidates.empty() ? std::string{} : fmt::format("known: {}", fmt::join(candidates, ", "));

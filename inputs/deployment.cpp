@@ -48,7 +48,7 @@ std::span<const RequestField<AskedDeployment>> deployment_fields() { return fiel
 void reject_deployment(const AskedDeployment& asked, ProblemList& problems) {
   reject_stated(asked, deployment_fields(),
                 {.text = "given without --device",
-                 .why = "it says how models run on a device",
+                 .why = "it describes how models run on a device",
                  .suggestion = "e.g. --device h200"},
                 problems);
 }

@@ -175,7 +175,7 @@ std::string Inputs::located(const std::string& name, bool is_file) {
   if (!is_file) return name;
   if (!std::filesystem::exists(name, unknown)) return beside;
   notes_.insert(
-      fmt::format("{}: taken from the working directory; beside the configuration there is no {}", name, beside));
+      fmt::format("{}: read from the working directory; there is no {} next to the configuration", name, beside));
   return name;
 }
 

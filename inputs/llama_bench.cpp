@@ -99,7 +99,7 @@ std::vector<BenchRow> rows_of_list(std::string_view text, ProblemList& problems)
   const std::vector<std::int64_t> lines = lines_of_objects(text);
   for (const Json& entry : list) {
     if (!entry.is_object() || rows.size() >= lines.size()) {
-      problems.add({.text = "an entry is no object", .why = "llama-bench -o json writes one a test"});
+      problems.add({.text = "an entry is not an object", .why = "llama-bench -o json writes one object per test"});
       return {};
     }
     rows.push_back(row_of(entry, lines[rows.size()]));
@@ -129,12 +129,12 @@ std::vector<BenchRow> rows_of_csv(std::string_view text, ProblemList& problems) 
     if (line.starts_with('#')) continue;
     const auto cells = split_csv_line(line);
     if (!cells) {
-      problems.add({.line = number, .text = "a quote is open at the end of the line"});
+      problems.add({.line = number, .text = "a quote is not closed"});
     } else if (header.empty()) {
       header = *cells;
       if (std::ranges::find(header, "avg_ns") == header.end()) {
         problems.add({.line = number,
-                      .text = "no output of llama-bench or llama-batched-bench",
+                      .text = "not output of llama-bench or llama-batched-bench",
                       .why = "a CSV of llama-bench has a column avg_ns",
                       .suggestion = "run it with -o csv, json or jsonl, batched-bench with --output-format jsonl"});
         return {};

@@ -187,7 +187,7 @@ void check_settings(const std::string& file, const Observations& used) {
   check_equal(file, used, "reasoning", sampling, [](const auto& one) { return one.stratum.reasoning; });
   // Lists by text position have the drafter's name here; other observations have the kind of prompts, which may be
   // mixed.
-  check_equal(file, used, "drafter", "each has an acceptance of its own",
+  check_equal(file, used, "drafter", "their acceptance differs",
               [](const auto& one) { return one.trace.by_position.empty() ? std::nullopt : one.stratum.category; });
 }
 
@@ -219,12 +219,12 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
                  fmt::format("log {} more: then tokens per iteration are known to 2 %",
                              number_text(problem.more_steps_needed)));
     case all_accepted:
-      reject_log(file, "every draft was accepted", "a counter that is 100 % by construction tells no acceptance",
+      reject_log(file, "every draft was accepted", "the counter may be 100 % by construction",
                  "check that drafts were verified");
     case rising:
       reject_log(file, fmt::format("position {} was accepted more often than the one before", problem.position),
                  fmt::format("at gamma {} a draft is accepted with all before it", problem.gamma),
-                 "the counts do not belong together");
+                 "the counts are inconsistent");
   }
   throw std::logic_error("unknown reason");
 }
@@ -237,7 +237,8 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
   const analytic::TokensAtGamma open = analytic::tokens_at(fit, other);
   reject_log(
       file,
-      fmt::format("gamma {} {} tells no other draft length", logged.gamma, single ? "alone" : "without positions"),
+      fmt::format("gamma {} {} does not determine other draft lengths", logged.gamma,
+                  single ? "alone" : "without positions"),
       fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
                   decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3), decimal_text(open.high, 3)),
       single ? "log some minutes at gamma 3" : "log acceptance by position");

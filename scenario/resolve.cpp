@@ -17,14 +17,14 @@ namespace {
 /// Why a parameter is unused.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
   if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
-    return fmt::format("{} is given in its place", name_for_user(space, "process.mean"));
+    return fmt::format("{} is given instead", name_for_user(space, "process.mean"));
   }
   if (space.wording == Wording::file) return "no point of this sweep reads it";
   for (const MemberRange& of : parameter.members) {
     const auto words = usage.words.find(of.family);
     if (words != usage.words.end()) return fmt::format("{} {} has no such parameter", of.family, words->second.front());
   }
-  return "acceptance is stated otherwise";
+  return "acceptance is given by other parameters";
 }
 
 /// What to do about an unused parameter.
@@ -43,7 +43,7 @@ std::string instead_of(const Space& space, const Parameter& parameter, const Usa
   }
   std::vector<std::string> members;
   for (const MemberRange& of : parameter.members) {
-    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
+    if (usage.takes(of.family, of.member)) return "add sequence_length: the cost is per sequence";
     members.push_back(fmt::format("\"{}\"", of.member));
   }
   if (members.empty()) return "remove it";
@@ -196,12 +196,12 @@ class Resolver {
   /// Rejects sweeps whose fidelities have different metrics.
   void check_fidelities() {
     if (usage_.takes("fidelity", "system") && usage_.words.at("fidelity").size() > 1) {
-      reject("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
+      reject("fidelity", "system together with another", "servers have other metrics", "use a separate sweep");
     }
     if (!usage_.takes("fidelity", "token")) return;
     if (usage_.states("sequence_length") && usage_.takes("fidelity", "process")) {
-      reject("sequence_length", "not used by fidelity token", "its points count iterations of one endless text",
-             "sweep the two fidelities apart");
+      reject("sequence_length", "not used by fidelity token", "its text is endless",
+             "use a separate sweep for each fidelity");
     }
     for (const std::string& policy : usage_.words.at("policy")) {
       if (policy == name_of(Policy(ConstantGamma{}))) continue;

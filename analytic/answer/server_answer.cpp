@@ -436,8 +436,8 @@ const Server& checked_server(const Scenario& scenario) {
     return *server;
   }
   throw DomainError(
-      "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, prompts "
-      "and outputs of one length or lognormal ones, outputs of at least 2 tokens in the mean)");
+      "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, fixed "
+      "or lognormal lengths, and outputs of at least 2 tokens on average)");
 }
 
 double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {

@@ -185,7 +185,7 @@ EngineLeastSquares least_squares(std::span<const TimedIterations> windows, const
   }
   if (best) return *std::move(best);
   throw DomainError(
-      "iterations take less than what is known beside their passes (the models or the device are others)");
+      "iterations take less time than their known parts without forward passes (another model or device?)");
 }
 
 /// Interval of a term that is 0 in the best fit.

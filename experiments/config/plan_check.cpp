@@ -97,7 +97,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
       if (has_server(config)) return reject_for("it needs latency_goal_ms", "");
       [[fallthrough]];
     case scenario::Needs::serving:
-      return reject_for("it belongs to a server", "set fidelity = \"system\"");
+      return reject_for("it is a metric of servers", "set fidelity = \"system\"");
   }
 }
 
@@ -124,7 +124,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
            fmt::format("names files: at most {} letters, digits, - and _", max_id_bytes), "id = \"speedup\"");
   }
   if (std::ranges::any_of(config.figures, [&](const Figure& f) { return f.id == figure.id; })) {
-    reject("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
+    reject("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has its own files", "");
   }
   for (const auto& [key, name] : {std::pair{figure.along.empty() ? "x" : "along", place_of(figure)},
                                   {"series", figure.series},
@@ -134,14 +134,14 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
       reject("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
              "add along, the axis that varies from point to point");
     } else {
-      reject(key, fmt::format("\"{}\" is no axis", name), "figures show axes of this sweep",
+      reject(key, fmt::format("\"{}\" is not an axis", name), "figures show axes of this sweep",
              suggestion_for(name, axes));
     }
   }
   for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
     if (axis.values.size() > 1 && std::ranges::find(figure.axes, name) == figure.axes.end()) {
-      reject("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
+      reject("x", fmt::format("does not fix axis {}", name), "points would coincide",
              fmt::format("make {} the series or the panel", name));
     }
   }
@@ -169,7 +169,7 @@ void check_counts(const SweepConfig& config, const scenario::Mapping* table, Pro
       for (const scenario::Entry& entry : *table) line = entry.key == key ? entry.node.line : line;
     }
     problems.add({line, fmt::format("simulation.{}", key), fmt::format("invalid {}={}", key, given),
-                  fmt::format("must be at most {} here: what random numbers can be told apart", maximum)});
+                  fmt::format("must be at most {} here, the limit of the random number streams", maximum)});
   };
   const auto gamma = static_cast<std::int64_t>(largest_gamma(config));
   check("iterations", plan.iterations, sim::max_iterations(plan.path, gamma));
@@ -224,7 +224,7 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
 
 void check_server_plan(const SweepConfig& config, ProblemList& problems) {
   if (!config.simulation) {
-    problems.add({.key = "simulation", .text = "missing", .why = "what a server does is simulated"});
+    problems.add({.key = "simulation", .text = "missing", .why = "servers are simulated"});
     return;
   }
   const SimulationPlan& plan = *config.simulation;
@@ -248,7 +248,7 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   const bool token = usage.takes("fidelity", "token");
   if (!config.simulation) {
     if (token) {
-      problems.add({.key = "simulation", .text = "missing", .why = "token fidelity has no closed form of its own"});
+      problems.add({.key = "simulation", .text = "missing", .why = "token fidelity has no closed form"});
     }
     if (process && usage.takes("process", trace)) {
       problems.add({.key = "simulation", .text = "missing", .why = "a trace has no closed form"});

@@ -108,7 +108,7 @@ double to_15_digits(double number) {
 
 std::optional<RangeProblem> reject_range(const AxisRange& range) {
   if (!std::isfinite(range.from) || !std::isfinite(range.to)) return RangeProblem{"from and to must be finite", ""};
-  if (range.step && range.factor) return RangeProblem{"step and factor exclude each other", "leave one out"};
+  if (range.step && range.factor) return RangeProblem{"step and factor are mutually exclusive", "remove one"};
   if (range.factor) {
     const double factor = *range.factor;
     if (!(factor > 0.0 && std::isfinite(factor) && factor != 1.0)) {
@@ -184,8 +184,8 @@ class ConfigReader {
     const std::string* schema = reader.take_text("schema");
     if (schema == nullptr || *schema != sweep_schema) {
       reject(document.empty() ? 1 : document.front().node.line, "schema",
-             schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema), "says how to read the file",
-             fmt::format("schema = \"{}\"", sweep_schema));
+             schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema),
+             "it identifies the format of the file", fmt::format("schema = \"{}\"", sweep_schema));
     }
     const Node* axes = reader.take("axes");
     double points = 1.0;

@@ -36,12 +36,12 @@ void check_result_folder(const std::string& path, const Json& wanted) {
   const auto reject = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
-  if (!std::ranges::binary_search(names, manifest_file)) reject("it holds files and no manifest.json");
+  if (!std::ranges::binary_search(names, manifest_file)) reject("it has files but no manifest.json");
   const std::string manifest = (fs::path(path) / manifest_file).string();
   ProblemList problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
   if (!problems.empty()) reject("its manifest.json cannot be read: " + problems.text());
-  if (!found.is_object()) reject("its manifest.json is no JSON object");
+  if (!found.is_object()) reject("its manifest.json is not a JSON object");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? text_of(found.at(key)) : "absent";
     const std::string now = text_of(value);
@@ -224,22 +224,22 @@ StoredManifest parse_manifest(std::string_view text, const std::string& file) {
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
-    if (json.at("config_hash") != manifest.hash) throw reject("its configuration does not have its hash");
+    if (json.at("config_hash") != manifest.hash) throw reject("its configuration has another hash");
     // Redundant values must be consistent.
     const auto follows = [&](const char* key, const Json& value) {
-      if (json.at(key) != value) throw reject(fmt::format("its {} does not follow from the rest of it", key));
+      if (json.at(key) != value) throw reject(fmt::format("its {} is inconsistent with the rest", key));
     };
     follows("seed", manifest.seed);
     follows("points", manifest.points);
     follows("version", manifest.program.at("version"));
     if (manifest.state != "running" && manifest.state != "complete")
-      throw reject("its state is neither running nor complete");
+      throw reject("its state is not running or complete");
     for (const FileDigest& output : manifest.outputs) {
-      if (!is_plain_name(output.path)) throw reject("an output of it is not a file of its folder");
+      if (!is_plain_name(output.path)) throw reject("an output is not a file of its folder");
     }
     if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
                            manifest.shard->count > manifest.points)) {
-      throw reject("its shard is none of its sweep");
+      throw reject("its shard is not a shard of its sweep");
     }
     if (manifest.state == "complete" && (manifest.outputs.empty() || manifest.outputs.front().path != "points.csv")) {
       throw reject("it is complete without points.csv");

@@ -50,7 +50,7 @@ class LineComparison {
   }
 
   void expect_end() {
-    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
+    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: extra row", path_, line_number_ + 1));
   }
 
  private:
@@ -98,10 +98,10 @@ void check_digests(const std::string& folder, const Manifest& manifest) {
   for (const FileDigest& file : manifest.outputs) {
     const std::string path = (fs::path(folder) / file.path).string();
     if (ResultReader(path).size() != file.bytes) {
-      throw RunError(fmt::format("{}: has not the size of the manifest, {} bytes", path, file.bytes));
+      throw RunError(fmt::format("{}: size differs from the manifest, {} bytes", path, file.bytes));
     }
     if (digest_file(path).sha256 != file.sha256) {
-      throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
+      throw RunError(fmt::format("{}: SHA-256 differs from the manifest", path));
     }
   }
 }

@@ -440,7 +440,7 @@ void say_plan(const Sweep& sweep, const PointRange& range, std::uint64_t finishe
               inputs::Inputs& inputs, StopToken stop) {
   const std::uint64_t points = range.last - range.first - finished;
   std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
-  if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
+  if (finished > 0) plan += fmt::format(" ({} of {} are done)", finished, range.last - range.first);
   if (sweep.simulation && !sweep.replays) {
     const SimulationPlan& counts = *sweep.simulation;
     for (const auto& [units, name] :

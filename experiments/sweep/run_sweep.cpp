@@ -36,7 +36,7 @@ class Warnings {
   }
   void tell() const {
     for (const std::string& warning : first_) say("warning: {}", warning);
-    if (count_ > first_.size()) say("warning: so it is with {} points more", count_ - first_.size());
+    if (count_ > first_.size()) say("warning: {} more points have this problem", count_ - first_.size());
   }
 
  private:
@@ -128,9 +128,9 @@ void check_part(const std::string& folder, const StoredManifest& manifest, const
     reject("other input files", "their digests differ from those of the first folder");
   if (manifest.state != "complete" || !manifest.shard) return;
   if (!holds_its_points(folder, manifest)) {
-    reject("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
+    reject("points.csv was changed or removed", "its SHA-256 differs from the manifest");
   } else if (!holds_the_rows(folder, manifest)) {
-    reject("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
+    reject("points.csv has other rows than its configuration", "a point is missing, damaged or extra",
            "run its shard again, into another folder");
   }
 }

@@ -108,7 +108,7 @@ std::optional<StoredManifest> claim_folder(const std::string& folder, const Mani
   reject_other_results(folder, before, wanted);
   if (before.state == "complete" && !holds_its_points(folder, before)) {
     throw InputError(
-        fmt::format("{}: was changed or removed (it has not the SHA-256 of its manifest) - restore it, or use another "
+        fmt::format("{}: was changed or removed (its SHA-256 differs from the manifest) - restore it, or use another "
                     "--out",
                     points_path(folder)));
   }

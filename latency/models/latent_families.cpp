@@ -57,7 +57,7 @@ void read_compressed_attention(FamilyReading& reading) {
   constexpr std::int64_t indexed_ratio = 4;
   const std::int64_t window = config.required("sliding_window");
   const auto ratios = layer_numbers(reading, config, "compress_ratios");
-  if (!ratios) return config.reject("compress_ratios", "missing", "it says how each layer compresses");
+  if (!ratios) return config.reject("compress_ratios", "missing", "it states the compression of each layer");
   std::map<std::int64_t, std::int64_t> layers;
   for (const std::int64_t ratio : *ratios) ++layers[ratio];
   for (const auto& [ratio, count] : layers) {

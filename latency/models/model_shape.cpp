@@ -153,8 +153,7 @@ void check_projections(const ModelShape& shape, ShapeCheck& check) {
                 fmt::format("is {}", shape.output_rank), "groups of the output have a rank");
   const bool latent = shape.latent.kv_rank > 0;
   check.require(!latent || (shape.query_rank == 0 && shape.output_groups == 0 && shape.value_dim == 0), "latent",
-                "has ranks and a value_dim of its own",
-                "query_rank, output_groups and value_dim are for other attention");
+                "has its own ranks and value_dim", "query_rank, output_groups and value_dim are for other attention");
 }
 
 void check_head(const ModelShape& shape, ShapeCheck& check) {
@@ -265,7 +264,7 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
     return "projections of attention through other widths are not run";
   }
   if (shape.residual_streams > 1) return "hyper-connections are not run";
-  if (shape.head != HeadInputs{}) return "heads of several hidden states or a vocabulary of their own are not run";
+  if (shape.head != HeadInputs{}) return "heads with several hidden states or their own vocabulary are not run";
   if (attention_layers(shape) != shape.layers || feed_forward_layers(shape) != shape.layers) {
     return "layers without attention or without a feed-forward block are not run";
   }

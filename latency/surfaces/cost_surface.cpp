@@ -238,7 +238,7 @@ Latency CostSurface::at(const ForwardPassPoint& asked) const {
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,
-                  table_ ? "outside of what the profile measured" : "the profile has no times for it", covered_));
+                  table_ ? "outside of the profile's measured range" : "the profile has no times for it", covered_));
 }
 
 Latency CostSurface::mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const {

@@ -403,7 +403,7 @@ TEST_CASE("check reads regular files of its folder, and no more of them than the
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains(what));
   };
-  const std::string outside = "an output of it is not a file of its folder";
+  const std::string outside = "an output is not a file of its folder";
   for (const char* path : {"/dev/zero", "../s.toml", "..", ""}) {
     rejected(outside, manifest_with([&](auto& json) { json["outputs"][1]["path"] = path; }), 2);
   }
