@@ -78,8 +78,8 @@ bool DraftLengthRule::long_enough(std::int64_t n) const {
 }
 
 std::int64_t DraftLengthRule::best_tokens() const {
-  // The speedup is unimodal in real n, so the best integer is beside the real optimum. n stays below 7e18 because a >=
-  // 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
+  // The speedup is unimodal in real n, so the best integer is adjacent to the real optimum. n stays below 7e18 because
+  // a >= 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
   const double real = real_tokens();
   constexpr double relative_error = 1e-13;
   auto too_short = static_cast<std::int64_t>(std::max(0.0, std::floor(real * (1.0 - relative_error)) - 1.0));

@@ -25,9 +25,9 @@ namespace foredraft::analytic {
 
 // ---- Drafting until a token has low confidence. Derivation in docs/model.md.
 
-/// Drafting that stops at low confidence. Every drafted token has its own acceptance probability, drawn from Beta(alpha
-/// s, (1 - alpha) s); the confidence is that probability to the power `bias`. Drafting stops after the first token with
-/// a confidence below `threshold`, which is still verified [Wolf2020], and at `gamma` tokens.
+/// Drafting that stops at low confidence. Each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha)
+/// s); its confidence is this probability to the power `bias`. Drafting stops after the first token with a confidence
+/// below `threshold`, which is still verified [Wolf2020], and at `gamma` tokens.
 struct ConfidenceThreshold {
   double alpha;          ///< mean acceptance of a drafted token, in [0, 1]
   double concentration;  ///< s, in [1e-6, 1e9]; near 0: acceptance probabilities are near 0 or 1, large: all are equal

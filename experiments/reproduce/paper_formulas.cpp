@@ -134,7 +134,7 @@ double pearl_tokens_per_stage(double alpha, std::int64_t gamma) {
   return analytic::speedup({.schedule = Overlap::pearl, .alpha = alpha, .gamma = gamma, .c = 0.0});
 }
 
-/// The window whose tokens per stage are closest to these.
+/// The window with the closest tokens per stage.
 std::int64_t pearl_gamma(double alpha, double tokens_per_stage) {
   const auto miss = [&](std::int64_t gamma) {
     return std::abs(pearl_tokens_per_stage(alpha, gamma) - tokens_per_stage);

@@ -63,8 +63,8 @@ class TokenTree {
 
 /// Time of an iteration. Without a price the best tree has the maximum expected tokens.
 struct TreePrice {
-  std::vector<double>
-      verification;        ///< [n - 1]: target pass over n positions, any unit, > 0; at least as many as nodes
+  /// [n - 1]: time of a target pass over n positions, any unit, > 0; at least as many entries as nodes.
+  std::vector<double> verification;
   double c;                ///< time of a draft step divided by verification[0], the time of a target step; >= 0
   Drafting drafting;       ///< autoregressive: one forward pass per depth; block: one in total
   std::string times = {};  ///< source of the times, for display; empty: given by the user
