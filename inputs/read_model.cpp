@@ -23,12 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using latency::NumberFormat;
 
-std::string lower_case(std::string word) {
-  std::ranges::transform(word, word.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return word;
-}
-
 const latency::ModelShape* shipped_model(const std::string& name) {
   const std::vector<latency::ModelShape>& shapes = latency::model_registry();
   const auto found = std::ranges::find(shapes, lower_case(name), &latency::ModelShape::name);

@@ -163,7 +163,7 @@ Json engines() {
                 {"aliases", engine.aliases},
                 {"asynchronous", engine.asynchronous},
                 {"slot_by_slot", engine.slot_by_slot},
-                {"prefill", latency::prefill_word(engine.prefill)},
+                {"prefill", latency::to_string(engine.prefill)},
                 {"pass_tokens", engine.pass_tokens},
                 {"graph_tokens", engine.graph_tokens},
                 {"max_requests", engine.max_requests},
