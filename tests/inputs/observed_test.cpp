@@ -213,7 +213,7 @@ TEST_CASE("acceptance of a log stands alone and goes with endless text and const
   rejected(log, "a list", "predict --c 0.05,0.1");
   rejected(log, "must be at most 4096", "predict --c 0.05 --gamma 5000");
   rejected(log, "no_bonus with process observed", "predict --c 0.05 --convention no_bonus");
-  rejected(log, "plus2_minus1 does not go with this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
+  rejected(log, "plus2_minus1 does not support this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
 }
 
 TEST_CASE("a drafter's class follows from what its engine calls it") {
