@@ -254,9 +254,9 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
   check_rejected("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
   check_rejected("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"", "an output is not a file of its folder");
   check_rejected("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output is not a file of its folder");
-  check_rejected("\"seed\": null", "\"seed\": 7", "its seed does not follow");
-  check_rejected("\"points\": 2", "\"points\": 3", "its points does not follow");
-  check_rejected("\"version\": \"", "\"version\": \"9", "its version does not follow");
+  check_rejected("\"seed\": null", "\"seed\": 7", "its seed is inconsistent with the rest");
+  check_rejected("\"points\": 2", "\"points\": 3", "its points is inconsistent with the rest");
+  check_rejected("\"version\": \"", "\"version\": \"9", "its version is inconsistent with the rest");
   check_rejected("\"state\": \"complete\"", "\"state\": \"done\"", "its state is not running or complete");
   check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
                  "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
