@@ -11,8 +11,8 @@ namespace foredraft::detail {
 [[noreturn]] void condition_failed(const char* kind, const char* condition, const char* file, int line);
 }  // namespace foredraft::detail
 
-// Internal contracts: active in the dev and asan presets, free in release. A failure is a bug of foredraft, never of
-// the input.
+// Internal contracts: active in the dev and asan presets, no code in release. A failure is a bug in foredraft, never a
+// problem of the input.
 #ifdef FOREDRAFT_ASSERTIONS
 #define FOREDRAFT_EXPECT(condition) \
   ((condition) ? void(0) : ::foredraft::detail::condition_failed("precondition", #condition, __FILE__, __LINE__))
@@ -43,7 +43,7 @@ void check_at_least(std::string_view name, std::int64_t value, std::int64_t mini
 /// Requires minimum <= value <= maximum.
 void check_range(std::string_view name, std::int64_t value, std::int64_t minimum, std::int64_t maximum);
 
-/// Requires at least one entry, each a probability. The message names the first bad entry as `NAME[i]`.
+/// Requires at least one entry; all must be probabilities. The message names the first invalid entry as `NAME[i]`.
 void check_probabilities(std::string_view name, std::span<const double> values);
 
 /// Requires nonnegative finite entries that sum to 1 within `tolerance`.

@@ -38,7 +38,7 @@ std::vector<OptionSpec> all_options(const CommandSpec& command) {
 
 namespace {
 
-/// An example, over several lines as a shell takes it where one is too short: broken before an option.
+/// An example command; if too long, continued on further lines as in a shell, with breaks before options.
 std::string example_text(std::string_view command) {
   constexpr std::string_view continued = " \\\n     ";
   std::string text = " ";
@@ -99,7 +99,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   }
   if (end != arguments.end()) positional_.insert(positional_.end(), end + 1, arguments.end());
   if (help_) return;
-  if (unreadable_) {  // what follows an unknown option may be its value
+  if (unreadable_) {  // the argument may be the value of an unknown option
     positional_.clear();
     return;
   }
@@ -119,7 +119,7 @@ bool CommandLine::read_option(const CommandSpec& command, std::vector<std::strin
   const std::size_t equals = std::min(at->find('='), at->size());
   const std::string name = at->substr(0, equals);
   const std::vector<OptionSpec> options = all_options(command);
-  // Whole names only: --alph is not --alpha, since a typing mistake must not run.
+  // Only whole names: --alph is not --alpha, because a typo must not run.
   const auto option = std::find_if(options.begin(), options.end(),
                                    [&](const OptionSpec& one) { return name == fmt::format("--{}", one.name); });
   if (option == options.end()) {

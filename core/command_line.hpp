@@ -10,10 +10,10 @@
 
 #include "core/problems.hpp"
 
-/// The options of one command: one table feeds the parser, the help text, the manual page and completion.
+/// The options of a command. One table is used by the parser, the help text, the manual page and completion.
 namespace foredraft {
 
-/// What can stand at a place of a command line, where that is a list.
+/// The valid words for an argument.
 using Words = std::vector<std::string> (*)();
 
 struct OptionSpec {
@@ -21,7 +21,7 @@ struct OptionSpec {
   std::string_view value;  ///< placeholder of its value in the help text; empty for a switch
   std::string_view summary;
   bool repeatable = false;  ///< may be given several times: CommandLine::all
-  Words words = nullptr;    ///< for completion; null: anything, such as a file
+  Words words = nullptr;    ///< valid values, for completion; null: any, such as a file
 };
 
 /// Options that are listed together in the help text, with a title.
@@ -30,7 +30,7 @@ struct OptionGroup {
   std::vector<OptionSpec> options;
 };
 
-/// The option that CommandLine::threads() reads.
+/// The option of CommandLine::threads().
 inline constexpr OptionSpec threads_option{"threads", "N",
                                            "threads (default 0: one per hardware thread); results do not depend on it"};
 
@@ -48,16 +48,16 @@ struct CommandSpec {
   std::vector<OptionGroup> groups = {};  ///< before `options`
   std::string_view notes = {};           ///< lines between options and examples
   std::string_view program = "foredraft";
-  Words words = nullptr;  ///< of the positional arguments, for completion
+  Words words = nullptr;  ///< valid positional arguments, for completion
 };
 
-/// The options of the groups and the others.
+/// All options, of the groups and others.
 [[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
-/// The text of --help, in lines of at most text_columns.
+/// The text of --help, with lines of at most text_columns.
 [[nodiscard]] std::string help_text(const CommandSpec& command);
 
-/// A parsed command line; "--" ends the options. Remembers every wrong value; done() reports all at once.
+/// A parsed command line; "--" ends the options. Collects all invalid values; done() reports them together.
 class CommandLine {
  public:
   /// Errors are thrown by done() as InputError, not here.
@@ -65,28 +65,28 @@ class CommandLine {
 
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
-  /// The whole command with the program's name first, for a manifest.
+  /// The whole command line including the program's name, for a manifest.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
   /// Every value of a repeatable option, in the given order.
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 
-  /// A number in [minimum, maximum], as parse_quantity reads it (80%, 32k); nullopt if absent or wrong.
+  /// A number in [minimum, maximum], parsed by parse_quantity (80%, 32k); nullopt if absent or invalid.
   std::optional<double> real(std::string_view name, double minimum, double maximum);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
-  /// Value of threads_option; 0 if absent or wrong.
+  /// Value of threads_option; 0 if absent or invalid.
   unsigned threads();
   /// Comma-separated words, at least one; nullopt if absent.
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view name) const;
   /// Comma-separated probabilities, at least one.
   std::optional<std::vector<double>> probabilities(std::string_view name);
-  /// Comma-separated integers in [minimum, maximum], at least one; ascending, each once.
+  /// Comma-separated integers in [minimum, maximum], at least one; sorted, without duplicates.
   std::optional<std::vector<std::int64_t>> integers(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// One of `words`.
   std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);
 
-  /// Replaces `from`, if it was given, by `to` = factor times `from`: one quantity in two units.
+  /// For a quantity with two units: if `from` was given, replaces it by `to` = factor * `from`.
   void convert(std::string_view from, std::string_view to, double factor);
 
   /// Replaces the value of an option that was given.
@@ -94,17 +94,17 @@ class CommandLine {
 
   /// Adds a problem with an option.
   void reject(std::string_view name, std::string text, std::string why, std::string suggestion = {});
-  /// Adds one problem for those of `names` that were given.
+  /// Adds one problem that covers all given options of `names`.
   void reject_any(const std::vector<std::string_view>& names, std::string text, std::string why,
                   std::string suggestion = {});
-  /// Adds a problem if the option is absent, unless an option could not be read: it may have been this one.
+  /// Adds a problem if the option is absent, unless an unreadable option might be this one.
   void require(std::string_view name, std::string why, std::string suggestion = {});
 
-  /// Whether some option is unknown or broken; absent options are then not reported.
+  /// True if an option is unknown or malformed; absent options are then not reported.
   [[nodiscard]] bool unreadable() const { return unreadable_; }
-  /// The problems so far, to add problems of options.
+  /// The problems so far; callers may add more.
   [[nodiscard]] ProblemList& problems() { return problems_; }
-  /// Throws InputError with every problem so far.
+  /// Throws InputError with all problems if there are any.
   void done() const { problems_.raise(); }
 
  private:
@@ -113,7 +113,7 @@ class CommandLine {
     std::string value;
   };
   [[nodiscard]] const std::string* find(std::string_view name) const;
-  /// Reads the option at `at`, which is left at the last word of it. False: nothing more can be read.
+  /// Reads the option at `at` and moves `at` to its last word. False if parsing cannot continue.
   bool read_option(const CommandSpec& command, std::vector<std::string>::const_iterator& at,
                    std::vector<std::string>::const_iterator end);
 
@@ -122,7 +122,7 @@ class CommandLine {
   std::vector<Given> given_;
   std::vector<std::string> positional_;
   bool help_ = false;
-  bool unreadable_ = false;  ///< some option is unknown or broken
+  bool unreadable_ = false;  ///< an option is unknown or malformed
 };
 
 }  // namespace foredraft

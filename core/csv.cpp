@@ -12,7 +12,7 @@
 namespace foredraft {
 namespace {
 
-/// False for an open quote.
+/// False if a quote is not closed.
 bool split(std::string_view line, std::vector<std::string>& cells) {
   std::size_t used = 0;
   std::size_t at = 0;
@@ -43,7 +43,7 @@ bool split(std::string_view line, std::vector<std::string>& cells) {
 
 constexpr std::size_t max_messages = 20;
 
-/// Whether a spreadsheet would compute the text.
+/// True if a spreadsheet would interpret the text as a formula.
 bool is_formula(std::string_view text) {
   if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) return false;
   if (text == "-" || text == "-inf") return false;
@@ -202,11 +202,11 @@ void UserTable::check_header() {
   if (!optional_.empty()) known += fmt::format("; may be left out: {}", fmt::join(optional_, ","));
   for (const std::string& name : required_) {
     if (std::ranges::count(header_.names, name) != 1) {
-      reject("", fmt::format("column {} missing or there twice", name), known);
+      reject("", fmt::format("column {} missing or duplicate", name), known);
     }
   }
   for (const std::string& name : optional_) {
-    if (std::ranges::count(header_.names, name) > 1) reject("", fmt::format("column {} there twice", name), known);
+    if (std::ranges::count(header_.names, name) > 1) reject("", fmt::format("duplicate column {}", name), known);
   }
   for (const std::string& name : header_.names) {
     if (std::ranges::count(required_, name) + std::ranges::count(optional_, name) == 0) {

@@ -11,27 +11,27 @@
 #include "core/problems.hpp"
 #include "core/table.hpp"
 
-/// Comma-separated text as RFC 4180 has it, except that a line ends with \n alone and no cell spans lines.
+/// CSV by RFC 4180, except that lines end with \n and cells contain no line breaks.
 namespace foredraft {
 
-/// `text` as one cell, quoted where it holds a comma or a quote; line breaks become blanks. A text that a spreadsheet
-/// would take for a formula, since it begins with = + - @ and is no number, gets an apostrophe before it.
+/// `text` as a cell, quoted if it contains a comma or a quote. Line breaks become spaces. Text that a spreadsheet would
+/// interpret as a formula (starts with = + - @ and is not a number) gets a leading apostrophe.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
-/// The first line, with its line end. Throws std::logic_error for a repeated name.
+/// The header line with its line end. Throws std::logic_error for a duplicate name.
 [[nodiscard]] std::string csv_header(const std::vector<std::string>& names);
 
-/// The cells of one line without its line end. Nothing for a line with an open quote.
+/// The cells of a line (without line end); nullopt if a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> split_csv_line(std::string_view line);
 
-/// The first line of a table.
+/// The header of a table.
 struct CsvHeader {
   std::vector<std::string> names;
-  /// Position of a column.
+  /// Index of a column; nullopt if absent.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 };
 
-/// A CSV file inside a results folder, one row at a time.
+/// Reads a CSV file in a results folder row by row.
 class CsvReader {
  public:
   /// Throws RunError for a file that cannot be read or has no header.
@@ -39,7 +39,7 @@ class CsvReader {
 
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const { return header_.column(name); }
 
-  /// The next row; false at the end. Throws RunError `file:line: ...` for a row of another width.
+  /// Reads the next row; false at the end. Throws RunError `file:line: ...` for a row with another number of cells.
   bool next(std::vector<std::string>& cells);
 
  private:
@@ -50,7 +50,7 @@ class CsvReader {
   std::size_t line_number_ = 1;
 };
 
-/// The first twenty problems of a file, and how many more there are.
+/// The first twenty problems of a file and the number of the others.
 class FirstProblems {
  public:
   explicit FirstProblems(std::string file) : problems_(std::move(file)) {}
@@ -69,34 +69,34 @@ class FirstProblems {
 /// Larger than any batch or context; the product of three fits into 64 bits.
 inline constexpr std::int64_t max_table_count = 1'000'000;
 
-/// A CSV table that a user wrote: columns in any order, lines that begin with # skipped. All problems are reported at
-/// once.
+/// A CSV table from a user. Columns may have any order; lines starting with # are skipped. All problems are reported
+/// together.
 class UserTable {
  public:
-  /// `text` must outlive this. A header that lacks a required column, or has an unknown or repeated one, ends the
-  /// table. Throws InputError on a line of more than max_line_bytes.
+  /// `text` must outlive this object. If the header lacks a required column or has an unknown or duplicate one, no rows
+  /// are read. Throws InputError for a line of more than max_line_bytes.
   UserTable(std::string_view text, const std::string& file, std::vector<std::string> required,
             std::vector<std::string> optional = {});
 
-  /// Goes to the next row that has a cell for each column; false at the end.
+  /// Moves to the next row with a cell for each column; false at the end.
   [[nodiscard]] bool next();
 
-  /// Of this row; empty for an absent optional column.
+  /// The cell in this row; empty for an absent optional column.
   [[nodiscard]] std::string cell(std::string_view column) const;
 
-  /// Of this row; the least legal value, and a problem, for an illegal cell.
+  /// The value in this row. If the cell is invalid, adds a problem and returns the minimum valid value.
   std::int64_t count(std::string_view column, std::int64_t minimum, std::int64_t maximum = max_table_count);
   double positive(std::string_view column);
   double probability(std::string_view column);
-  /// One that can stand in a CSV cell as it is: not empty, no comma, quote or formula.
+  /// A name that needs no quoting in CSV: not empty, no comma, quote or formula.
   std::string name(std::string_view column);
 
-  /// Adds a problem of this row.
+  /// Adds a problem in this row.
   void reject(std::string key, std::string text, std::string why, std::string suggestion = {});
   [[nodiscard]] bool row_rejected() const { return row_rejected_; }
 
-  /// Throws InputError `file:line: ...` with the first twenty problems and the number of the others. `nothing` is the
-  /// problem of a table without rows: "holds no step".
+  /// Throws InputError `file:line: ...` with the first twenty problems and the number of the others. `nothing`: message
+  /// for a table without rows, such as "holds no step".
   void done(const std::string& nothing);
 
  private:
@@ -109,7 +109,7 @@ class UserTable {
   std::vector<std::string> required_, optional_, cells_;
   std::int64_t line_ = 1, rows_ = 0;
   bool row_rejected_ = false;
-  bool readable_ = true;  ///< false: the header is broken
+  bool readable_ = true;  ///< false: the header is invalid
 };
 
 }  // namespace foredraft

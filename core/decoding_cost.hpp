@@ -15,11 +15,11 @@ struct DecodingCost {
   bool operator==(const DecodingCost&) const = default;
 };
 
-/// A verification costs one decode step, a draft pass c decode steps, everything else nothing. [Leviathan2023, Thm.
+/// A verification costs one decode step and a draft pass c decode steps; everything else is free. [Leviathan2023, Thm.
 /// 3.8]
 [[nodiscard]] constexpr DecodingCost constant_ratio(double c) { return {.draft_pass = c}; }
 
-/// Cost of a draft pass divided by that of the rest of an iteration. It determines the best draft length; equal to c if
+/// Cost of a draft pass divided by the cost of the rest of the iteration. Determines the best draft length; equals c if
 /// a verification costs one decode step.
 [[nodiscard]] constexpr double draft_ratio(const DecodingCost& cost) { return cost.draft_pass / cost.iteration; }
 

@@ -14,7 +14,7 @@
 
 namespace foredraft {
 
-/// SHA-256, fed piece by piece.
+/// Incremental SHA-256.
 class Sha256 {
  public:
   Sha256();
@@ -31,27 +31,26 @@ class Sha256 {
 
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-/// What a manifest says of a file.
+/// A file's entry in a manifest.
 struct FileDigest {
-  std::string path;  ///< as it is to be named; relative to the folder for a file of a results folder
+  std::string path;  ///< as written in the manifest; relative to the folder for files of a results folder
   std::uint64_t bytes;
   std::string sha256;  ///< 64 lower-case hexadecimal digits
   bool operator==(const FileDigest&) const = default;
 };
-/// Of a file that holds `text`.
+/// Digest of a file with the contents `text`.
 [[nodiscard]] FileDigest digest_text(std::string path, std::string_view text);
-/// The text of an input file, whose digest is added to `files`: it is that of the bytes that are used. Throws
-/// InputError as read_file does.
+/// Reads an input file and adds the digest of the bytes it returns to `files`. Throws InputError as read_file does.
 [[nodiscard]] std::string read_input(const std::string& path, std::vector<FileDigest>& files);
-/// Of a file inside a results folder, read in pieces. Throws RunError as ResultReader does.
+/// Digest of a file in a results folder, read in constant memory. Throws RunError as ResultReader does.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
 
-/// Rows of numbers and words as CSV text: named columns, empty cells where a row has no such value.
+/// Builds CSV text from rows of numbers and words. Missing values are empty cells.
 class DataText {
  public:
   explicit DataText(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
-  /// Begins a row; its cells follow from left to right.
+  /// Starts a row; append its cells from left to right.
   DataText& row();
   DataText& cell(std::string_view text) { return add(csv_cell(text)); }
   DataText& cell(double number) { return add(number_text(number)); }

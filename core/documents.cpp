@@ -151,10 +151,10 @@ class FirstJsonError final : public nlohmann::json_sax<nlohmann::ordered_json> {
     return false;
   }
 
-  /// Number of bytes read, the last of them the wrong one; more than the size of the text if its end is the error.
+  /// Number of bytes read; the last one is the error. Larger than the text if its end is the error.
   [[nodiscard]] std::size_t read() const { return read_; }
   [[nodiscard]] const std::string& token() const { return token_; }
-  /// Whether the error is a number out of the range of a double.
+  /// True if the error is a number outside the range of a double.
   [[nodiscard]] bool number() const { return number_; }
 
  private:
@@ -211,7 +211,7 @@ bool check_line_limits(std::string_view text, ProblemList& problems) {
 
 namespace {
 
-/// Json: of the library, which decides in what time keys are found.
+/// Json: the library's type, which determines the time to find keys.
 template <typename Json>
 nlohmann::ordered_json parse_within(std::string_view text, ProblemList& problems, std::int64_t first_line,
                                     std::size_t max_keys) {

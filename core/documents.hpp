@@ -11,10 +11,10 @@
 
 #include "core/problems.hpp"
 
-/// Documents from outside the program: limits that hold before a parser sees the text, and whole numbers that fit.
+/// Untrusted documents: limits that are checked before parsing, and integers without overflow.
 namespace foredraft {
 
-/// Maximum nesting depth of tables and lists. Parsers, writers and destructors recurse once per level: without a limit
+/// Maximum nesting depth of tables and lists. Parsers, writers and destructors recurse once per level; without a limit
 /// a few kB overflow the stack. Our own documents have at most 8 levels.
 inline constexpr std::size_t max_nesting = 64;
 /// Maximum size of TOML files. Configurations and model files have a few kB; 4 MiB parse within seconds.
@@ -22,8 +22,7 @@ inline constexpr std::size_t max_toml_bytes = std::size_t{4} << 20U;
 /// Maximum size of JSON files. The profile of a long run has a few MB; a parsed document takes about 20 times its size
 /// in memory.
 inline constexpr std::size_t max_json_bytes = std::size_t{64} << 20U;
-/// Maximum number of keys of an object: the time to read it grows with their square. Our own objects have at most about
-/// 100.
+/// Maximum number of keys of an object; parse time is quadratic in it. Our own objects have at most about 100.
 inline constexpr std::size_t max_json_keys = 256;
 /// Maximum size of a line: one row of a table or one sequence of a trace.
 inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
@@ -36,14 +35,14 @@ inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 [[nodiscard]] bool check_line_limits(std::string_view text, ProblemList& problems);
 
 /// Parses a JSON document. Returns a discarded value and adds a problem (lines count from `first_line`) if `text`
-/// exceeds max_json_bytes, max_nesting or `max_keys` or is not valid JSON. Of equal keys the last one is used.
+/// exceeds max_json_bytes, max_nesting or `max_keys` or is not valid JSON. The last of duplicate keys is used.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
                                                 std::int64_t first_line = 1, std::size_t max_keys = max_json_keys);
 
-/// The same for objects of any number of keys, in a time of n log n. Objects have their keys in alphabetical order.
+/// The same for objects with any number of keys, in O(n log n). Keys are sorted alphabetically.
 [[nodiscard]] nlohmann::ordered_json parse_large_json(std::string_view text, ProblemList& problems);
 
-/// The message of an exception of the JSON library, without the name and number that it begins with.
+/// The message of an exception of the JSON library without its prefix of name and number.
 [[nodiscard]] std::string json_reason(std::string_view what);
 
 /// The value of a JSON integer in [minimum, maximum]; nullopt for any other JSON value, including 2.0 and 1e3. Number:

@@ -50,7 +50,7 @@ class Descriptor {
   int number_;
 };
 
-/// Why an open file cannot be one of a results folder; empty if it can.
+/// Why an open file is not valid in a results folder; empty if it is.
 std::string reason_against(int descriptor, struct stat& status) {
   if (descriptor < 0)
     return errno == ELOOP ? "it is a link, and links in a results folder are not followed" : last_error();
@@ -87,7 +87,7 @@ fs::path folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// Prefix of temporary files of this target, shortened so that no name gets too long.
+/// Part of temporary names that identifies the target; shortened to keep names within limits.
 std::string temporary_ending(const std::string& name) {
   constexpr std::size_t max_bytes = 200;
   return "-" + name.substr(0, max_bytes);
@@ -96,7 +96,7 @@ std::string temporary_ending(const std::string& name) {
 /// Name of a temporary file that will be renamed to `name`; unpredictable.
 std::string temporary_name(const std::string& name) {
   std::uint64_t random = 0;
-  static_cast<void>(::getrandom(&random, sizeof random, 0));  // a name that is taken is an error, not a hole
+  static_cast<void>(::getrandom(&random, sizeof random, 0));  // a name collision is an error, not a security problem
   return fmt::format("{}{:016x}{}", temporary_prefix, random, temporary_ending(name));
 }
 
@@ -240,7 +240,7 @@ void Replacement::commit() {
   const std::string name = fs::path(path_).filename();
   if (::fsync(file_) != 0 || ::renameat(folder_, temporary_.c_str(), folder_, name.c_str()) != 0) fail();
   temporary_.clear();
-  static_cast<void>(::fsync(folder_));  // on a file system without fsync of folders the rename still holds
+  static_cast<void>(::fsync(folder_));  // some file systems do not support fsync of folders; the rename is still done
 }
 
 void Replacement::fail() const {
@@ -283,7 +283,7 @@ void AppendFile::truncate(std::uint64_t bytes) {
 void AppendFile::append(std::string_view bytes) {
   if (!write_all(descriptor_, bytes)) {
     const std::string why = last_error();
-    static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(size_)));  // resuming would drop a torn row too
+    static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(size_)));  // resuming would also drop a partial row
     throw RunError(fmt::format("{}: cannot be written ({})", readable(path_), why));
   }
   size_ += bytes.size();
@@ -337,7 +337,7 @@ WriteLock::WriteLock(const std::string& path, std::string lock_file) : lock_file
       throw InputError(
           fmt::format("{}: another run is writing it - wait for it, or use another --out", readable(path)));
     }
-    // The previous holder may have removed the file between our open and our lock; retry with the new file.
+    // The previous holder may have removed the file between our open and lock; retry with the new file.
     struct stat named {};
     const bool still_named =
         ::lstat(lock_file_.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;

@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-/// The only place that opens files to write them and that reads files of a results folder.
+/// The only place that writes files and that reads files of a results folder.
 ///
 /// There are two kinds of paths. A path that the *user names* (a configuration, a profile) is opened as named: links
-/// and pipes are followed. A file *inside a results folder* may come from someone else: links are not followed, and
+/// and pipes are followed. A file *inside a results folder* may come from someone else, so links are not followed and
 /// only regular files are read or written.
 namespace foredraft {
 
-inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1}
-                                                    << 28U;  ///< maximum size of a file that is read whole: 256 MiB
+/// Maximum size of a file that is read into memory: 256 MiB.
+inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1} << 28U;
 
-/// The whole text of a file that the user named. Throws InputError `path: ...` for a folder, for a file that cannot be
-/// read, and for one larger than `max_bytes`; reads no more than that.
+/// The contents of a file that the user named. Throws InputError `path: ...` for a folder, a file that cannot be read,
+/// and a file larger than `max_bytes`, of which no more is read.
 [[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes = max_document_bytes);
 
 /// Sequential reading, in constant memory, of a file that the user named or of standard input.
@@ -31,8 +31,8 @@ class InputReader {
   InputReader& operator=(InputReader&&) = delete;
   ~InputReader();
 
-  /// The next bytes, valid until the next call; empty at the end. A regular file ends where it ended when it was
-  /// opened, whatever is appended to it. Throws InputError.
+  /// The next bytes, valid until the next call; empty at the end. Data appended to a regular file after it was opened
+  /// is not read. Throws InputError.
   [[nodiscard]] std::string_view read();
 
   /// Size of a regular file when it was opened; 0: unknown.
@@ -46,8 +46,8 @@ class InputReader {
   std::vector<char> buffer_;
 };
 
-/// The whole text of a file inside a results folder. Throws InputError `path: ...`, also for a link and for anything
-/// that is not a regular file.
+/// The contents of a file inside a results folder. Throws InputError `path: ...`, also for a link and for anything that
+/// is not a regular file.
 [[nodiscard]] std::string read_result_file(const std::string& path, std::uint64_t max_bytes = max_document_bytes);
 
 /// Sequential reading, in constant memory, of a file inside a results folder.
@@ -64,14 +64,14 @@ class ResultReader {
   /// The next bytes, at most `max_bytes`, valid until the next call; empty at the end. Throws RunError.
   [[nodiscard]] std::string_view read(std::uint64_t max_bytes = UINT64_MAX);
 
-  /// Skips the next bytes. Throws RunError if the file ends before.
+  /// Skips the next bytes. Throws RunError if the file is shorter.
   void skip(std::uint64_t bytes);
 
   /// The next line without its line end; false at the end. Throws RunError on a line longer than max_line_bytes of
   /// core/documents.hpp.
   [[nodiscard]] bool next_line(std::string& line);
 
-  /// Whether the last line had a line end.
+  /// True if the last line had a line end.
   [[nodiscard]] bool line_ended() const { return line_ended_; }
 
   /// Size of the file when it was opened.
@@ -90,8 +90,8 @@ class ResultReader {
 };
 
 /// Replaces a file atomically: writes a temporary file with a random name in the same folder (created exclusively, not
-/// through a link), then fsync and rename. A reader sees the old text or the new one. If `path` is a link, the link is
-/// replaced and its target is left alone. Every function throws RunError `path: cannot be written (reason)`.
+/// through a link), then fsync and rename. A reader sees either the old or the new text. If `path` is a link, the link
+/// is replaced, not its target. Every function throws RunError `path: cannot be written (reason)`.
 class Replacement {
  public:
   explicit Replacement(std::string path);
@@ -99,7 +99,7 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
   Replacement(Replacement&&) = delete;
   Replacement& operator=(Replacement&&) = delete;
-  ~Replacement();  ///< without commit(), leaves everything as it was
+  ~Replacement();  ///< without commit(), `path` is unchanged
 
   void append(std::string_view bytes);
   /// Call once, as the last step.
@@ -110,19 +110,18 @@ class Replacement {
 
   std::string path_;
   int folder_;
-  std::string temporary_;  ///< in the folder; empty after it was renamed or removed
+  std::string temporary_;  ///< name in the folder; empty after renaming or removing
   int file_ = -1;
 };
 
-/// Replaces `path` by `text` by means of a Replacement.
+/// Writes `text` to `path` with a Replacement.
 void replace_file(const std::string& path, std::string_view text);
 
-/// Appends to a file inside a results folder; hold its WriteLock.
+/// Appends to a file inside a results folder. The caller holds the folder's WriteLock.
 class AppendFile {
  public:
-  /// Opens or creates the file. Throws InputError for a link, for a file with several hard links (a backup may share
-  /// it), for anything that is not a regular file and for one that may not be written; RunError for a full or broken
-  /// disk.
+  /// Opens or creates the file. Throws InputError for a link, a file with several hard links (such as a backup),
+  /// anything that is not a regular file and a file that is not writable; RunError for a full or broken disk.
   explicit AppendFile(const std::string& path);
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
@@ -130,9 +129,9 @@ class AppendFile {
   AppendFile& operator=(AppendFile&&) = delete;
   ~AppendFile();
 
-  /// Keeps the first `bytes` bytes.
+  /// Truncates the file to `bytes` bytes.
   void truncate(std::uint64_t bytes);
-  /// Appends all of `bytes`; on failure none of them, and throws RunError with the reason.
+  /// Appends all of `bytes`. On failure appends nothing and throws RunError with the reason.
   void append(std::string_view bytes);
   /// Flushes the file to the disk.
   void sync();
@@ -144,18 +143,17 @@ class AppendFile {
   std::uint64_t size_;
 };
 
-/// An exclusive lock on writing into a folder, or to one file, held until this is destroyed. It is an flock on a
-/// separate file, which the holder removes; the file that a killed process leaves blocks no one. Take the lock before
-/// reading what is there and deciding what to write.
+/// An exclusive lock for writing a folder or a file, held until destruction. It is an flock on a separate file, which
+/// the holder removes; a lock file left by a killed process does not block. Take the lock before reading the existing
+/// contents.
 class WriteLock {
  public:
-  /// Creates the folder and its parents if needed, and removes temporary files that killed processes left in it. A
-  /// folder that this created is removed again on release if it is still empty. Throws InputError `path: ...` if it is
-  /// not a folder, cannot be written, or is locked by another process.
-  /// folder, cannot be written, or is locked by another process.
+  /// Creates the folder and its parents if needed, and removes temporary files left by killed processes. On release,
+  /// folders that it created are removed if they are empty. Throws InputError `path: ...` if the path is not a folder,
+  /// cannot be written, or is locked by another process.
   [[nodiscard]] static WriteLock of_folder(const std::string& path);
-  /// Locks a file, which need not exist; removes its temporary files that killed processes left. Throws InputError
-  /// `path: ...` likewise.
+  /// Locks a file, which may be missing, and removes its temporary files left by killed processes. Throws InputError
+  /// `path: ...` as of_folder does.
   [[nodiscard]] static WriteLock of_file(const std::string& path);
 
   WriteLock(const WriteLock&) = delete;
@@ -172,7 +170,7 @@ class WriteLock {
   std::vector<std::string> made_folders_;  ///< innermost first
 };
 
-/// The sorted names in a folder, without those of locks and temporary files. Throws InputError.
+/// The sorted names in a folder, except locks and temporary files. Throws InputError.
 [[nodiscard]] std::vector<std::string> names_in_folder(const std::string& path);
 
 }  // namespace foredraft

@@ -9,14 +9,14 @@
 
 #include "foredraft/quantities.hpp"
 
-/// Sums, squares and cross products of integer observations, kept as integers: merging is addition, so any grouping,
-/// order, thread or shard gives the same bits.
+/// Sums, squares and cross products of integer observations, stored as integers. Merging is integer addition, so any
+/// order and grouping by threads or shards gives the same bits.
 namespace foredraft {
 
 __extension__ using Int128 = __int128;
 
-/// First and second moments of `N` integer quantities observed together (tokens, iterations, draft passes of a unit).
-/// Holds up to 2^62 units of values below 2^32 without overflow.
+/// First and second moments of `N` integer quantities that are observed together (tokens, iterations, draft passes of a
+/// unit). Up to 2^62 units with values below 2^32 do not overflow.
 template <std::size_t N>
 class IntegerMoments {
  public:
@@ -46,8 +46,8 @@ class IntegerMoments {
                        : static_cast<double>(sums_[i]) / static_cast<double>(count_);
   }
 
-  /// Unbiased sample covariance (variance for i = j); NaN below two observations.
-  /// n * products - sums * sums is computed in integers, so there is no cancellation.
+  /// Unbiased sample covariance (variance for i = j); NaN for fewer than two observations. n * products - sums * sums
+  /// is computed in integers, so there is no cancellation.
   [[nodiscard]] double covariance(std::size_t i, std::size_t j) const {
     if (count_ < 2) return std::numeric_limits<double>::quiet_NaN();
     const Int128 product = i <= j ? products_[i * N + j] : products_[j * N + i];
@@ -55,7 +55,7 @@ class IntegerMoments {
     return scaled_difference(product, sums_[i], sums_[j]) / (n * (n - 1.0));
   }
 
-  /// Standard error of mean(i) for independent observations; NaN below two.
+  /// Standard error of mean(i) for independent observations; NaN for fewer than two.
   [[nodiscard]] double standard_error(std::size_t i) const {
     return std::sqrt(covariance(i, i) / static_cast<double>(count_));
   }
@@ -91,8 +91,8 @@ struct Interval {
 /// Two-sided standard normal quantile: 1.96 for 0.95.
 [[nodiscard]] double normal_quantile(double level);
 
-/// Two-sided quantile of Student's distribution: 12.7 for 0.95 with 1 degree of freedom, normal_quantile with
-/// infinitely many. `degrees` > 0, need not be whole.
+/// Two-sided quantile of Student's distribution: 12.7 for 0.95 with 1 degree of freedom; equals normal_quantile for
+/// infinite `degrees`. `degrees` > 0.
 [[nodiscard]] double student_quantile(double level, double degrees);
 
 /// mean +- normal_quantile(level) * standard_error.

@@ -8,7 +8,7 @@
 
 #include "core/intervals.hpp"
 
-/// Values of JSON answers, where what is not known is null.
+/// Values of JSON answers. Unknown values are null.
 namespace foredraft {
 
 inline nlohmann::ordered_json finite_json(double value) {

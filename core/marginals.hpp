@@ -10,7 +10,7 @@ namespace foredraft {
 /// Throws DomainError unless these are probabilities that do not increase.
 void check_marginal(std::span<const double> marginal);
 
-/// a from m: ratios; 0 where the previous marginal is 0. Throws DomainError when m rises.
+/// Computes a from m as ratios; 0 if the previous marginal is 0. Throws DomainError if m increases.
 [[nodiscard]] std::vector<double> conditional_from_marginal(std::span<const double> marginal);
 
 }  // namespace foredraft

@@ -14,13 +14,13 @@ bool is_plain_digit(char c) { return c >= '0' && c <= '9'; }
 
 char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// 0 for what separates.
+/// 0 for separators.
 char plain_letter(char c) {
   c = lower_letter(c);
   return is_plain_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
-/// Where the distance is measured from: all of `b`, or the part of it that is nearest.
+/// What `a` is compared with: all of `b`, or the nearest part of `b`.
 enum class Within { all, a_part };
 
 /// Edit distance from a to b: insert, delete, replace, swap neighbors.
@@ -42,7 +42,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, Within within)
   return within == Within::all ? last[b.size()] : *std::min_element(last.begin(), last.end());
 }
 
-/// Runs of the characters that belong.
+/// Maximal runs of characters for which `belongs` is true.
 std::vector<std::string> runs(std::string_view text, auto belongs) {
   std::vector<std::string> found;
   bool inside = false;
@@ -62,7 +62,7 @@ std::vector<std::string> sorted_words(std::string_view name) {
   return words;
 }
 
-/// Equal, or typed with digits swapped, or one of a long number typed twice or left out where it is repeated.
+/// True if equal, if digits are swapped, or if a digit of a long number is doubled or a repeated digit is omitted.
 bool same_number(const std::string& typed, const std::string& number) {
   constexpr std::size_t long_number = 3;
   const auto unrepeated = [](std::string digits) {

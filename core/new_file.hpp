@@ -6,10 +6,10 @@
 
 namespace foredraft {
 
-/// Throws InputError for a file that is there, and for a folder that is not; `option` names it.
+/// Throws InputError if the file exists or its folder does not. `option`: option that gave the path.
 void require_new_file(const std::string& path, std::string_view option);
 
-/// Writes the file, never over another; throws likewise.
+/// Writes the file; never overwrites. Throws like require_new_file.
 void write_new_file(const std::string& path, std::string_view option, std::string_view text);
 
 }  // namespace foredraft

@@ -13,36 +13,35 @@ void append_number(std::string& text, double number);
 void append_number(std::string& text, std::uint64_t number);
 [[nodiscard]] std::string number_text(double number);
 
-/// The same for readers, with at most 12 digits: 0.3 where 0.1 + 0.2 was computed, without what rounding leaves.
+/// Text for display with at most 12 digits, without round-off: 0.1 + 0.2 gives 0.3.
 [[nodiscard]] std::string short_number_text(double number);
 
-/// Text for readers of a number that was typed or computed: the shortest text where it has at most 10 digits, as typed
-/// numbers do; else 4 significant digits, so that 0.49999999999999994 reads 0.5.
+/// Text for display: the shortest text if it has at most 10 digits, like typed numbers; else 4 significant digits, so
+/// that 0.49999999999999994 gives 0.5.
 [[nodiscard]] std::string brief_number_text(double number);
 
-/// Text for readers with a fixed number of digits after the point, "0.0500"; from a million on in scientific notation
-/// with as many, "3.0000e+300".
+/// Text for display with a fixed number of decimals, "0.0500". From a million on in scientific notation, "3.0000e+300".
 [[nodiscard]] std::string decimal_text(double number, int digits);
 
-/// The whole text as a finite number, or nullopt: no blanks, no trailing letters, no "nan", no "inf".
+/// Parses the whole text as a finite number. nullopt for spaces, trailing letters, "nan" and "inf".
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
-/// The number as an integer if it is one exactly (up to 2^53), else nullopt.
+/// The number as an integer if it is exactly one (up to 2^53), else nullopt.
 [[nodiscard]] std::optional<std::int64_t> whole(std::optional<double> number);
 
-/// The whole text as an integer: digits, or a number such as 1e6 that is an exact integer (up to 2^53).
+/// Parses the whole text as an integer: digits, or a number such as 1e6 that is exactly an integer (up to 2^53).
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// The whole text as a number: parse_real, or with one suffix: 80% is 0.8; k, m, g are powers of 1000 and K, M, G of
-/// 1024, as engines read lengths: 32k is 32000, 32K is 32768.
+/// Parses the whole text as parse_real does, with an optional suffix: 80% is 0.8. As in engines, k, m, g are powers of
+/// 1000 and K, M, G powers of 1024: 32k is 32000, 32K is 32768.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text);
 
-/// The same as an integer: all 64 bits without a suffix, up to 2^53 with one.
+/// The same for an integer: all 64 bits without a suffix, up to 2^53 with a suffix.
 [[nodiscard]] std::optional<std::int64_t> parse_whole_quantity(std::string_view text);
 
 /// Rounds to half precision (IEEE 754 binary16: 11 significant bits, 2^-24 to 65504), ties to even; infinite from 65520
-/// on. A sum, difference, product or quotient of two halves, computed in double precision and rounded here, equals the
-/// correctly rounded one: 53 >= 2 * 11 + 2 bits.
+/// on. Rounding a double-precision sum, difference, product or quotient of two halves gives the correctly rounded
+/// result, because 53 >= 2 * 11 + 2 bits.
 [[nodiscard]] double round_to_half(double value);
 
 }  // namespace foredraft

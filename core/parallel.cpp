@@ -38,7 +38,7 @@ struct Job {
   }
 };
 
-/// Threads that wait for jobs. They start when a job first asks for them and end with the process.
+/// Threads that wait for jobs. They start when first needed and end with the process.
 class ThreadPool {
  public:
   /// Runs `job` on the caller and on up to job.wanted threads of the pool.
@@ -96,7 +96,7 @@ ThreadPool* pool = nullptr;
 ThreadPool& thread_pool() {
   static const bool once = [] {
     pool = new ThreadPool;
-    // The child of a fork has none of the threads, and perhaps a locked mutex.
+    // After a fork, the child has no threads and possibly a locked mutex.
     ::pthread_atfork(nullptr, nullptr, [] { pool = new ThreadPool; });
     return true;
   }();

@@ -9,11 +9,11 @@
 
 namespace foredraft {
 
-/// A request to stop, passed down to everything that may take long. Checking it changes no result.
+/// A stop request that is passed to long computations. Checking it changes no result.
 class StopToken {
  public:
   StopToken() = default;  ///< never asks to stop
-  /// `asked` must outlive every copy; null: never asks to stop.
+  /// `asked` must outlive all copies; null: never asks to stop.
   StopToken(const std::atomic<bool>* asked) : asked_(asked) {}  // NOLINT(google-explicit-constructor): a flag is one
 
   [[nodiscard]] bool asked() const { return asked_ != nullptr && asked_->load(std::memory_order_relaxed); }
@@ -27,7 +27,7 @@ class StopToken {
   const std::atomic<bool>* asked_ = nullptr;
 };
 
-/// Checks a stop token once per amount of work, for loops whose steps are too short to check it at each.
+/// Checks a stop token at regular amounts of work, for loops with short steps.
 class StopMeter {
  public:
   StopMeter() = default;

@@ -16,10 +16,10 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-/// More are listed by a command.
+/// If there are more names, the message refers to a command that lists them.
 constexpr std::size_t max_known_names = 12;
 
-/// The command that prints those of the first word of a name, if some have it, else all.
+/// The command that lists the candidates with the same first word, or all if there are none.
 std::string list_command(std::string_view name, std::span<const std::string> candidates, std::string_view list) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto begin = std::find_if(name.begin(), name.end(), is_letter);
@@ -63,7 +63,7 @@ std::string ProblemList::text() const {
 
 std::string suggestion_for(std::string_view word, std::span<const std::string> candidates, std::string_view list) {
   if (const std::string_view near = nearest(word, candidates); !near.empty()) {
-    return without_blanks(word) == near ? "remove the blanks around it" : fmt::format("did you mean {}?", near);
+    return without_blanks(word) == near ? "remove the spaces around it" : fmt::format("did you mean {}?", near);
   }
   if (!list.empty() && candidates.size() > max_known_names) return list_command(word, candidates, list);
   return candidates.empty() ? std::string{} : fmt::format("known: {}", fmt::join(candidates, ", "));

@@ -10,7 +10,7 @@
 
 #include "foredraft/errors.hpp"
 
-/// Problems of a file that a user wrote, collected so that all are reported at once.
+/// Problems of a user's file, collected so that all are reported together.
 namespace foredraft {
 
 struct Problem {
@@ -21,11 +21,11 @@ struct Problem {
   std::string suggestion = {};
 };
 
-/// Maximum number of problems in a message; the rest is only counted.
+/// Maximum number of problems in a message; others are only counted.
 inline constexpr std::size_t max_problems = 100;
 
-/// Problems of a file. Each is one line `source:line: key: problem (why) - suggestion`; empty parts are omitted, and
-/// quoted text from outside is made readable (core/readable.hpp).
+/// Problems of a file. Each is printed on one line, `source:line: key: problem (why) - suggestion`, without empty
+/// parts. Quoted untrusted text is made safe to print (core/readable.hpp).
 class ProblemList {
  public:
   explicit ProblemList(std::string source) : source_(std::move(source)) {}
@@ -36,7 +36,7 @@ class ProblemList {
   /// The problems in the order in which they were added.
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
-  /// The lines sorted by line number: the first hundred and the number of the others.
+  /// The problems sorted by line number: the first max_problems, and the number of the others.
   [[nodiscard]] std::string text() const;
 
   /// Throws InputError with text() unless empty.
@@ -47,8 +47,8 @@ class ProblemList {
   std::vector<Problem> problems_;
 };
 
-/// "did you mean X?" of nearest(), or "known: A, B, C" if none is near. Of many, `foredraft list LIST` shows them
-/// instead, where `list` names one. If only blanks differ it says so.
+/// "did you mean X?" with the candidate of nearest(), or "known: A, B, C" if none is near. If there are many candidates
+/// and `list` is given, refers to `foredraft list LIST` instead. If only spaces differ, says so.
 [[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates,
                                          std::string_view list = {});
 

@@ -23,7 +23,7 @@ constexpr auto line_interval = 10s;
 constexpr int bar_width = 36;
 
 std::atomic<bool> interrupted{false};
-std::atomic<bool> alarmed{false};  // the timer below is there
+std::atomic<bool> alarmed{false};  // alarm_timer exists
 std::atomic<int> patience_ms{0};   // 0: without end
 std::atomic<bool> bar_drawn{false};
 timer_t alarm_timer{};
@@ -73,7 +73,7 @@ void say_interrupted() {
       "over.\n";
   if (said) return;
   talk(bar_drawn ? line : line.substr(1));
-  said = true;  // last: a signal in between says it twice rather than never
+  said = true;  // last: last, so that a signal in between prints it twice rather than never
 }
 
 void leave_at_interrupts() { handle_signals(on_leaving); }
@@ -97,7 +97,7 @@ Progress::Progress(std::string counted, double total, double done)
     : name_(std::move(counted)), total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) != 0) {
   try {
     watcher_ = std::thread([this] { watch(); });
-  } catch (const std::system_error&) {  // no thread is left: the run says itself what it needs
+  } catch (const std::system_error&) {  // no thread is available; the run reports that itself
   }
 }
 

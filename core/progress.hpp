@@ -13,34 +13,33 @@ namespace foredraft {
 
 enum ExitCode : int {
   exit_done = 0,
-  exit_failed = 1,         ///< a check failed, or the run did
-  exit_bad_input = 2,      ///< bad usage or bad input; nothing was written
+  exit_failed = 1,         ///< a check or the run failed
+  exit_bad_input = 2,      ///< invalid usage or input; nothing was written
   exit_interrupted = 130,  ///< by a signal; the same command resumes
 };
 
-/// From now on SIGINT, SIGTERM and SIGHUP end the program at once (130): for what writes nothing. A SIGHUP that was
-/// ignored at the start stays ignored.
+/// Makes SIGINT, SIGTERM and SIGHUP end the program immediately (130), for commands that write nothing. A SIGHUP that
+/// is ignored at the start stays ignored.
 void leave_at_interrupts();
 
-/// Within a second, with some room for a machine that is busy.
+/// Less than a second, with a margin for a busy machine.
 inline constexpr std::chrono::milliseconds default_patience{700};
 
-/// From now on they set the returned flag instead; a second one ends the program at once (130). `patience`, below a
-/// second, is for what may be killed at any moment without a loss: so long after the first signal the program is ended
-/// as by a second one, in case it does something that looks at no flag. 0: without end.
+/// Makes these signals set the returned flag; a second signal ends the program immediately (130). `patience` (less than
+/// a second) is for programs that can be killed without loss: this long after the first signal the program is ended, in
+/// case it does not check the flag. 0: no limit.
 [[nodiscard]] const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience = {});
 
-/// Says on stderr, once and on a line of its own, that the run was interrupted and how to go on. A signal handler may
-/// call it.
+/// Prints once on stderr that the run was interrupted and how to resume. Safe to call in a signal handler.
 void say_interrupted();
 
-/// Progress on stderr of what takes longer than two seconds: a bar with rate and time left on a terminal, else a line
-/// then and every ten seconds. A thread of its own shows it, so that it is seen also while nothing is finished.
+/// Shows progress on stderr after two seconds: on a terminal a bar with rate and time left, else a line every ten
+/// seconds. A separate thread prints it, so it is also updated while no item finishes.
 class Progress {
  public:
-  /// `done` of `total` of what is counted, in the plural, were there before.
+  /// `counted`: plural noun of the counted items; `done` of `total` were completed earlier.
   Progress(std::string counted, double total, double done = 0.0);
-  /// Of what counts nothing: how long it has taken so far.
+  /// Without items: shows the elapsed time.
   explicit Progress(std::string phase);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -48,8 +47,8 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();  ///< clears the bar
 
-  /// So many finished since the beginning, fractions of those in flight included. Cheap, from any thread; what is less
-  /// than was shown before is passed over.
+  /// Sets the number of finished items, including fractions of those in progress. Fast and thread-safe; decreases are
+  /// ignored.
   void show(double finished);
 
  private:
@@ -68,10 +67,10 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;   ///< guarded by mutex_
-  std::thread watcher_;  // last: it looks at all of the others
+  std::thread watcher_;  // last member, because it uses all others
 };
 
-/// Does the work, whose result it returns, with progress under a name.
+/// Runs `work` while showing progress under a name, and returns its result.
 auto in_phase(std::string name, const auto& work) {
   const Progress progress(std::move(name));
   return work();

@@ -7,8 +7,8 @@
 
 /// Counter-based random numbers: Philox4x32-10 [Salmon2011], the generator that cuRAND also offers.
 ///
-/// A draw is a pure function of (seed, purpose, point, block, index); no order of execution, thread, shard or rank can
-/// change it. The 64-bit key is the seed; the 128-bit counter is laid out as
+/// A draw is a pure function of (seed, purpose, point, block, index), independent of execution order, threads and
+/// shards. The 64-bit key is the seed; the 128-bit counter is laid out as
 ///
 ///     word 0          low 32 bits of the draw index
 ///     word 1          block (replica, fixed unit of work)
@@ -18,7 +18,7 @@
 /// so 2^56 draws of four 32-bit words for each of 2^32 blocks, 2^32 points and 256 purposes.
 namespace foredraft {
 
-/// What a stream is for. Two purposes never share a draw. Append only: the numbers are part of the results.
+/// What a stream is used for. Purposes never share draws. Only append: changing a number changes results.
 enum class Purpose : std::uint8_t {
   survival = 1,          ///< one draw an iteration against survival thresholds (fast path)
   survival_tie = 2,      ///< refinement of a tied survival draw
@@ -38,15 +38,15 @@ enum class Purpose : std::uint8_t {
   chain_start = 16,      ///< whether a Markov chain starts after an accepted token
   chain_start_tie = 17,  ///< refinement of a tied chain start
   candidate = 18,        ///< candidates of a position after the first, and their replacement
-  late_candidate = 19,   ///< the same where they are drawn from explicit distributions
+  late_candidate = 19,   ///< the same if they are drawn from explicit distributions
   buffer_content = 20,   ///< weights, caches and tokens of a measured pass
-  measuring_order = 30,  ///< who is timed first in a round
+  measuring_order = 30,  ///< what is timed first in a round
   bootstrap = 31,        ///< which shapes a bootstrap fit uses
   arrival = 40,          ///< when requests arrive
-  prompt_length = 41,    ///< tokens of their prompts
-  recording = 42,        ///< which recorded sequence an answer replays
+  prompt_length = 41,    ///< prompt lengths
+  recording = 42,        ///< which recorded sequence a request replays
   estimate_errors = 43,  ///< errors of several estimates from one log, drawn together
-  client_phase = 44,     ///< where in its first answer a client is when a server starts
+  client_phase = 44,     ///< progress of each client's first request when a server starts
   test = 255,            ///< reserved for tests
 };
 
@@ -57,16 +57,16 @@ struct StreamId {
   std::uint64_t block;
 };
 
-/// The four 32-bit words of a counter, or of the draw that the generator makes of it.
+/// The four 32-bit words of a counter or of a draw.
 using PhiloxWords = std::array<std::uint32_t, 4>;
 
-/// Philox4x32-10 with this counter and key, word for word as Random123 gives it.
+/// Philox4x32-10 with this counter and key; the same words as Random123.
 [[nodiscard]] PhiloxWords philox4x32_10(const PhiloxWords& counter, const std::array<std::uint32_t, 2>& key);
 
 /// The counter of draw `index` of a stream. Throws DomainError when a field overflows its bits.
 [[nodiscard]] PhiloxWords philox_counter(const StreamId& id, std::uint64_t index);
 
-/// The key of a seed: low word first.
+/// The key of a seed, low word first.
 [[nodiscard]] constexpr std::array<std::uint32_t, 2> philox_key(std::uint64_t seed) {
   return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)};
 }
@@ -87,7 +87,7 @@ class RandomStream {
   /// Uniform on [0, 1) with 53 bits.
   [[nodiscard]] double uniform() { return static_cast<double>(next_u64() >> 11U) * 0x1.0p-53; }
 
-  /// Goes to the start of draw `index`; random access for replays.
+  /// Moves to the start of draw `index`.
   void seek(std::uint64_t index);
 
   std::uint64_t operator()() { return next_u64(); }

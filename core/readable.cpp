@@ -10,10 +10,9 @@ namespace foredraft {
 namespace {
 
 constexpr std::string_view ellipsis = "\u2026";
-/// Additional characters that a word may have before it is cut: quotes, an ellipsis and a line number around a cut
-/// value.
+/// Additional characters before a word is cut, for quotes, an ellipsis and a line number around a cut value.
 constexpr std::size_t word_slack = 40;
-/// Maximum length of a line. The longest of our own lists the 70 parameters of a sweep.
+/// Maximum length of a line. Our longest message lists the 70 parameters of a sweep.
 constexpr std::size_t max_line_characters = 4000;
 
 struct CodePoint {
@@ -41,7 +40,7 @@ CodePoint first_of(std::string_view text) {
   return {value, bytes, true};
 }
 
-/// Whether a terminal shows the code point as a character of its own.
+/// True if a terminal displays the code point as a separate character.
 bool shows(std::uint32_t value) {
   struct Range {
     std::uint32_t first, last;
@@ -62,7 +61,7 @@ bool shows(std::uint32_t value) {
                       [value](const Range& range) { return range.first <= value && value <= range.last; });
 }
 
-/// Replacement of a code point that a terminal does not show; empty for one that it does.
+/// Escape sequence of a code point that a terminal does not display; empty for others.
 std::string escape_of(const CodePoint& point) {
   if (point.sound && shows(point.value)) return {};
   return point.sound && point.value >= 0x80U ? fmt::format("\\u{:04x}", point.value)

@@ -5,30 +5,28 @@
 #include <string>
 #include <string_view>
 
-/// Text as people read it: in lines that fit a terminal. Text from outside is made safe to print: it cannot move the
-/// cursor or fill the screen.
+/// Formats text for a terminal, and makes untrusted text safe to print: it cannot move the cursor or fill the screen.
 namespace foredraft {
 
 /// The width of all text output.
 inline constexpr std::size_t text_columns = 100;
 
-/// Breaks longer lines at the last blank that fits, and indents what follows. A word that is longer stays whole, and so
-/// do the first `indent` columns of a line.
+/// Breaks long lines at spaces and indents the continuation lines. Words longer than a line and the first `indent`
+/// columns of a line are not broken.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t columns = text_columns);
 
 /// Maximum length of a quoted value, in shown characters.
 inline constexpr std::size_t max_quoted_characters = 200;
 
-/// `text` on one line, at most `maximum` characters of it, then an ellipsis. Control characters, blanks other than the
-/// space, marks that change the direction of reading and bytes that are not UTF-8 are escaped (\x1b, \u200b).
-/// Idempotent.
+/// `text` on one line, cut to `maximum` characters with an ellipsis. Escapes control characters, whitespace other than
+/// a space, marks of text direction and invalid UTF-8 (\x1b, \u200b). Idempotent.
 [[nodiscard]] std::string readable(std::string_view text, std::size_t maximum = max_quoted_characters);
 
-/// A part of a message on one line. As readable(), but cuts each word and the text between the first and the last
-/// double quote, and the whole part only far beyond the length of any message of this program.
+/// A part of a message on one line. Like readable(), but cuts each word and the text between the first and the last
+/// double quote. The whole part is cut only at a length that no message of this program reaches.
 [[nodiscard]] std::string readable_part(std::string_view text);
 
-/// A whole message: each line as in readable_part(), but quotes have no meaning.
+/// A whole message: each line like in readable_part(), but without special treatment of quotes.
 [[nodiscard]] std::string readable_message(std::string_view text);
 
 /// "3 s", "5 min", "2 h", "40 days", "3000 years".

@@ -16,8 +16,8 @@ namespace foredraft {
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open() takes the lowest free number, which is this one. The opposite direction makes reading stdin and writing
-    // the others fail.
+    // open() returns the lowest free number, which is this one. The opposite access mode makes reading stdin and
+    // writing the others fail.
     static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
   std::signal(SIGPIPE, SIG_IGN);
@@ -30,7 +30,7 @@ constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view red = "\x1b[31m";
 constexpr std::string_view plain = "\x1b[0m";
 
-/// Whether to print colors to this descriptor (https://no-color.org).
+/// True if colors may be printed to this descriptor (https://no-color.org).
 bool takes_colors(int descriptor) {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set here
@@ -39,7 +39,7 @@ bool takes_colors(int descriptor) {
   return ::isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-/// The width of a label at the beginning of a line: one or two short words, then blanks up to the column of the texts.
+/// The width of a label at the start of a line: one or two short words, then spaces up to the text column.
 std::size_t label_columns(std::string_view line) {
   constexpr std::size_t max_columns = 16;
   const std::size_t end = std::min(line.find("  "), line.size());

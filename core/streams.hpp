@@ -8,28 +8,28 @@
 
 #include "core/readable.hpp"
 
-/// The only place that prints. stdout carries results; stderr carries plans, progress, notes and errors.
+/// The only place that prints. Results go to stdout; plans, progress, notes and errors to stderr.
 namespace foredraft {
 
-/// Call at the start of a program. Opens /dev/null in place of a closed standard stream, so that no results file gets
-/// its descriptor and thus its output; writing to it fails, as to a closed stream. Writing to a pipe without a reader
-/// becomes an error instead of ending the program.
+/// Call at the start of a program. Opens /dev/null for each closed standard stream, so that no results file gets its
+/// descriptor and its output; writing to it still fails. Writing to a pipe without a reader becomes an error instead of
+/// ending the program.
 void open_standard_streams();
 
-/// Writes a result to stdout, at once; on a terminal that takes colors as terminal_text() shows it. Throws RunError
-/// where it cannot be written.
+/// Writes a result to stdout without buffering; on a color terminal formatted by terminal_text(). Throws RunError if it
+/// cannot be written.
 void print_result(std::string_view text);
 
-/// Writes an error to stderr, one line per problem. On a terminal that takes colors the place of each is red.
+/// Writes an error to stderr, one line per problem. On a color terminal the location of each problem is red.
 void say_error(std::string_view message);
 
-/// A result in colors: its first line bold, labels dim. JSON, Markdown and single lines stay as they are.
+/// A result with terminal formatting: first line bold, labels dim. JSON, Markdown and single lines are unchanged.
 [[nodiscard]] std::string terminal_text(std::string_view text);
 
-/// Writes to stderr, at once. Never fails: text that cannot be written is dropped.
+/// Writes to stderr without buffering. Never fails; text that cannot be written is dropped.
 void talk(std::string_view text) noexcept;
 
-/// Writes a message to stderr, as readable_message() of core/readable.hpp shows it.
+/// Writes a message to stderr, formatted by readable_message().
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   talk(readable_message(fmt::format(format, std::forward<Args>(args)...)) + "\n");

@@ -37,7 +37,7 @@ PrintedNumber parse_printed_number(std::string_view text) {
   const auto point = text.find('.');
   const auto decimals = point == std::string_view::npos ? 0 : static_cast<int>(text.size() - point - 1);
   const double half_unit = 0.5 * std::pow(10.0, -decimals);
-  // Built from decimals again, so that 2.45 is the double nearest to 2.45 and not 2.4 + 0.05 with its round-off.
+  // Parsed from decimal text, so that 2.45 is the nearest double and not 2.4 + 0.05 with round-off.
   const auto shifted = [&](double units) { return std::stod(fmt::format("{:.{}f}", value + units, decimals + 1)); };
   return {.text = std::string(text), .value = value, .rounding = {shifted(-half_unit), shifted(half_unit)}};
 }
@@ -76,7 +76,7 @@ std::string labeled(std::string_view label, const std::string& text) {
 
 namespace {
 
-/// Characters that a terminal shows: UTF-8 continuation bytes take no place.
+/// Displayed characters; UTF-8 continuation bytes have no width.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -93,8 +93,8 @@ std::string escape_markdown(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Special characters escaped; +-, a minus sign before a digit and the x of a factor are mathematics, a hyphen in a
-/// word stays one.
+/// Escapes special characters. +-, a minus sign before a digit and the x of a factor are set in math mode; hyphens in
+/// words are kept.
 std::string escape_latex(std::string_view text) {
   text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
   std::string result;
@@ -129,14 +129,14 @@ std::string escape_latex(std::string_view text) {
   return result;
 }
 
-/// A piece of a LaTeX heading that no line break divides, and about how many characters wide it is set.
+/// An unbreakable piece of a LaTeX heading and its approximate width in characters.
 struct LatexWord {
   std::string text;
   std::size_t width;
 };
 
-/// The words of a title, underscores being blanks; the names of variables are mathematics: "alpha", "c = 0.02", "t_d",
-/// and a factor as the last part of a name ("speed_x").
+/// The words of a title. Underscores become spaces; variable names ("alpha", "c = 0.02", "t_d") and a final factor
+/// ("speed_x") are set in math mode.
 std::vector<LatexWord> latex_words(std::string_view title) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> symbols{
       {{"alpha", "\\alpha"}, {"gamma", "\\gamma"}, {"c", "c"}}};
@@ -182,7 +182,7 @@ std::vector<LatexWord> latex_words(std::string_view title) {
   return result;
 }
 
-/// A title in as many lines as it takes to be no wider than `width` characters or its longest word.
+/// A title in lines of at most `width` characters, or as wide as its longest word.
 struct LatexHeading {
   std::string text;
   std::size_t width = 0;
@@ -207,7 +207,7 @@ LatexHeading latex_heading(std::string_view title, std::size_t width) {
   return heading;
 }
 
-/// Runs of columns under one heading: the columns of a group, or a column of none.
+/// A heading and its columns: the columns of a group, or a single column.
 struct Heading {
   std::string_view group;
   std::size_t first, count;
@@ -231,7 +231,7 @@ std::string padded(const std::string& text, std::size_t width, Table::Align alig
   return align == Table::Align::right ? padding + text : text + padding;
 }
 
-/// The same with each group as one column, its texts below each other.
+/// The table with each group merged into one column.
 Table without_groups(const Table& table) {
   Table joined{.caption = table.caption, .columns = {}, .rows = {}};
   joined.rows.resize(table.rows.size());
@@ -252,7 +252,7 @@ Table without_groups(const Table& table) {
   return joined;
 }
 
-/// Every cell of a row through `change`, with `separator` between.
+/// The cells of a row, transformed by `change` and joined by `separator`.
 std::string joined(const std::vector<std::string>& row, std::string_view separator, const auto& change) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : std::string(separator)) + change(row[i]);
@@ -297,8 +297,7 @@ std::string to_markdown(const Table& grouped) {
 
 namespace {
 
-/// Columns side by side whose titles begin with the same words before a comma ("speedup, paper", "speedup, ours") as a
-/// group of these words.
+/// Groups adjacent columns whose titles have the same text before a comma ("speedup, paper", "speedup, ours").
 std::vector<Table::Column> grouped_by_title(std::vector<Table::Column> columns) {
   const auto group_of = [](const Table::Column& column) {
     const std::size_t comma = column.title.find(", ");
@@ -317,7 +316,7 @@ std::vector<Table::Column> grouped_by_title(std::vector<Table::Column> columns) 
   return columns;
 }
 
-/// A font size with the distance of columns that goes with it; in points of a 10 pt document.
+/// A font size and its column separation, in points of a 10 pt document.
 struct LatexSize {
   std::string_view command;
   double character, column, line;
@@ -328,7 +327,7 @@ constexpr std::array latex_sizes{LatexSize{"", 5.0, 12.0, 12.0},
 constexpr double latex_page_width = 397.0;  // points: 5.5 inches
 constexpr double latex_page_height = 500.0;
 
-/// How a table is set: headings, and of each column how many characters wide.
+/// Layout of a LaTeX table: headings, and the width of each column in characters.
 class LatexLayout {
  public:
   explicit LatexLayout(const Table& table)
@@ -359,7 +358,7 @@ class LatexLayout {
   }
   [[nodiscard]] std::string_view size() const { return latex_sizes.at(size_).command; }
 
-  /// Lines of text that a row takes.
+  /// Number of text lines of a row.
   [[nodiscard]] std::size_t lines(const std::vector<std::string>& row) const {
     std::size_t result = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -372,8 +371,8 @@ class LatexLayout {
   }
 
  private:
-  /// Headings in lines of at most `width` characters, or as wide as what they stand over. `words`: of each column how
-  /// wide its longest word is; at the end that of its heading too.
+  /// Breaks headings into lines of at most `width` characters or the width of their columns. `words`: width of the
+  /// longest word of each column, updated to include its heading.
   void set_headings(std::vector<std::size_t>& words, std::size_t width) {
     std::string groups, rules, heads;
     const Table titled{.caption = {}, .columns = columns_, .rows = {}};
@@ -404,8 +403,8 @@ class LatexLayout {
     return sum;
   }
 
-  /// Narrows the widest column of texts, then of any cells, until the table fits or each is as narrow as its longest
-  /// word.
+  /// Narrows the widest text column, then the widest of all columns, until the table fits or every column has the width
+  /// of its longest word.
   void break_texts(const std::vector<std::size_t>& words) {
     bool texts_only = true;
     while (points() > latex_page_width) {
@@ -443,7 +442,7 @@ class LatexLayout {
 
   std::vector<Table::Column> columns_;
   std::vector<std::size_t> widths_;
-  std::vector<bool> broken_;  ///< texts in lines of widths_ characters
+  std::vector<bool> broken_;  ///< texts are broken into lines of widths_ characters
   std::size_t size_ = 0;
   std::string headings_;
 };

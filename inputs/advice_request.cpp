@@ -25,7 +25,7 @@ constexpr std::int64_t default_context = 512;
 
 using Request = AdviceRequest;
 
-/// Those that ask for the times of a device last.
+/// Fields for times of a device come last.
 constexpr std::array<RequestField<Request>, 11> fields_of_advice{
     {{"format", &Request::format},
      {"for", &Request::engine},
@@ -142,7 +142,7 @@ ReadAdvice read_advice(const AdviceRequest& request, const ReadLogs& read) {
 
 std::string settings_of(const AdviceRequest& request, const answers::Advice& advice) {
   const std::string& engine = request.engine.empty() ? advice.engine : request.engine;
-  // Settings of TensorRT-LLM mean different things from version to version.
+  // The meaning of TensorRT-LLM's settings depends on the version.
   if (answers::needs_version(request.engine) && request.engine_version.empty() && advice.version.empty()) {
     throw InputError(
         "--engine-version: required (the keys of draft_len_schedule are lower bounds up to 1.2 and upper bounds from "

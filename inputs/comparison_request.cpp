@@ -23,7 +23,7 @@ constexpr std::array<RequestField<Compared>, 2> fields_of_comparison{
     {{"gpu-hour-price", RealNumber<Compared>{&Compared::gpu_hour_price, 0.0, answers::max_gpu_hour_price}},
      {"gpus", WholeNumber<Compared>{&Compared::gpus, 1, answers::max_priced_gpus}}}};
 
-/// Those that can be read; a problem for each other one, if there is a list of them.
+/// The valid requirements. If `problems` is not null, adds a problem for each invalid one.
 std::vector<answers::Requirement> requirements_of(const Compared& request, ProblemList* problems) {
   std::vector<answers::Requirement> requirements;
   for (const std::string& text : request.require) {

@@ -52,9 +52,9 @@ void sort_by_path(std::vector<Candidate>& files) {
   files.erase(repeated.begin(), repeated.end());
 }
 
-/// All files where they fit, else as many as do, from all over the list.
+/// All files if they fit into `max_bytes`, else as many as fit, spread over the list.
 std::vector<Candidate> spread_evenly(const std::vector<Candidate>& files, std::uint64_t max_bytes) {
-  // Multiples of the golden ratio modulo 1: those below any threshold lie evenly along the list.
+  // Multiples of the golden ratio modulo 1: files with values below any threshold are spread evenly over the list.
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15U;
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -76,7 +76,7 @@ bool is_control_of_no_text(char c) {
   return byte < ' ' && !layout && byte != '\x1b';
 }
 
-/// As many bytes as the file had when it was found: it may grow.
+/// Reads as many bytes as the file had when it was found, because it may grow.
 std::string read_text(const Candidate& file) {
   const fs::path& path = file.path;
   std::ifstream stream(path, std::ios::binary);
@@ -95,7 +95,7 @@ bool has_word(const std::string& text) {
   return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
 
-/// `files` sorted by path.
+/// `files` must be sorted by path.
 Corpus read_files(const std::vector<Candidate>& files) {
   Corpus corpus;
   std::unordered_set<std::string> seen;

@@ -14,7 +14,7 @@ constexpr double max_overhead_us = 1e9;
 
 using Asked = AskedDeployment;
 
-/// Those of a data sheet first: they mean nothing where times were measured.
+/// Options of data sheets come first; they do not apply to measured times.
 constexpr std::array<RequestField<Asked>, 15> fields_of_deployment{
     {{"assume", &Asked::assume},
      {"target-format", &Asked::target_format},
@@ -33,7 +33,7 @@ constexpr std::array<RequestField<Asked>, 15> fields_of_deployment{
      {"allow-vocabulary-mismatch", &Asked::allow_vocabulary_mismatch}}};
 constexpr std::size_t sheet_fields = 11;
 
-/// At most the tokens that the draft has, and of a block as many as acceptance is known for.
+/// Limits gamma to the draft's maximum and, for a block, to the known acceptance.
 void limit_drafts(std::int64_t most, answers::ProfileQuestion& question) {
   if (question.gamma) return;
   const auto* positional = std::get_if<Positional>(&question.acceptance);
@@ -48,7 +48,7 @@ std::span<const RequestField<AskedDeployment>> deployment_fields() { return fiel
 void reject_deployment(const AskedDeployment& asked, ProblemList& problems) {
   reject_stated(asked, deployment_fields(),
                 {.text = "given without --device",
-                 .why = "it says how models run on a device",
+                 .why = "it describes how models run on a device",
                  .suggestion = "e.g. --device h200"},
                 problems);
 }

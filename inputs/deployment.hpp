@@ -11,27 +11,27 @@
 #include "inputs/request_field.hpp"
 #include "latency/profile/profile.hpp"
 
-/// What a request states of the models that run on a device. Problems name the options of the program.
+/// Deployment options of a request. Problems name the program's options.
 namespace foredraft::inputs {
 
 [[nodiscard]] std::span<const RequestField<AskedDeployment>> deployment_fields();
 
-/// Adds a problem if anything is stated, though no device is named.
+/// Adds a problem if any option is given although no device is named.
 void reject_deployment(const AskedDeployment& asked, ProblemList& problems);
 
-/// Whether what is stated of data sheets may stand beside measured times.
+/// Whether options of data sheets are allowed together with measured times.
 enum class BesideTimes { rejected, of_another_sheet };
 
-/// read_pair() of what fits together. Throws InputError with `problems` and with what does not fit: a data sheet's
-/// options with measured times, the head of another target, a draft of another vocabulary that is not allowed.
+/// Calls read_pair() and checks the combination. Throws InputError with `problems` and for options of a data sheet with
+/// measured times, a head of another target, and a draft with another vocabulary unless allowed.
 [[nodiscard]] DeployedPair read_deployed_pair(const AskedPair& asked, const latency::Profile& profile,
                                               ProblemList& problems, BesideTimes beside = BesideTimes::rejected);
 
-/// Attainable fractions that are stated in place of those of engines.
+/// Given attainable fractions, which replace those of engines.
 [[nodiscard]] latency::AttainableOverrides attained_of(const AskedDeployment& asked);
 
-/// Puts models, formats, parallelism, memory and attainable fractions into the question; `files` gets the digests of
-/// what was read. A draft that fills a block drafts in that role, at most so many tokens.
+/// Sets models, formats, parallelism, memory and attainable fractions of the question, and adds digests of read files
+/// to `files`. A block head gets the role of block drafting and its maximum draft length.
 void deploy(const AskedDeployment& asked, DeployedPair pair, answers::ProfileQuestion& question,
             std::vector<FileDigest>& files);
 

@@ -24,7 +24,7 @@ namespace {
 
 using latency::DeviceSheet;
 
-/// All that finds a shipped device, for suggestions.
+/// All names of shipped devices, for suggestions.
 std::vector<std::string> device_words() {
   std::vector<std::string> words;
   for (const DeviceSheet& sheet : latency::device_registry()) {
@@ -35,7 +35,7 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// Devices with the same words, else a name or alias that was mistyped.
+/// Suggests devices with the same words, else the nearest name or alias.
 std::string device_suggestion(const std::string& name) {
   const bool path = name.find_first_of("./") != std::string::npos;
   const std::vector<const DeviceSheet*> alike = path ? std::vector<const DeviceSheet*>() : latency::devices_like(name);
@@ -56,7 +56,7 @@ latency::Profile one_device(std::string_view text, const std::string& name) {
 
 bool is_toml(const std::string& name) { return name.ends_with(".toml"); }
 
-/// The shipped device of this name; else there is a file, or InputError.
+/// The shipped device of this name, or nullopt if there is a file; throws InputError otherwise.
 std::optional<ReadProfile> shipped_or_file(const std::string& name, std::string_view kind) {
   if (const DeviceSheet* sheet = latency::find_device(name)) {
     return ReadProfile{sheet->profile, digest_text(sheet->name, latency::to_json(sheet->profile)), true};
@@ -83,14 +83,14 @@ ReadProfile profile_of_file(const std::string& name, bool toml) {
 constexpr double listed_giga = 1e9;
 constexpr double listed_tera = 1e12;
 
-/// Four digits; whole numbers have all of theirs.
+/// Text with four digits; integers are shown in full.
 std::string in_units_of(double unit, const std::optional<double>& value) {
   if (!value) return "";
   const double count = *value / unit;
   return count < 1000.0 ? fmt::format("{:.4g}", count) : fmt::format("{:.0f}", count);
 }
 
-/// One line a source: the figures that come from it.
+/// The figures by source, one line per source.
 std::string sources_text(const latency::Profile& profile) {
   std::vector<std::pair<std::string, std::vector<std::string>>> sources;
   for (const latency::SheetFigure& figure : latency::sheet_figures(profile)) {

@@ -42,7 +42,7 @@
 namespace foredraft::inputs {
 namespace {
 
-/// More text of one's own than this is sampled evenly: n-gram counts must fit into memory.
+/// User corpora larger than this are sampled evenly, so that n-gram counts fit into memory.
 constexpr std::uint64_t max_corpus_bytes = 256'000'000;
 
 Corpus read_named_corpus(const std::vector<std::string>& names) {
@@ -55,7 +55,7 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
   }
 }
 
-/// What distinguishes the times of two rooflines of the same models.
+/// Key of a roofline's options that affect the times of the same models.
 std::string deployment_key(const Roofline& asked) {
   const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.assume), text(asked.target_format),
@@ -175,7 +175,7 @@ std::string Inputs::located(const std::string& name, bool is_file) {
   if (!is_file) return name;
   if (!std::filesystem::exists(name, unknown)) return beside;
   notes_.insert(
-      fmt::format("{}: taken from the working directory; beside the configuration there is no {}", name, beside));
+      fmt::format("{}: read from the working directory; there is no {} next to the configuration", name, beside));
   return name;
 }
 
@@ -229,7 +229,7 @@ const Inputs::TimedModels& Inputs::times(const LookedUpTimes& asked, const Roofl
   TimedModels& held = times_[key];
   if (held.times) return held;
   const latency::Profile& read = profile(located(asked.source));
-  // A roofline is of a data sheet, measured times are of what was measured.
+  // Roofline requires a data sheet, Measured a measured profile.
   if ((read.source == latency::Source::datasheet) != (roofline != nullptr)) {
     throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", asked.source,
                                   to_string(read.source),
@@ -280,7 +280,7 @@ std::shared_ptr<const TrainedModels> Inputs::trained(const NgramModels& models, 
     return result;
   }
   std::vector<std::shared_ptr<const ngram::Model>> by_position;
-  // Without drafts the first one does nothing.
+  // At least one model is needed, which is unused without drafts.
   for (int position = 1; position <= std::max(1, static_cast<int>(gamma)); ++position) {
     by_position.push_back(
         model(text, heads ? ngram::head_window(order, position) : ngram::stage_window(order, position)));
@@ -307,7 +307,7 @@ struct LongestTexts {
   std::int64_t prompt = 0, output = 0;
 };
 
-/// Of a server's requests; of a distribution without an end, a length that few exceed.
+/// Maximum lengths of a server's requests; for unbounded distributions, a length that few exceed.
 LongestTexts longest_texts(const Server& server) {
   const auto longest = [](const TokenCount& count) {
     return static_cast<std::int64_t>(std::ceil(std::max(count.tokens, count.p95))) + count.spread;
@@ -361,7 +361,7 @@ namespace {
 
 enum class Shape { outcomes, accepted };
 
-/// Collects the numbers of one sequence after another and turns them into outcomes.
+/// Collects the numbers of sequences and converts them to outcomes.
 class TraceBuilder {
  public:
   TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
@@ -371,7 +371,7 @@ class TraceBuilder {
     problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   }
 
-  /// A number that `text()` shows; nothing where it does not fit into 64 bits.
+  /// Adds a number; nullopt if it does not fit into 64 bits. `text()`: as written.
   void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
     if (shape == Shape::accepted && recorded_gamma_ == 0) {
       if (!gamma_missed_) {

@@ -24,39 +24,40 @@
 
 namespace foredraft::inputs {
 
-/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; its
-/// digest is that of the bytes that were used. Thread-safe.
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; digests
+/// are of the bytes that were used. Thread-safe.
 class Inputs {
  public:
   Inputs() = default;
-  /// Relative paths are looked for in `folder`, that of a configuration, and then in the working directory.
+  /// Relative paths are searched in `folder`, the folder of a configuration, and then in the working directory.
   explicit Inputs(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Reads into the scenario what it names. Throws InputError for a file that cannot be read, DomainError for models
-  /// that a profile does not have.
+  /// Reads the files that the scenario names into it. Throws InputError for a file that cannot be read, DomainError for
+  /// models that are not in a profile.
   void attach(Scenario& scenario);
 
   /// Every file read so far, sorted by path, for the manifest.
   [[nodiscard]] std::vector<FileDigest> files() const;
 
-  /// What the user should know of the files read so far: where one was found, what is extrapolated. A sentence each.
+  /// Notes for the user about the files read so far, such as where a file was found and what is extrapolated. One
+  /// sentence each.
   [[nodiscard]] std::set<std::string> notes() const;
 
  private:
   struct TrainedCorpus {
     ngram::Vocabulary vocabulary;
     std::vector<std::vector<ngram::Token>> documents;
-    std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
+    std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by distances of the window
   };
 
   /// The times of a target and its drafter.
   struct TimedModels {
     std::shared_ptr<const ForwardPassTimes> times;
-    double operators = 0.0;     ///< of a decode step of the target; 0: its shape is not known
-    double iteration_us = 0.0;  ///< that the times hold of an iteration beyond its passes
+    double operators = 0.0;     ///< of a decode step of the target; 0: unknown shape
+    double iteration_us = 0.0;  ///< time of an iteration beyond its passes that is included
   };
 
-  /// The path of a file that the configuration names; unchanged for another name, unless it must be a file.
+  /// The path of a file that the configuration names. Other names are returned unchanged unless `is_file`.
   std::string located(const std::string& name, bool is_file = false);
   void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
@@ -64,7 +65,7 @@ class Inputs {
   /// `roofline`: settings of a data sheet; null: measured times.
   const TimedModels& times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
-  /// Puts the terms of its engine in place, and its recorded requests. `pair`: of the scenario's times; null: given.
+  /// Sets the engine's terms and the recorded requests. `pair`: looked-up times of the scenario; null: times are given.
   void attach(Server& server, const TimedModels* pair, Cost& cost);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
@@ -73,7 +74,7 @@ class Inputs {
   std::string folder_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> recorded_texts_;
-  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
+  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and format
   std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
   std::map<std::string, TimedModels> times_;
@@ -84,19 +85,19 @@ class Inputs {
   std::set<std::string> notes_;
 };
 
-/// Recorded acceptance, in four formats recognized by content.
+/// Parses recorded acceptance in four formats, which are recognized by content.
 ///
-/// CSV, header `sequence,outcome`: a row per token position; 1 the draft would be accepted, 0 rejected, -1 not
-/// observed. CSV, header `sequence,accepted`: a row per iteration; accepted drafts, 0 to recorded_gamma. JSONL, a
-/// sequence per line: {"outcomes": [1, 0, ...]} or {"accepted": [3, 0, ...]}. Rows of one sequence follow each other;
-/// blank lines and lines that begin with # are skipped.
+/// CSV with header `sequence,outcome`: a row per token position; 1: accepted, 0: rejected, -1: not observed. CSV with
+/// header `sequence,accepted`: a row per iteration; accepted drafts, 0 to recorded_gamma. JSONL, one sequence per line:
+/// {"outcomes": [1, 0, ...]} or {"accepted": [3, 0, ...]}. Rows of a sequence are consecutive; blank lines and lines
+/// that begin with # are skipped.
 ///
-/// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...`, all lines at
-/// once (the first twenty, and the number of the others).
+/// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...` with the first
+/// twenty problems and the number of the others.
 [[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                     Convention convention);
 
-/// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is not known.
+/// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is unknown.
 void ask_extreme_passes(const Server& server, const Scenario& scenario);
 
 }  // namespace foredraft::inputs

@@ -33,7 +33,7 @@ constexpr double us_per_ns = 1e-3;
 constexpr double us_per_ms = 1e3;
 constexpr double us_per_s = 1e6;
 
-/// One test of a run: its fields as texts, whatever the format, and the samples that only JSON has.
+/// A test of a run: its fields as text, and samples, which only JSON has.
 struct BenchRow {
   std::int64_t line = 0;
   std::map<std::string, std::string> fields = {};
@@ -57,7 +57,7 @@ struct Line {
   std::string_view text;
 };
 
-/// Lines that are not blank.
+/// The lines that are not blank.
 std::vector<Line> lines_of(std::string_view text) {
   std::vector<Line> lines;
   for (std::int64_t number = 1; !text.empty(); ++number) {
@@ -70,7 +70,7 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The line on which each object of a list begins. `text` is JSON.
+/// The line where each object of a JSON list begins.
 std::vector<std::int64_t> lines_of_objects(std::string_view text) {
   std::vector<std::int64_t> found;
   std::int64_t line = 1;
@@ -99,7 +99,7 @@ std::vector<BenchRow> rows_of_list(std::string_view text, ProblemList& problems)
   const std::vector<std::int64_t> lines = lines_of_objects(text);
   for (const Json& entry : list) {
     if (!entry.is_object() || rows.size() >= lines.size()) {
-      problems.add({.text = "an entry is no object", .why = "llama-bench -o json writes one a test"});
+      problems.add({.text = "an entry is not an object", .why = "llama-bench -o json writes one object per test"});
       return {};
     }
     rows.push_back(row_of(entry, lines[rows.size()]));
@@ -129,12 +129,12 @@ std::vector<BenchRow> rows_of_csv(std::string_view text, ProblemList& problems) 
     if (line.starts_with('#')) continue;
     const auto cells = split_csv_line(line);
     if (!cells) {
-      problems.add({.line = number, .text = "a quote is open at the end of the line"});
+      problems.add({.line = number, .text = "a quote is not closed"});
     } else if (header.empty()) {
       header = *cells;
       if (std::ranges::find(header, "avg_ns") == header.end()) {
         problems.add({.line = number,
-                      .text = "no output of llama-bench or llama-batched-bench",
+                      .text = "not output of llama-bench or llama-batched-bench",
                       .why = "a CSV of llama-bench has a column avg_ns",
                       .suggestion = "run it with -o csv, json or jsonl, batched-bench with --output-format jsonl"});
         return {};
@@ -157,7 +157,7 @@ std::vector<BenchRow> rows_of(std::string_view text, ProblemList& problems) {
   return rows_of_csv(text, problems);
 }
 
-/// The fields of a row, each problem told once.
+/// Reads the fields of a row; reports each problem once.
 class Fields {
  public:
   Fields(const BenchRow& row, ProblemList& problems) : row_(row), problems_(problems) {}
@@ -201,7 +201,7 @@ class Fields {
     return false;
   }
 
-  /// Times of the test in ns: its samples, else their mean.
+  /// Times of the test in ns: samples if present, else the mean.
   std::vector<double> times_ns() {
     std::vector<double> times;
     for (const std::string& sample : row_.samples) times.push_back(positive("samples_ns", sample));
@@ -223,7 +223,7 @@ struct ForwardPass {
   auto operator<=>(const ForwardPass&) const = default;
 };
 
-/// Where passes ran, which one profile has once.
+/// Device and build of a run; equal for all tests of a profile.
 struct Machine {
   std::string device, build, date;
 };
@@ -239,17 +239,17 @@ std::string model_name(Fields& fields, const BenchFile& file) {
   return name.extension() == ".gguf" ? name.stem().string() : name.string();
 }
 
-/// Names of models and devices stand in CSV cells.
+/// Makes names of models and devices valid in CSV cells.
 std::string cell_name(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\n' || c == '\r'; });
   std::ranges::replace(text, ',', ';');
   return readable(text);
 }
 
-/// What the files hold, as it grows.
+/// Data collected from the files.
 struct Found {
   std::map<ForwardPass, std::vector<double>> times_us = {};
-  std::map<std::string, double> parameters = {};  ///< by model, where its tests state them
+  std::map<std::string, double> parameters = {};  ///< by model, if tests state them
   std::optional<Machine> machine = {};            ///< of the first test
 };
 
@@ -301,11 +301,11 @@ void read_test(Fields& fields, const BenchFile& file, Found& found) {
   }
 }
 
-/// What llama-speculative-simple -lv 4 prints of its run.
+/// Data printed by llama-speculative-simple -lv 4.
 struct LoopLog {
   std::optional<double> prompt = {}, output = {};           ///< tokens
-  std::optional<double> gamma = {}, drafted = {}, ms = {};  ///< asked; tokens in all, and what drafting them took
-  std::int64_t line = 0;                                    ///< of the statistics
+  std::optional<double> gamma = {}, drafted = {}, ms = {};  ///< requested gamma; total drafts; their time
+  std::int64_t line = 0;                                    ///< line of the statistics
 };
 
 LoopLog read_loop_log(std::string_view text) {
@@ -326,7 +326,7 @@ LoopLog read_loop_log(std::string_view text) {
   return log;
 }
 
-/// Drafting inside of the loop: gamma drafts after a verification.
+/// Reads drafting times in the loop: gamma drafts after each verification.
 void read_loop(const BenchFile& file, ProblemList& problems, Found& found) {
   const LoopLog log = read_loop_log(file.text);
   if (file.model.empty()) {
@@ -366,8 +366,8 @@ void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) 
   if (rows.empty() && problems.empty()) problems.add({.text = "holds no test"});
 }
 
-/// Runs of the loop whose mean contexts differ by a few tokens get one context, so that the draft lengths of a model
-/// have the same contexts.
+/// Assigns one context to runs of the loop with mean contexts that differ by a few tokens, so that all draft lengths of
+/// a model have the same contexts.
 void put_loops_together(Found& found) {
   constexpr std::int64_t near_tokens = 8;
   std::map<std::string, std::map<std::int64_t, std::vector<ForwardPass>>> by_context;
@@ -388,7 +388,7 @@ void put_loops_together(Found& found) {
   }
 }
 
-/// Models of which verifications were timed: with the logits of all of several tokens.
+/// Models with timed verifications: passes over several tokens with the logits of all.
 std::set<std::string> verifying(const Found& found) {
   std::set<std::string> models;
   for (const auto& [pass, times] : found.times_us) {
@@ -403,7 +403,7 @@ std::string fit_text(const latency::FewTokensFit& fit, double scale) {
                      decimal_text(scale * fit.range.high, 2));
 }
 
-/// What tokens cost one by one in passes over few of them: at most two notes a model.
+/// Adds up to two notes per model about the cost per token in passes over few tokens.
 void note_few_tokens(const std::string& model, double parameters, const std::string& gpu, latency::Profile& profile) {
   std::vector<latency::PassTime> times;
   for (const latency::StepRow& row : profile.steps) {
@@ -461,7 +461,7 @@ latency::Profile parse_llama_bench(std::span<const BenchFile> files, const laten
   for (const auto& [pass, times] : found.times_us) {
     if (!pass.all_logits && verified.contains(pass.model)) continue;
     if (!pass.all_logits) last_only.insert(pass.model);
-    // One setting for all models, whatever their formats: it is compared with no other.
+    // One setting for all models regardless of format, because it is not compared with others.
     latency::StepRow row{.cell = {.model = cell_name(pass.model), .role = pass.role, .dtype = "engine"}, .timing = {}};
     row.cell.batch = pass.batch;
     row.cell.tokens = pass.tokens;

@@ -15,7 +15,7 @@
 #include "core/problems.hpp"
 #include "sim/process/recorded_outcomes.hpp"
 
-#define ZLIB_CONST  // what is read is not changed
+#define ZLIB_CONST  // const input
 #include <zlib.h>
 
 #include "core/files.hpp"
@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 constexpr std::size_t unpacked_bytes = std::size_t{1} << 18U;
 
-/// Unpacks what comes in pieces: one gzip file, or several in a row.
+/// Decompresses data in pieces: one gzip file or several concatenated ones.
 class Gunzip {
  public:
   explicit Gunzip(std::string name) : name_(std::move(name)), buffer_(unpacked_bytes) {
@@ -41,7 +41,7 @@ class Gunzip {
   Gunzip& operator=(Gunzip&&) = delete;
   ~Gunzip() { inflateEnd(&stream_); }
 
-  /// Hands on what `bytes` unpack to, a piece at a time.
+  /// Decompresses `bytes` and passes the result to `use` in pieces.
   template <typename Use>
   void add(std::string_view bytes, const Use& use) {
     stream_.next_in = reinterpret_cast<const Bytef*>(bytes.data());
@@ -83,7 +83,7 @@ logs::ObservedLog read_log(const std::string& path, std::string_view format, Sto
   Sha256 digest;
   logs::LogReader reader(name, format);
   std::unique_ptr<Gunzip> gunzip;
-  std::string first;  // enough to tell what the file is
+  std::string first;  // enough to recognize the format
   bool begun = false;
   std::uint64_t bytes = 0;
   const auto use = [&](std::string_view text) {
@@ -150,7 +150,7 @@ bool has_trace(const Observation& observation) {
   return !observation.trace.by_position.empty() || (!observation.trace.by_step.empty() && observation.gamma);
 }
 
-/// What acceptance is taken from: of requests, windows and runs the finest, since the others hold the same steps.
+/// The observations to use: the finest of requests, windows and runs, because the others contain the same steps.
 Observations used_observations(const logs::LogContents& contents) {
   Observations used;
   for (const logs::Span span : {logs::Span::request, logs::Span::window, logs::Span::run}) {
@@ -163,7 +163,7 @@ Observations used_observations(const logs::LogContents& contents) {
   return used;
 }
 
-/// Rejects observations that differ in `value`, where it was logged.
+/// Rejects observations that differ in a logged `value`.
 template <class Value>
 void check_equal(const std::string& file, const Observations& used, std::string_view name, std::string_view why,
                  const Value& value) {
@@ -185,8 +185,9 @@ void check_settings(const std::string& file, const Observations& used) {
   check_equal(file, used, "top_p", sampling, [](const auto& one) { return one.stratum.top_p; });
   check_equal(file, used, "draft sampling", sampling, [](const auto& one) { return one.stratum.draft_sampling; });
   check_equal(file, used, "reasoning", sampling, [](const auto& one) { return one.stratum.reasoning; });
-  // Lists by text position name their drafter there; elsewhere it is a kind of prompts, whose mix is asked for.
-  check_equal(file, used, "drafter", "each has an acceptance of its own",
+  // Lists by text position have the drafter's name here; other observations have the kind of prompts, which may be
+  // mixed.
+  check_equal(file, used, "drafter", "their acceptance differs",
               [](const auto& one) { return one.trace.by_position.empty() ? std::nullopt : one.stratum.category; });
 }
 
@@ -218,17 +219,17 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
                  fmt::format("log {} more: then tokens per iteration are known to 2 %",
                              number_text(problem.more_steps_needed)));
     case all_accepted:
-      reject_log(file, "every draft was accepted", "a counter that is 100 % by construction tells no acceptance",
+      reject_log(file, "every draft was accepted", "the counter may be 100 % by construction",
                  "check that drafts were verified");
     case rising:
       reject_log(file, fmt::format("position {} was accepted more often than the one before", problem.position),
                  fmt::format("at gamma {} a draft is accepted with all before it", problem.gamma),
-                 "the counts do not belong together");
+                 "the counts are inconsistent");
   }
   throw std::logic_error("unknown reason");
 }
 
-/// What one draft length without positions, or of one draft, leaves open at another.
+/// Rejects a single draft length without positions or of one draft, with the range that it leaves open.
 [[noreturn]] void reject_unidentified(const std::string& file, const analytic::AcceptanceFit& fit) {
   const analytic::PooledCounts& logged = fit.counts.front();
   const bool single = logged.gamma == 1;
@@ -236,13 +237,14 @@ std::vector<analytic::AcceptanceCluster> clusters_of(const std::string& file, co
   const analytic::TokensAtGamma open = analytic::tokens_at(fit, other);
   reject_log(
       file,
-      fmt::format("gamma {} {} tells no other draft length", logged.gamma, single ? "alone" : "without positions"),
+      fmt::format("gamma {} {} does not determine other draft lengths", logged.gamma,
+                  single ? "alone" : "without positions"),
       fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
                   decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3), decimal_text(open.high, 3)),
       single ? "log some minutes at gamma 3" : "log acceptance by position");
 }
 
-/// The log of a file and what acceptance is taken from.
+/// The log of a file and the observations to use.
 struct UsedLog {
   FileDigest file;
   logs::ObservedLog log;

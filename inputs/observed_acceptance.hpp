@@ -17,14 +17,14 @@
 #include "logs/observation.hpp"
 #include "logs/observations_file.hpp"
 
-/// Reads logs from files: plain or gzip, of any length, in constant memory.
+/// Reads logs from plain or gzip files of any length in constant memory.
 namespace foredraft::inputs {
 
 /// Receives the number of bytes read since the last call.
 using BytesRead = std::function<void(std::uint64_t bytes)>;
 
-/// Reads logs, each with the digest of its bytes. `paths`: "-" is standard input; `format`: as in LogReader. Throws
-/// InputError with the problems of all files: unreadable ones, no logs, two with the same bytes; and Interrupted.
+/// Reads logs and their digests. `paths`: "-" is standard input; `format`: as in LogReader. Throws InputError, which
+/// lists the problems of all files (unreadable, not a log, equal bytes), and Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format,
                                                        StopToken stop = {}, const BytesRead& progress = {});
 
@@ -34,14 +34,15 @@ using BytesRead = std::function<void(std::uint64_t bytes)>;
 struct ObservedAcceptance {
   FileDigest file;
   AcceptanceProcess process;        ///< a Trace if each observation recorded its steps or text positions, else Runs
-  std::int64_t recorded_gamma = 0;  ///< smallest gamma of the recorded steps; 0: none were recorded
+  std::int64_t recorded_gamma = 0;  ///< smallest gamma of the recorded steps; 0: no recorded steps
 };
 
-/// Reads one log. Throws InputError for a file that is no log and for observations that do not determine acceptance (no
-/// counts, too few, all accepted, one draft length that identifies no model) or are not comparable.
+/// Reads one log. Throws InputError for a file that is not a log and for observations that are not comparable or do not
+/// determine acceptance (no counts, too few, all accepted, a single draft length that does not identify the model).
 [[nodiscard]] ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop = {});
 
-/// Always fitted, even if the log could be replayed. Also throws InputError for acceptance only by text position.
+/// The same, but always fitted, even if the log could be replayed. Also throws InputError if acceptance is given only
+/// by text position.
 [[nodiscard]] answers::FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop = {});
 
 }  // namespace foredraft::inputs

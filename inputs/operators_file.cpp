@@ -40,7 +40,7 @@ Role read_role(UserTable& table) {
 
 latency::StepRow read_step(UserTable& table) {
   latency::StepRow row;
-  // A setting of its own: it is compared with no other.
+  // A separate setting, because it is not compared with others.
   row.cell = {.model = table.name("model"), .role = read_role(table), .dtype = "user"};
   row.cell.batch = table.count("batch", 1);
   row.cell.tokens = table.count("tokens", 1);
@@ -54,7 +54,7 @@ latency::StepRow read_step(UserTable& table) {
 
 constexpr std::string_view schema = "foredraft.operators/1";
 constexpr std::int64_t max_operator_count = 1'000'000;
-/// Of a text of the script's: what to install is a long line.
+/// Maximum length of texts from the script; installation hints are long.
 constexpr std::size_t max_characters = 4'000;
 
 /// A document with its name, for messages.
@@ -103,7 +103,7 @@ Role read_role(const Reader& reader, const Json& row, const std::string& path) {
 }
 
 void read_row(const Reader& reader, const Json& row, const std::string& path, latency::Profile& profile) {
-  // One setting for target and draft, whatever their formats: the notes say them.
+  // One setting for target and draft regardless of format; the notes state the formats.
   latency::Cell cell{.model = reader.word(row, path, "model"), .role = read_role(reader, row, path), .dtype = "mixed"};
   cell.batch = reader.count(reader.at(row, path, "batch"), path + ".batch", 1);
   cell.context = reader.count(reader.at(row, path, "context"), path + ".context", 0);
@@ -118,7 +118,7 @@ void read_row(const Reader& reader, const Json& row, const std::string& path, la
   }
 }
 
-/// Half of the interval that held 90 % of held-out deployments, at most what keeps high over low below 1.8
+/// Half width of the interval that contained 90 % of held-out deployments, limited so that high / low < 1.8
 /// (docs/step-times.md).
 latency::Figure error_of(std::string_view engine) {
   constexpr double vllm_error = 0.26;
@@ -131,8 +131,8 @@ latency::Figure error_of(std::string_view engine) {
   return error;
 }
 
-/// What the target and its drafter take of memory; nothing where the request leaves a format to the package, or copies
-/// the attention.
+/// Adds deployments of target and drafter, for their memory. Adds none if the package chooses a format or if attention
+/// is replicated.
 void add_deployments(const Json& request, latency::Profile& profile) {
   const auto copies = request.find("attention_dp");
   if (copies != request.end() && copies->is_number() && *copies != 1) return;
@@ -155,7 +155,7 @@ void add_deployments(const Json& request, latency::Profile& profile) {
   profile.deployments = std::move(found);
 }
 
-/// The memory that a data sheet says of a system by the package's name, "h100_sxm".
+/// The data sheet's memory of a system that the package calls "h100_sxm" or similar.
 latency::Figure memory_of(std::string system) {
   std::replace(system.begin(), system.end(), '_', '-');
   const latency::DeviceSheet* sheet = latency::find_device(system);
@@ -163,7 +163,7 @@ latency::Figure memory_of(std::string system) {
   return sheet == nullptr ? latency::Figure{} : sheet->profile.device.memory_bytes;
 }
 
-/// "target_format bf16, target_tp 4, ...": what was asked, without the lists of the grid and what is null.
+/// "target_format bf16, target_tp 4, ...": the request without the grid's lists and null values.
 std::string request_text(const Json& request) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : request.items()) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t longest_table = 65'536;
 
-/// Heads stand on the target itself.
+/// The model with the drafting passes; for heads it is the target.
 const std::string& drafting_model(const Drafter& drafter, const std::string& target, const std::string& draft) {
   return std::holds_alternative<Heads>(drafter) ? target : draft;
 }

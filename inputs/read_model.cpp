@@ -30,7 +30,7 @@ const latency::ModelShape* shipped_model(const std::string& name) {
   return found == shapes.end() ? nullptr : &*found;
 }
 
-/// Whether it is "OWNER/NAME" and no path of another form.
+/// True for "OWNER/NAME" that is not another kind of path.
 bool is_hub_id(std::string_view name) {
   const std::size_t slash = name.find('/');
   const auto allowed = [](char c) { return !plain_name({&c, 1}).empty() || c == '-' || c == '_' || c == '.'; };
@@ -41,8 +41,8 @@ bool is_hub_id(std::string_view name) {
 
 enum class Variants { kept, dropped };
 
-/// What a name of a checkpoint says of its shape: no case, no separators but those between digits (Qwen2.5-7B is no
-/// Qwen2-57B), and if `variants` are dropped no word that says how it was trained: "llama3.1.8b".
+/// Normalizes a checkpoint's name to compare shapes: lower case, separators only between digits (Qwen2.5-7B is not
+/// Qwen2-57B) and, if `variants` are dropped, no words about training: "llama3.1.8b".
 std::string shape_name(std::string_view name, Variants variants) {
   constexpr std::array<std::string_view, 6> trained{"base", "chat", "hf", "instruct", "it", "meta"};
   const auto is_plain = [](char c) { return !plain_name({&c, 1}).empty(); };
@@ -59,7 +59,7 @@ std::string shape_name(std::string_view name, Variants variants) {
   return joined;
 }
 
-/// The shipped shape of a checkpoint on the Hugging Face hub; its name may lack the owner. Null if none ships.
+/// The shipped shape of a checkpoint on the Hugging Face hub, with or without owner; null if there is none.
 const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
   const std::string of_owner = is_hub_id(name) ? name.substr(name.find('/') + 1) : name;
   for (const Variants variants : {Variants::kept, Variants::dropped}) {
@@ -72,7 +72,7 @@ const latency::ModelShape* shape_of_checkpoint(const std::string& name) {
   return nullptr;
 }
 
-/// A checkpoint whose name ends in a format: Qwen3-8B-FP8, Llama-3.1-8B-Instruct-AWQ.
+/// A checkpoint with a format at the end of its name: Qwen3-8B-FP8, Llama-3.1-8B-Instruct-AWQ.
 struct QuantizedCheckpoint {
   const latency::ModelShape* shape;
   latency::WeightFormats weights;
@@ -135,7 +135,7 @@ ReadModel read_config(const fs::path& file, const std::string& assume) {
           model.kv_cache,         std::move(model.notes), std::move(digests)};
 }
 
-/// One model of a file: the one that is named, or its only one.
+/// The named model of a file, or its only one.
 ReadModel read_file_of_models(const std::string& path, const std::string& name) {
   std::vector<FileDigest> digests;
   const std::string text = read_input(path, digests);
@@ -188,7 +188,7 @@ ReadModel read_path(const std::string& what, const std::string& assume) {
   return read_file_of_models(what, "");
 }
 
-/// Padding of one tokenizer's vocabulary stays below this share of it.
+/// Maximum padding of a vocabulary, as a fraction of its size.
 constexpr double max_padding = 0.01;
 
 bool other_tokens(const latency::ModelShape& target, const latency::ModelShape& draft) {
@@ -224,7 +224,7 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
-/// Nullopt, with the problem told, for a target without such layers.
+/// The target's MTP layers as a draft. Sets a problem and returns nullopt if the target has none.
 std::optional<ReadModel> read_own_layers(const std::optional<ReadModel>& target, DeployedPair& pair) {
   if (!target || target->shape.drafting.layers == 0) {
     pair.head_problem = fmt::format(
@@ -250,7 +250,7 @@ void note_limits(const latency::ModelShape& draft, DeployedPair& pair) {
                                    readable(draft.name), pair.max_drafts));
 }
 
-/// Whether the host drafts, without a model.
+/// True if the host drafts without a model.
 bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, DeployedPair& pair) {
   const bool host = std::ranges::find(host_drafters, asked.draft) != host_drafters.end();
   if (!host || asked.heads || has_steps(profile, asked.draft)) return false;
@@ -263,7 +263,7 @@ bool read_host_drafter(const AskedPair& asked, const latency::Profile& profile, 
   return true;
 }
 
-/// Over how many devices, and how experts are chosen.
+/// Split over devices, and routing of experts.
 struct AskedSplit {
   std::optional<std::int64_t> tensor, pipeline;
   std::optional<double> skew;
@@ -283,7 +283,7 @@ latency::Deployment deployment_of(const std::optional<ReadModel>& model,
   return deployment;
 }
 
-/// What a reader of the answer should know of the formats.
+/// Adds notes about formats.
 void note_formats(const ReadModel& model, const std::optional<latency::WeightFormats>& stated, DeployedPair& pair) {
   if (stated && stated->name().starts_with("ud-")) {
     pair.notes.push_back(
@@ -297,7 +297,7 @@ void note_formats(const ReadModel& model, const std::optional<latency::WeightFor
   }
 }
 
-/// A head without a vocabulary projection of its own reads the target's.
+/// A head without its own vocabulary projection reads the target's.
 void share_vocabulary(const latency::ModelShape& draft, DeployedPair& pair) {
   if (draft.architecture != latency::Architecture::head || draft.head.own_vocabulary) return;
   latency::WeightFormats& formats = pair.draft_deployment.weights;
@@ -323,12 +323,12 @@ std::string experts_text(const latency::ModelShape& shape) {
   return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
 }
 
-/// In millions; empty where all are.
+/// Active parameters in millions; empty if all are active.
 std::string active_text(const latency::ModelShape& shape) {
   return shape.experts.count == 0 ? "" : fmt::format("{:.1f}", latency::active_parameters(shape) / 1e6);
 }
 
-/// Of the formats that the model is published in, else of 16 bits.
+/// Bytes in the published formats, else in 16 bits.
 double file_bytes(const latency::ModelShape& shape) {
   if (!shape.native_formats) return 2.0 * latency::parameters(shape);
   return latency::weight_bytes(shape, {.weights = *shape.native_formats});

@@ -15,8 +15,7 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 
-/// The values of a request by name, so that whoever asks (options of the program, keywords of Python) reads them all
-/// from one table.
+/// Tables of a request's fields by name, used for options of the program and for keywords of Python.
 namespace foredraft::inputs {
 
 template <class Request>
@@ -33,13 +32,13 @@ struct RealNumber {
 
 template <class Request>
 struct RequestField {
-  std::string_view name;  ///< of the option without its dashes; a keyword has underscores for hyphens
+  std::string_view name;  ///< option without dashes; keywords have underscores instead of hyphens
   std::variant<std::string Request::*, bool Request::*, std::optional<latency::NumberFormat> Request::*,
                std::optional<latency::WeightFormats> Request::*, WholeNumber<Request>, RealNumber<Request>>
       value;
 };
 
-/// Whether the request states it: a word that is not empty, a switch that is on, any number.
+/// True if the request has the field: a nonempty word, a switch that is on, any number.
 template <class Request>
 [[nodiscard]] bool is_stated(const Request& request, const RequestField<Request>& field) {
   const auto stated = [](const auto& value) {
@@ -59,7 +58,7 @@ template <class Request>
   return std::visit(of_member, field.value);
 }
 
-/// Adds one problem for those of `fields` that the request states; its key names them as options.
+/// Adds one problem for all of `fields` that the request has; its key lists them as options.
 template <class Request>
 void reject_stated(const Request& request, std::span<const RequestField<Request>> fields, Problem problem,
                    ProblemList& problems) {

@@ -24,16 +24,16 @@
 namespace foredraft::inputs {
 namespace {
 
-/// In the order of `sent_names`.
+/// In the order of sent_names.
 enum SentField : std::size_t { sent_prompt, sent_output, sent_arrival, sent_fields };
 constexpr std::array<std::string_view, sent_fields> sent_names{"prompt_tokens", "output_tokens", "arrival_s"};
 
-/// A name of a field, as plain_name() has it.
+/// A name of a field, normalized by plain_name().
 struct SentName {
   std::string_view name;
   SentField field;
-  double seconds = 1.0;  ///< of one unit of an arrival
-  bool weak = false;     ///< also of something else, such as a text: not read beside another name of the field
+  double seconds = 1.0;  ///< seconds per unit of an arrival
+  bool weak = false;     ///< ambiguous (may be a text); ignored if the field has another name too
 };
 
 constexpr std::array known_sent_names{SentName{"prompttokens", sent_prompt},
@@ -73,7 +73,7 @@ const SentName* find_sent(std::string_view name) {
   return found == known_sent_names.end() ? nullptr : found;
 }
 
-/// "2023-11-16 18:17:03.97" or with T and Z, in seconds of an epoch.
+/// Parses "2023-11-16 18:17:03.97", optionally with T and Z; seconds since an epoch.
 std::optional<double> parse_date(std::string_view text) {
   constexpr std::string_view shape = "dddd-dd-dd dd:dd:dd";
   if (text.ends_with('Z')) text.remove_suffix(1);
@@ -121,7 +121,7 @@ class RequestReader {
   }
 
  private:
-  /// What names a field of a request, and where its value is.
+  /// Name and position of a field's value.
   struct Place {
     const SentName* name = nullptr;
     std::string written;
@@ -135,7 +135,7 @@ class RequestReader {
     problems_.add({.line = number_, .key = std::move(key), .text = std::move(text), .why = std::move(why)});
   }
 
-  /// Takes a name among those of a line, with a problem if another one names the same field.
+  /// Records a name of a line; adds a problem if another name means the same field.
   void take(const std::string& name, std::size_t column, Places& places) {
     const SentName* known = find_sent(name);
     if (known == nullptr) return;
@@ -186,7 +186,7 @@ class RequestReader {
       found[field] = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : "";
     }
     const SentName* const time = places[sent_arrival].name;
-    // Such traces count milliseconds. [github.com/kvcache-ai/Mooncake]
+    // These traces have milliseconds. [github.com/kvcache-ai/Mooncake]
     const bool in_ms = json.contains("hash_ids");
     add(found, in_ms ? 1e-3 : time != nullptr ? time->seconds : 1.0);
   }
@@ -249,7 +249,7 @@ class RequestReader {
 
   ProblemList limits_;
   FirstProblems problems_;
-  std::int64_t number_ = 0;  // of the line
+  std::int64_t number_ = 0;  // line number
   Places columns_;
   std::size_t width_ = 0;  // columns of the header
   std::vector<RecordedRequest> requests_;

@@ -10,12 +10,12 @@
 
 namespace foredraft::inputs {
 
-/// Recorded requests, of which each has tokens of its prompt, tokens of its answer, and when it arrived: CSV with a
-/// header, or JSONL with an object per request. Names as engines and published traces have them (docs/load.md); other
-/// columns and keys are not read; blank lines and lines that begin with # are skipped. Times are in seconds, in
-/// milliseconds where the name says so and in traces with `hash_ids`, or dates; they count from the first arrival, and
-/// the requests are sorted by them. Throws InputError `file:line: ...` with the first twenty problems and the number of
-/// the others, also for fewer than two requests and for requests that all arrive at one time.
+/// Parses recorded requests with prompt tokens, output tokens and arrival time: CSV with a header, or JSONL with an
+/// object per request. Accepts the names of engines and published traces (docs/load.md) and ignores other columns and
+/// keys, blank lines and lines that begin with #. Times are dates or seconds (milliseconds if the name says so, and in
+/// traces with `hash_ids`). The result is sorted by time, which starts at 0. Throws InputError `file:line: ...` with
+/// the first twenty problems and the number of the others, also for fewer than two requests and if all requests arrive
+/// at the same time.
 [[nodiscard]] RequestRecording parse_requests(std::string_view text, const std::string& file);
 
 /// A recording and the digest of its file.
@@ -24,7 +24,7 @@ struct ReadRequests {
   FileDigest digest;
 };
 
-/// The recording of a file. Throws InputError likewise, and for a file that cannot be read.
+/// Reads the recording of a file. Throws InputError as parse_requests, and if the file cannot be read.
 [[nodiscard]] ReadRequests read_requests(const std::string& path);
 
 }  // namespace foredraft::inputs

@@ -117,7 +117,7 @@ scenario::Node convert(const toml::node& node) {
   return result;
 }
 
-/// toml++ sorts keys by name; the order of the file decides the order of the axes.
+/// Restores file order, because toml++ sorts keys by name and file order determines the order of axes.
 scenario::Mapping convert(const toml::table& table) {
   struct Placed {
     toml::source_position position;
@@ -126,7 +126,7 @@ scenario::Mapping convert(const toml::table& table) {
   std::vector<Placed> placed;
   for (const auto& [key, value] : table) {
     placed.push_back({key.source().begin, {std::string(key.str()), convert(value)}});
-    // A key's own line, not that of its value: a list may begin further down.
+    // The line of the key, not of its value: a list may begin further down.
     placed.back().entry.node.line = static_cast<std::int64_t>(key.source().begin.line);
   }
   std::ranges::stable_sort(placed, [](const Placed& a, const Placed& b) { return a.position < b.position; });

@@ -16,22 +16,22 @@ namespace foredraft::inputs {
 /// The problem of an unread key.
 inline constexpr std::string_view unknown_key = "unknown key";
 
-/// Reads a table so that every key is read exactly once and every other one becomes a problem.
+/// Reads a table key by key; unread keys become problems.
 class TableReader {
  public:
-  /// `path` is put in front of keys in messages ("axes", or empty at the top).
+  /// `path` precedes keys in messages ("axes"; empty at the top level).
   TableReader(const scenario::Mapping& table, std::string path, ProblemList& problems);
 
-  /// The node of `key`, marked as read; null where absent.
+  /// The node of `key`, which is marked as read; null if absent.
   const scenario::Node* take(std::string_view key);
-  /// The same; absent is a problem that says what the key is for.
+  /// The same, but adds a problem if absent. `what`: purpose of the key.
   const scenario::Node* require(std::string_view key, std::string_view what);
 
-  /// Typed reads; a wrong type is a problem and reads as absent.
+  /// Typed reads. A wrong type is a problem and reads as absent.
   const std::string* take_text(std::string_view key);
   std::optional<std::int64_t> take_integer(std::string_view key);
 
-  /// Every unread key is a problem, with the nearest of `known`.
+  /// Adds a problem for every unread key, with the nearest of `known`.
   void reject_unread(std::span<const std::string> known);
 
   [[nodiscard]] std::string full_key(std::string_view key) const;
@@ -43,15 +43,15 @@ class TableReader {
   std::vector<bool> read_;
 };
 
-/// A table with nested tables flattened to dotted keys. A range (with `from` or `to`) stays whole, and so does an empty
-/// table: nothing that was written may vanish unread.
+/// Flattens nested tables to dotted keys. Ranges (with `from` or `to`) and empty tables are kept, so that no key is
+/// lost unread.
 [[nodiscard]] scenario::Mapping flatten(const scenario::Mapping& table);
 
-/// The tables of a TOML text, keys in the order of the file. `file` is for messages. Throws InputError `file:line: ...`
-/// for a text that is not TOML or exceeds the limits of core/documents.hpp.
+/// Parses TOML, with keys in file order. `file`: name in messages. Throws InputError `file:line: ...` for invalid TOML
+/// and text beyond the limits of core/documents.hpp.
 [[nodiscard]] scenario::Mapping parse_toml(std::string_view text, const std::string& file);
 
-/// The same from JSON, for the resolved configuration inside a manifest, without lines.
+/// The same for JSON, without lines; used for the resolved configuration in a manifest.
 [[nodiscard]] scenario::Mapping parse_json_document(std::string_view text, const std::string& file);
 
 }  // namespace foredraft::inputs

@@ -7,19 +7,19 @@
 
 #include "foredraft/tree.hpp"
 
-/// The files that `foredraft tree` reads. All of them skip blank lines and text after #. Each function throws
-/// InputError `file:line: ...` with every problem at once.
+/// Files of `foredraft tree`. Blank lines and text after # are skipped. Each function throws InputError `file:line:
+/// ...`, which lists all problems.
 namespace foredraft::inputs {
 
-/// One row per head: the marginal accuracies of rank 1, 2, ..., separated by commas or blanks.
+/// One row per head: the marginal accuracies of rank 1, 2, ..., separated by commas or spaces.
 [[nodiscard]] std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file);
 
 /// The drafted nodes of a tree: one path of child ranks from 0 per line ("0,1"), or Medusa's list [[0], [0, 1], ...],
 /// optionally with a name (name = [...]). The tree must be connected.
 [[nodiscard]] TokenTree parse_tree(std::string_view text, const std::string& file);
 
-/// Rows `nodes,time`: the target's time for this many positions, in any unit; the first row is for 1 position, rows
-/// ascend. Returns the time for every number of positions up to the last row's, linear between rows.
+/// Rows `nodes,time`: the target's time for this number of positions, in any unit. Rows are ascending and start with 1
+/// position. Returns the time for every number of positions up to the last row, linear between rows.
 [[nodiscard]] std::vector<double> parse_verification_times(std::string_view text, const std::string& file);
 
 }  // namespace foredraft::inputs

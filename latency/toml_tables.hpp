@@ -20,19 +20,19 @@
 #include "foredraft/errors.hpp"
 #include "latency/words.hpp"
 
-/// Files of TOML that hold a table for each of their things.
+/// TOML files with one table per item.
 namespace foredraft::latency {
 
 inline std::int64_t line_of(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
 
-/// Also of an integer that a double rounds, for which value<double>() returns nothing.
+/// Also converts integers that a double cannot represent exactly, for which value<double>() is empty.
 inline std::optional<double> number_of(const toml::node& node) {
   if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
   if (const auto* real = node.as_floating_point()) return real->get();
   return std::nullopt;
 }
 
-/// The least and the largest legal number.
+/// The minimum and maximum valid number.
 struct NumberLimits {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -40,14 +40,14 @@ struct NumberLimits {
 
 enum class Presence { required, optional };
 
-/// A key of a table, and the member of the owner that it sets.
+/// A key of a table and the member that it sets.
 template <typename Owner, typename Value>
 struct Key {
   std::string_view key;
   Value Owner::*member;
   Presence presence = Presence::optional;
   NumberLimits limits = {};
-  std::string_view why = {};  ///< it is required
+  std::string_view why = {};  ///< not empty: required
 };
 template <typename Owner, typename Value>
 Key(std::string_view, Value Owner::*, Presence = Presence::optional, NumberLimits = {}, std::string_view = {})
@@ -62,14 +62,14 @@ struct Bare<std::optional<Value>> {
   using type = Value;
 };
 
-/// A table that is read key by key, which records the keys that are known. Problems go to a list.
+/// Reads a table key by key and records the known keys. Adds problems to a list.
 class TomlTable {
  public:
   TomlTable(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems)
       : table_(&table), name_(std::move(name)), line_(line), problems_(&problems) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Whether there was no problem so far.
+  /// True if there was no problem so far.
   [[nodiscard]] bool sound() const { return sound_; }
 
   [[nodiscard]] bool has(std::string_view key) const { return table_->get(key) != nullptr; }
@@ -79,7 +79,7 @@ class TomlTable {
     return table_->get(key);
   }
 
-  /// The value of a key; nullopt, with a problem, for another type.
+  /// The value of a key. Adds a problem and returns nullopt for another type.
   template <typename Value>
   std::optional<Value> value_at(std::string_view key, const toml::node& node, const NumberLimits& limits = {}) {
     std::string_view kind = "a whole number";
@@ -119,14 +119,14 @@ class TomlTable {
     reject_type(key, node, kind);
     return std::nullopt;
   }
-  /// Nullopt also if the key is missing.
+  /// The same; also nullopt if the key is missing.
   template <typename Value>
   std::optional<Value> value(std::string_view key) {
     const toml::node* node = take(key);
     return node == nullptr ? std::nullopt : value_at<Value>(key, *node);
   }
 
-  /// The number; nullopt, with a problem, beyond its limits.
+  /// The number. Adds a problem and returns nullopt beyond its limits.
   template <typename Number>
   std::optional<Number> within(std::string_view key, const toml::node& node, Number number,
                                const NumberLimits& limits) {
@@ -137,8 +137,7 @@ class TomlTable {
     return std::nullopt;
   }
 
-  /// Sets the members of `owner` by a tuple of keys, in their order, with what `reader` makes of a node: it has a
-  /// value_at() as this class.
+  /// Sets members of `owner` from a tuple of keys, in order, with `reader`.value_at(), which is like this class's.
   template <typename Owner, typename Reader>
   void read_keys(Owner& owner, const auto& keys, Reader& reader) {
     const auto read = [&]<typename Value>(const Key<Owner, Value>& key) {
@@ -152,7 +151,7 @@ class TomlTable {
     std::apply([&read](const auto&... key) { (read(key), ...); }, keys);
   }
 
-  /// The line of a key, or of a key of a nested table, "experts.count"; that of the table if it is missing.
+  /// The line of a key or of a key of a nested table ("experts.count"); the line of the table if it is missing.
   [[nodiscard]] std::int64_t line_at(std::string_view key) const {
     const std::size_t dot = key.find('.');
     const toml::node* node = table_->get(key.substr(0, dot));
@@ -181,7 +180,7 @@ class TomlTable {
   void reject_unknown_keys() {
     reject_unknown_keys([](std::string_view /*key*/, std::int64_t /*line*/) { return false; });
   }
-  /// `elsewhere(key, line)` says whether it has rejected a key itself.
+  /// `elsewhere(key, line)` returns true if it has rejected the key.
   void reject_unknown_keys(const auto& elsewhere) {
     for (const auto& [key, node] : *table_) {
       const std::int64_t line = line_of(key.source());
@@ -199,8 +198,8 @@ class TomlTable {
   std::vector<std::string> known_;
 };
 
-/// What `read(table, problems)` makes of each table of a file, called `name` in messages; `kind` is what a table stands
-/// for, and `hint`, with {} for the key, how to write one. Throws DomainError with every problem.
+/// Parses a file by calling `read(table, problems)` for each table. `name`: file in messages; `kind`: what a table
+/// describes; `hint`: how to write one, with {} for the key. Throws DomainError, which lists all problems.
 template <class Thing>
 std::vector<Thing> parse_tables(std::string_view text, const std::string& name, std::string_view kind,
                                 std::string_view hint, const auto& read) {

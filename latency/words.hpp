@@ -13,8 +13,8 @@
 /// The words of enumerations in files and messages.
 namespace foredraft::latency {
 
-/// The words of an enumeration, from its first value on. A class, because g++ 12 exports variables that specialize a
-/// template from shared libraries.
+/// The words of an enumeration, in the order of its values. A class, because g++ 12 exports specialized variable
+/// templates from shared libraries.
 template <typename Enum>
 struct WordsOf {
   static constexpr std::array<std::string_view, 0> list{};
@@ -36,7 +36,7 @@ template <Worded Enum>
   return static_cast<Enum>(found - WordsOf<Enum>::list.begin());
 }
 
-// ---- Words with a meaning, of which several may be the same.
+// ---- Words with meanings; several words may have the same meaning.
 
 template <typename Meaning>
 struct Word {
@@ -53,7 +53,7 @@ template <typename Meaning, std::size_t size>
   return found == words.end() ? std::nullopt : std::optional(found->meaning);
 }
 
-/// For suggestions.
+/// All words, for suggestions.
 [[nodiscard]] inline std::vector<std::string> words_in(const auto& words) {
   std::vector<std::string> all;
   for (const auto& entry : words) all.emplace_back(entry.word);

@@ -66,7 +66,7 @@ void FieldChecks::check_positional(const Positional& positional, std::int64_t ga
 
 void FieldChecks::check_chain(double a, double b) {
   if (a != 1.0 || b != 0.0) return;
-  reject("process.a", "invalid process.a=1 with process.b=0", "both states of the chain are closed: it has no mean",
+  reject("process.a", "invalid process.a=1 with process.b=0", "both states are absorbing, so the chain has no mean",
          "keep a below 1 or b above 0", "process.b");
 }
 
@@ -78,7 +78,7 @@ void FieldChecks::check_endless(const AcceptanceProcess& process, std::int64_t g
   }
   if (scenario_.convention != Convention::bonus) {
     reject("convention", fmt::format("{} with process {}", to_string(scenario_.convention), word),
-           "it knows iterations with a bonus token only", use("convention", to_string(Convention::bonus)), "process");
+           "it requires a bonus token", use("convention", to_string(Convention::bonus)), "process");
   }
 }
 
@@ -127,11 +127,11 @@ void FieldChecks::check_operations(const DrafterMember& drafter) {
 
 namespace {
 
-/// Maximum draft length where a closed form goes through the drafts one by one.
+/// Maximum draft length if the closed form loops over the drafts.
 constexpr std::int64_t max_stepwise_gamma = 1'000'000;
-/// Maximum draft length where a closed form takes gamma as a number.
+/// Maximum draft length if the closed form is a formula in gamma.
 constexpr std::int64_t max_formula_gamma = 1'000'000'000'000;
-/// Maximum tokens of a copied sequence of fixed length: its closed form holds an entry for each.
+/// Maximum tokens of a copied sequence of fixed length; the closed form stores one entry per token.
 constexpr double max_copied_tokens = 1e8;
 
 /// "iid", "beta_mixture, iid or positional".
@@ -142,7 +142,7 @@ std::string one_of(const std::vector<std::string_view>& names) {
 
 // ---- Drafters.
 
-/// Acceptance of a draft over that of the one before it.
+/// Conditional acceptance probability at a position divided by that at the previous one.
 double decay_of(const Drafter& drafter) {
   if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
   if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
@@ -160,7 +160,7 @@ bool has_own_acceptance(const Drafter& drafter) {
   return is<InputCopy>(drafter) || has_accuracies(drafter) || decay_of(drafter) != 1.0;
 }
 
-/// True if forward-pass times can be looked up for it: one model, or the target, drafts.
+/// True if forward-pass times can be looked up: a single model or the target drafts.
 bool has_times(const Drafter& drafter) {
   return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);
 }
@@ -183,9 +183,8 @@ class ScenarioCheck : FieldChecks {
  private:
   void check_cost() {
     if (verify_growth(scenario_.cost) > 0.0 && gamma_varies(scenario_)) {
-      reject("cost.verify_growth", "not used with drafts of varying length",
-             "each of their verifications would have a cost of its own", "use a constant draft length",
-             is<ProcessFidelity>(scenario_.fidelity) ? "policy" : "drafter");
+      reject("cost.verify_growth", "not used with drafts of varying length", "the cost of a verification would vary",
+             "use a constant draft length", is<ProcessFidelity>(scenario_.fidelity) ? "policy" : "drafter");
     }
     if (looked_up(scenario_.cost) != nullptr && !has_times(scenario_.drafter)) {
       reject("drafter", fmt::format("has no times under cost {}", name_of(scenario_.cost)),
@@ -215,8 +214,7 @@ class ScenarioCheck : FieldChecks {
   void check_sequence(const AcceptanceProcess& process, const SequenceLength& length) {
     if (needs_endless_text(process) || is<Trace>(process)) {
       reject("sequence_length", fmt::format("not used by process {}", name_of(process)),
-             is<Trace>(process) ? "a trace brings its own sequences" : "it assumes infinite text", "remove it",
-             "process");
+             is<Trace>(process) ? "a trace has its own sequences" : "it assumes infinite text", "remove it", "process");
     }
     const std::size_t before = problems_.size();
     check_number("sequence_length", length.tokens);
@@ -238,27 +236,27 @@ class ScenarioCheck : FieldChecks {
       check_entries("drafter.accuracies", heads->accuracies, scenario_.gamma, "gamma");
       if (heads->decay != 1.0) {
         reject("drafter.decay", "mutually exclusive with " + name("drafter.accuracies"),
-               "the accuracies say how they fall", "remove one", "drafter.accuracies");
+               "the accuracies include the decay", "remove one", "drafter.accuracies");
       }
     }
     if (!has_own_acceptance(scenario_.drafter)) return;
     if (!is<Iid>(process.acceptance)) {
       reject("drafter", fmt::format("{} works only with process iid", drafter.name),
-             "it determines acceptance after the first draft itself", use("process", "iid"), "process");
+             "it determines acceptance after the first draft", use("process", "iid"), "process");
     }
     if (token_concentration(process.policy)) {
-      reject("drafter",
-             fmt::format("{} with an acceptance of its own positions under policy {}", drafter.name,
-                         name_of(process.policy)),
-             "the policy draws the acceptance of each token itself", use("drafter", "autoregressive"), "policy");
+      reject(
+          "drafter",
+          fmt::format("{} with its own acceptance by position under policy {}", drafter.name, name_of(process.policy)),
+          "the policy draws the acceptance of each token", use("drafter", "autoregressive"), "policy");
     }
     if (is<InputCopy>(scenario_.drafter) && !is<ConstantGamma>(process.policy)) {
-      reject("policy", fmt::format("not used by drafter {}", drafter.name),
-             "the copy runs to gamma tokens and realigns by itself", use("policy", "constant"), "drafter");
+      reject("policy", fmt::format("not used by drafter {}", drafter.name), "copies always have gamma tokens",
+             use("policy", "constant"), "drafter");
     }
   }
 
-  /// Drafters made of several: each needs what its closed form and its simulation know.
+  /// Drafters that combine several: checks that closed form and simulation support the combination.
   void check_cascade(const DrafterMember& drafter, const ProcessFidelity& process) {
     if (const auto* cascade = std::get_if<HorizontalCascade>(&scenario_.drafter)) {
       check_entries("drafter.costs", cascade->costs, scenario_.gamma, "gamma");
@@ -279,7 +277,7 @@ class ScenarioCheck : FieldChecks {
               "gamma");
     }
     if (!is<ConstantGamma>(process.policy)) {
-      reject("policy", fmt::format("not used by drafter {}", drafter.name), "its drafts have a length of their own",
+      reject("policy", fmt::format("not used by drafter {}", drafter.name), "it determines the draft length",
              use("policy", "constant"), "drafter");
     }
     check_operations(drafter);
@@ -292,8 +290,7 @@ class ScenarioCheck : FieldChecks {
                                      ? max_known_alpha_gamma
                                      : max_policy_gamma;
     if (scenario_.gamma < 1 || scenario_.gamma > longest) {
-      invalid("gamma", scenario_.gamma,
-              fmt::format("must lie in [1, {}] under policy {}: the longest draft it makes", longest, policy.name), {},
+      invalid("gamma", scenario_.gamma, fmt::format("must lie in [1, {}] under policy {}", longest, policy.name), {},
               "policy");
     }
     if (!policy.fits(process.acceptance)) {
@@ -301,7 +298,7 @@ class ScenarioCheck : FieldChecks {
       for (const auto& member : processes()) {
         if (policy.fits(member.value)) fitting.push_back(member.name);
       }
-      reject("policy", fmt::format("{} does not go with this process", policy.name),
+      reject("policy", fmt::format("{} does not support this process", policy.name),
              fmt::format("it needs process {}", one_of(fitting)), {}, "process");
     }
     if (looked_up(scenario_.cost) != nullptr) {
@@ -314,27 +311,27 @@ class ScenarioCheck : FieldChecks {
 
   void check_learning(const PolicyMember& policy, const ProcessFidelity& process) {
     if (!process.sequence_length) {
-      reject("policy", fmt::format("{} without sequence_length", policy.name), "it begins anew with each text",
+      reject("policy", fmt::format("{} without sequence_length", policy.name), "it restarts with each sequence",
              given_.wording == Wording::option ? "use foredraft simulate with a configuration" : "add sequence_length",
              "sequence_length");
     } else if (is<DynamicThreshold>(process.policy) && process.sequence_length->tokens > max_remembered_tokens) {
       invalid("sequence_length", process.sequence_length->tokens,
               fmt::format("must be at most {} under policy {}", max_remembered_tokens, policy.name),
-              "it remembers every token", "policy");
+              "it stores every token", "policy");
     }
   }
 
   void check_stopping(std::string_view policy) {
     const auto* ratio = std::get_if<ConstantRatio>(&scenario_.cost);
     if (ratio != nullptr && !ratio->c) {
-      reject("policy", fmt::format("{} without c", policy), "it weighs the cost of a draft",
+      reject("policy", fmt::format("{} without c", policy), "it depends on the cost of a draft",
              given_.wording == Wording::option ? "add --c, or measured times"
              : given_.wording == Wording::name ? "add c"
                                                : "add c to [fixed] or [axes]",
              "c");
     }
     if (drafting(scenario_.drafter) != Drafting::autoregressive) {
-      reject("policy", fmt::format("{} with a drafter that drafts all at once", policy), "there is nothing to stop",
+      reject("policy", fmt::format("{} with a drafter that drafts all at once", policy), "drafting cannot be stopped",
              use("drafter", "autoregressive"), "drafter");
     }
   }

@@ -19,10 +19,10 @@ namespace {
 constexpr std::int64_t longest_text = 1'000'000'000;
 constexpr double latest_arrival_s = 1e7;
 
-/// exp(1.6449^2 / 2): the 95th percentile of a lognormal law over its mean, at most.
+/// exp(1.6449^2 / 2): maximum ratio of the 95th percentile to the mean of a lognormal distribution.
 constexpr double max_p95_over_mean = 3.868;
 
-/// Throws DomainError unless the requests of a recording can be sent again and again.
+/// Throws DomainError unless the requests of a recording can be sent repeatedly.
 void check_sent(const RequestRecording& recording) {
   const std::vector<RecordedRequest>& requests = recording.requests;
   check_at_least("recorded requests", std::ssize(requests), 2);
@@ -43,14 +43,14 @@ void check_sent(const RequestRecording& recording) {
   }
 }
 
-/// Throws DomainError for a time of an engine that is none.
+/// Throws DomainError for an invalid time of an engine.
 void check_term(std::string_view name, double us) {
   constexpr double longest_us = 1e9;
   if (us >= 0.0 && us <= longest_us) return;
   throw DomainError(fmt::format("invalid engine {}={} (must lie in 0 to {})", name, us, longest_us));
 }
 
-/// True if the batches of a server can draft with it.
+/// True if a server supports the drafter.
 bool drafts_in_batches(const DrafterMember& drafter) {
   return drafter.process && !is<InputCopy>(drafter.value) && !is_cascade(drafter.value);
 }
@@ -93,11 +93,11 @@ class ServerCheck : FieldChecks {
   void check_served(const Server& server) {
     const std::string_view word = name_of(server.acceptance);
     if (!serves(server.acceptance)) {
-      reject("process", fmt::format("{} in fidelity system", word), "no server has it",
-             "use runs, which with spread 0 and rho 1 are the same chain", "fidelity");
+      reject("process", fmt::format("{} in fidelity system", word), "servers do not support it",
+             "use runs with spread 0 and rho 1, which is the same chain", "fidelity");
     }
     if (!goes_with(server.acceptance, server.batching)) {
-      reject("process", fmt::format("{} with batching lockstep", word), "lockstep throws accepted drafts away",
+      reject("process", fmt::format("{} with batching lockstep", word), "lockstep discards accepted drafts",
              "use continuous or ragged", "batching");
     }
   }
@@ -144,12 +144,12 @@ class ServerCheck : FieldChecks {
       if (engine.prefill == Prefill::chunked) check_at_least("engine pass_tokens", engine.pass_tokens, 1);
     });
     if (engine.prefill == Prefill::chunked && server.batching != Batching::continuous) {
-      reject("engine", "prompts in chunks with a static batch", "no request joins a batch that runs",
+      reject("engine", "chunked prefill with a static batch", "no request joins a running batch",
              "use batching = \"continuous\"", "batching");
     }
   }
 
-  /// Lengths are whole numbers, and the shortest is one that the parameter allows.
+  /// Checks that lengths are whole numbers and that the shortest is within the parameter's range.
   void check_lengths(const std::string& text, const TokenCount& count) {
     const std::string field = text + "_tokens";
     const std::size_t before = problems_.size();

@@ -13,10 +13,10 @@
 namespace foredraft::scenario {
 namespace {
 
-/// True if a model, or a stage, drafts one position of the text each.
+/// True if each position has its own head or stage.
 bool has_model_per_position(const Drafter& drafter) { return is<MlpSpeculator>(drafter) || is<Heads>(drafter); }
 
-/// Throws DomainError unless rows are distributions, all of one length, and acceptances lie in [0, 1].
+/// Throws DomainError unless all rows are distributions of the same length and acceptances lie in [0, 1].
 void check_distributions(const GivenDistributions& given) {
   check_at_least("target rows", std::ssize(given.target), 1);
   const std::size_t vocabulary = given.target.front().size();
@@ -64,7 +64,7 @@ class TokenCheck : FieldChecks {
     check_number("draft_top_p", token.draft_truncation.top_p);
     if (drafter.text && !is<NgramModels>(token.models)) {
       reject("drafter", fmt::format("{} needs text in fidelity token", drafter.name),
-             "synthetic distributions write none", "set models.kind = \"ngram\"", "models.kind");
+             "synthetic distributions produce no text", "set models.kind = \"ngram\"", "models.kind");
     }
     if (drafter.text) check_positions(drafter);
     if (const auto* first = std::get_if<LookupFirst>(&scenario_.drafter);
@@ -97,7 +97,7 @@ class TokenCheck : FieldChecks {
             "use 0 for the most probable token");
   }
 
-  /// The distributions are those of the models at one temperature.
+  /// Checks that both models have the same temperature and no truncation.
   void check_same_sampling(const TokenFidelity& token, std::string_view why) {
     if (token.draft_temperature.value_or(token.temperature) != token.temperature) {
       invalid("draft_temperature", *token.draft_temperature, why);
@@ -120,7 +120,7 @@ class TokenCheck : FieldChecks {
     check_number("models.vocabulary", models.vocabulary);
     check_number("models.pool", models.pool);
     check_number("models.parameter", models.parameter);
-    // Beyond these, weights leave the range of a float.
+    // Outside these limits, weights leave the range of a float.
     if (models.target == TargetDistribution::zipf && models.parameter > 100.0) {
       invalid("models.parameter", models.parameter, "must be at most 100 for zipf", {}, "models.target");
     } else if (models.target == TargetDistribution::dirichlet && models.parameter < 1e-6) {
@@ -136,9 +136,9 @@ class TokenCheck : FieldChecks {
     reject_thrown("models.kind", [&] { check_distributions(given); });
     check_rule(token.rule, given.target.empty() ? 0 : std::ssize(given.target.front()));
     if (given.acceptance.empty()) return;
-    constexpr std::string_view why = "must be 1 for a rule that was worked out for the rows as they are";
+    constexpr std::string_view why = "must be 1 with a user-defined rule, which is tabulated for temperature 1";
     if (token.temperature != 1.0) invalid("temperature", token.temperature, why);
-    check_same_sampling(token, "not used with a rule that was worked out for the rows as they are");
+    check_same_sampling(token, "not used with a user-defined rule, which is tabulated for temperature 1");
   }
 
   void check_models(const NgramModels& models, const TokenFidelity& token) {
@@ -147,12 +147,11 @@ class TokenCheck : FieldChecks {
     check_number("models.draft_order", models.draft_order);
     if (is<MlpSpeculator>(scenario_.drafter) && models.draft_order == max_ngram_order) {
       invalid("models.draft_order", models.draft_order,
-              fmt::format("at most {}: a stage sees one token more: the draft before", max_ngram_order - 1), {},
-              "drafter");
+              fmt::format("at most {}: a stage also sees the previous draft", max_ngram_order - 1), {}, "drafter");
     }
     if (models.corpus.empty()) reject("models.corpus", "empty list", "must name at least one");
     check_rule(token.rule, 0);
-    check_same_sampling(token, "not used with n-gram models: text is drawn from whole distributions");
+    check_same_sampling(token, "not used with n-gram models, which sample from whole distributions");
     if (token.temperature != 0.0 && token.temperature != 1.0) {
       return invalid("temperature", token.temperature, "must be 0 or 1 for n-gram models",
                      "use 0 or 1, or models.kind = \"synthetic\"", "models.kind");

@@ -16,10 +16,10 @@ namespace {
 struct Iteration {
   std::int64_t gamma;
   Convention convention;
-  std::int64_t drafts = 1;  ///< of gamma tokens each
+  std::int64_t drafts = 1;  ///< each has gamma tokens
 };
 
-/// Target steps of the tokens of a verification behind its first.
+/// Time of the verified tokens after the first, in decode steps of the target.
 double grown(double verify_growth, const Iteration& iteration) {
   const std::int64_t tokens = max_tokens(iteration.drafts * iteration.gamma, iteration.convention);
   return verify_growth * static_cast<double>(std::max<std::int64_t>(tokens - 1, 0));
@@ -102,20 +102,19 @@ constexpr CostParameter paid(Paid paid, CostParameter parameter) {
 template <class Alternative>
 constexpr CostParameter growth() {
   return parameter<Cost, &Alternative::verify_growth>(
-      "cost.verify_growth",
-      "constant_ratio, block: target steps that each verified token but the first adds to a verification",
+      "cost.verify_growth", "constant_ratio, block: decode steps that each verified token after the first adds",
       {.maximum = 1e6}, Given::implied);
 }
 template <class Alternative>
 constexpr CostParameter overhead() {
   return parameter<Cost, &Alternative::overhead_ms, Alternative>(
-      "cost.overhead_ms", "block, roofline, measured: whatever else an iteration costs", time_ms, Given::by_default);
+      "cost.overhead_ms", "block, roofline, measured: other time per iteration", time_ms, Given::by_default);
 }
 template <double MeasuredTimes::*field>
 constexpr CostParameter once_a_sequence(std::string_view name, std::string_view summary) {
   return paid(Paid::once_a_sequence, parameter<Cost, field>(name, summary, time_ms, Given::by_default));
 }
-/// How the models of a data sheet's times are deployed, and what is known better than what engines reach.
+/// Parameters of a deployment with data-sheet times, and overrides of the engine's efficiencies.
 template <auto Field>
 constexpr CostParameter deployed(std::string_view name, const ValueRange& range, std::string_view summary,
                                  Given given = Given::implied) {
@@ -136,11 +135,11 @@ constexpr std::array given_times{
     overhead<MeasuredTimes>(),
     once_a_sequence<&MeasuredTimes::target_encoder_ms>(
         "cost.target_encoder_ms",
-        "block: the target's encoder or prefill, once a sequence; autoregressive decoding pays it too"),
+        "block: the target's encoder or prefill, once per sequence; also part of "
+        "autoregressive decoding"),
     once_a_sequence<&MeasuredTimes::drafter_encoder_ms>("cost.drafter_encoder_ms",
-                                                        "block: the drafter's encoder or prefill, once a sequence"),
-    once_a_sequence<&MeasuredTimes::fixed_ms>("cost.fixed_ms",
-                                              "block: whatever else a sequence costs, only under speculation"),
+                                                        "block: the drafter's encoder or prefill, once per sequence"),
+    once_a_sequence<&MeasuredTimes::fixed_ms>("cost.fixed_ms", "block: other time per sequence, only with speculation"),
     growth<MeasuredTimes>()};
 
 template <class Alternative>
@@ -162,43 +161,45 @@ constexpr std::array deployment{
     deployed<&Roofline::assume>("cost.assume", {},
                                 "roofline: the architecture to read the target's config.json as, if its own is unknown",
                                 Given::optional),
-    deployed<&Roofline::target_format>("cost.target_format", {},
-                                       "roofline: of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, "
-                                       "mxfp4, q4_k_m, ...; without it as "
-                                       "its config.json or checkpoint, else fp16",
-                                       Given::optional),
-    deployed<&Roofline::draft_format>("cost.draft_format", {}, "roofline: of the draft model's weights",
-                                      Given::optional),
-    deployed<&Roofline::kv_format>(
-        "cost.kv_format", {}, "roofline: of both KV caches; without it as the weights, bf16 where these are narrower",
+    deployed<&Roofline::target_format>(
+        "cost.target_format", {},
+        "roofline: format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, "
+        "mxfp4, q4_k_m, ...; default: of its config.json or checkpoint, else fp16",
         Given::optional),
+    deployed<&Roofline::draft_format>("cost.draft_format", {}, "roofline: format of the draft model's weights",
+                                      Given::optional),
+    deployed<&Roofline::kv_format>("cost.kv_format", {},
+                                   "roofline: format of both KV caches; default: as the weights, bf16 if these are "
+                                   "narrower",
+                                   Given::optional),
     deployed<&Roofline::target_tp>("cost.target_tp", devices, "roofline: devices that share the target"),
     deployed<&Roofline::draft_tp>("cost.draft_tp", devices, "roofline: devices that share the draft model"),
-    deployed<&Roofline::target_pp>("cost.target_pp", devices,
-                                   "roofline: groups of devices that have some of the target's layers each"),
-    deployed<&Roofline::expert_skew>("cost.expert_skew", {.maximum = 1.0},
-                                     "roofline: 0: tokens choose their experts independently; 1: all share them; "
-                                     "without it as was measured, docs/step-times.md",
-                                     Given::optional),
-    deployed<&Roofline::bandwidth_efficiency>("cost.bandwidth_efficiency", efficiency,
-                                              "roofline: share of the data sheet's bandwidth that the engine reaches",
-                                              Given::optional),
-    deployed<&Roofline::compute_efficiency>("cost.compute_efficiency", efficiency, "roofline: share of its matrix peak",
-                                            Given::optional),
+    deployed<&Roofline::target_pp>("cost.target_pp", devices, "roofline: pipeline stages of the target"),
+    deployed<&Roofline::expert_skew>(
+        "cost.expert_skew", {.maximum = 1.0},
+        "roofline: 0: tokens choose their experts independently; 1: all share them; default: "
+        "as measured, docs/step-times.md",
+        Given::optional),
+    deployed<&Roofline::bandwidth_efficiency>(
+        "cost.bandwidth_efficiency", efficiency,
+        "roofline: fraction of the data sheet's bandwidth that the engine attains", Given::optional),
+    deployed<&Roofline::compute_efficiency>("cost.compute_efficiency", efficiency,
+                                            "roofline: fraction of its matrix peak", Given::optional),
     deployed<&Roofline::step_overhead_us>("cost.step_overhead_us", time_us,
-                                          "roofline: overhead of every forward pass beside its operators",
+                                          "roofline: overhead of every forward pass in addition to its operators",
                                           Given::optional),
     deployed<&Roofline::iteration_us>(
         "cost.iteration_us", time_us,
-        "roofline: overhead of an iteration of speculation beside its forward passes; these four without a value: what "
-        "engines reach, docs/step-times.md",
+        "roofline: overhead of an iteration of speculation in addition to its forward passes; "
+        "default of these four: values of engines, docs/step-times.md",
         Given::optional),
     deployed<&Roofline::memory_utilization>("cost.memory_utilization", efficiency,
-                                            "roofline: share of a device's memory for weights and KV cache"),
+                                            "roofline: fraction of a device's memory for weights and KV cache"),
     deployed<&Roofline::ignore_memory>("cost.ignore_memory", flag_range,
-                                       "roofline: 1: answer also where the deployment does not fit into memory"),
-    deployed<&Roofline::allow_vocabulary_mismatch>("cost.allow_vocabulary_mismatch", flag_range,
-                                                   "roofline: 1: a draft model with other tokens than the target")};
+                                       "roofline: 1: answer even if the deployment does not fit into memory"),
+    deployed<&Roofline::allow_vocabulary_mismatch>(
+        "cost.allow_vocabulary_mismatch", flag_range,
+        "roofline: 1: allow a draft model whose vocabulary differs from the target's")};
 
 constexpr std::array profile_parameters =
     looked_up_parameters<Measured>("cost.profile", "measured: a profile of foredraft calibrate or foredraft-gpu");

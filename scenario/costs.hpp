@@ -12,7 +12,7 @@ namespace foredraft::scenario {
 
 [[nodiscard]] const std::vector<Member<Cost>>& costs();
 
-/// What users call it.
+/// The name in the registry.
 [[nodiscard]] std::string_view name_of(const Cost& cost);
 
 }  // namespace foredraft::scenario

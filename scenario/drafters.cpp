@@ -10,38 +10,42 @@
 namespace foredraft::scenario {
 namespace {
 
-/// The parameter of every drafter whose drafts get worse with their position. Acceptance that does not fall was all
-/// there was once.
+/// The decay, shared by all drafters whose acceptance falls with the position. Implied, because configurations older
+/// than the parameter omit it.
 template <class Alternative>
 constexpr MemberParameter<Drafter> decay() {
   return parameter<Drafter, &Alternative::decay>(
-      "drafter.decay", "acceptance of a draft over that of the one before it, all before accepted", probability_range,
+      "drafter.decay", "conditional acceptance of a draft divided by that of the previous one", probability_range,
       Given::implied);
 }
 
-/// Of every drafter that copies earlier text.
+/// Parameters of all drafters that copy earlier text.
 template <class Alternative>
 constexpr MemberParameter<Drafter> match() {
   return parameter<Drafter, &Alternative::match>(
       "drafter.match",
-      "prompt_lookup, lookup_first, staged_lookup: longest end of the text that is looked for, in tokens",
+      "prompt_lookup, lookup_first, staged_lookup: maximum length of the matched suffix, in "
+      "tokens",
       {.minimum = 1.0, .maximum = 64.0, .whole = true}, Given::by_default);
 }
 template <class Alternative>
 constexpr MemberParameter<Drafter> window() {
   return parameter<Drafter, &Alternative::window>(
-      "drafter.window", "prompt_lookup, lookup_first, staged_lookup: tokens of prompt and text that are looked through",
+      "drafter.window",
+      "prompt_lookup, lookup_first, staged_lookup: tokens of prompt and text that are "
+      "searched",
       {.minimum = 16.0, .maximum = 65536.0, .whole = true}, Given::by_default);
 }
 
 constexpr std::array block_parameters{decay<BlockDrafter>()};
 constexpr std::array heads_parameters{
-    decay<Heads>(), parameter<Drafter, &Heads::accuracies>(
-                        "drafter.accuracies",
-                        "heads: [i] head i right given that all before it were, instead of alpha and drafter.decay",
-                        probability_range, Given::optional)};
+    decay<Heads>(),
+    parameter<Drafter, &Heads::accuracies>("drafter.accuracies",
+                                           "heads: [i] P(head i is right | all before it were), instead of alpha and "
+                                           "drafter.decay",
+                                           probability_range, Given::optional)};
 constexpr std::array horizontal_parameters{parameter<Drafter, &HorizontalCascade::costs>(
-    "drafter.costs", "horizontal_cascade: [i] time of draft i over that of a draft step of cost c", probability_range)};
+    "drafter.costs", "horizontal_cascade: [i] time of draft i divided by the time c", probability_range)};
 constexpr std::array independent_parameters{
     parameter<Drafter, &IndependentDrafts::drafts>("drafter.drafts", "independent_drafts: drafts of gamma tokens each",
                                                    {.minimum = 1.0, .maximum = max_independent_drafts, .whole = true})};
@@ -53,20 +57,18 @@ constexpr std::array copy_parameters{
 constexpr std::array stage_parameters{
     decay<MlpSpeculator>(),
     parameter<Drafter, &MlpSpeculator::recovery>(
-        "drafter.recovery",
-        "share of the decay that the token before gives back, on a logarithmic scale: decay^(1 - recovery)",
+        "drafter.recovery", "effect of reading the previous token: the decay becomes decay^(1 - recovery)",
         probability_range, Given::by_default)};
 constexpr std::array lookup_first_parameters{
     match<LookupFirst>(),
-    parameter<Drafter, &LookupFirst::least>("drafter.least",
-                                            "lookup_first: shortest end of the text whose continuation is copied",
+    parameter<Drafter, &LookupFirst::least>("drafter.least", "lookup_first: minimum length of the matched suffix",
                                             {.minimum = 1.0, .maximum = 64.0, .whole = true}, Given::by_default),
     window<LookupFirst>()};
 constexpr std::array lookup_parameters{match<PromptLookup>(), window<PromptLookup>()};
 constexpr std::array staged_lookup_parameters{
     match<StagedLookup>(), window<StagedLookup>(),
     parameter<Drafter, &StagedLookup::copies>(
-        "drafter.copies", "staged_lookup: copied tokens that a pass of the model verifies",
+        "drafter.copies", "staged_lookup: maximum copied tokens verified in one pass of the model",
         {.minimum = 1.0, .maximum = max_staged_gamma, .whole = true}, Given::by_default)};
 constexpr std::array staged_parameters{
     parameter<Drafter, &StagedDrafter::inner_gamma>("drafter.inner_gamma",
@@ -75,7 +77,7 @@ constexpr std::array staged_parameters{
     parameter<Drafter, &StagedDrafter::inner_alpha>(
         "drafter.inner_alpha", "staged: acceptance rate of an inner draft by the draft model", probability_range),
     parameter<Drafter, &StagedDrafter::inner_c>(
-        "drafter.inner_c", "staged: time of an inner draft step over that of a draft step of cost c", {})};
+        "drafter.inner_c", "staged: time of an inner draft step divided by the time c of a draft step", {})};
 
 }  // namespace
 
@@ -90,7 +92,7 @@ const std::vector<DrafterMember>& drafters() {
        true,
        false},
       {{.name = "block",
-        .summary = "one parallel pass drafts the whole block: c whatever gamma",
+        .summary = "one parallel pass drafts the whole block: c for any gamma",
         .source = "Xia2023, Sec. 3.1",
         .value = BlockDrafter{},
         .parameters = block_parameters},
@@ -99,8 +101,8 @@ const std::vector<DrafterMember>& drafters() {
        true,
        false},
       {{.name = "heads",
-        .summary = "heads on the target, one for each position and each blind to the others' tokens: c whatever "
-                   "gamma; skip-grams of the text, or drafter.accuracies, or the first (alpha) and drafter.decay",
+        .summary = "heads on the target, one per position, which do not see each other's tokens: c for "
+                   "any gamma; skip-grams of the text, or drafter.accuracies, or alpha and drafter.decay",
         .source = "Stern2018; Cai2024",
         .value = Heads{},
         .parameters = heads_parameters},
@@ -109,8 +111,8 @@ const std::vector<DrafterMember>& drafters() {
        true,
        true},
       {{.name = "horizontal_cascade",
-        .summary = "a drafter of its own for each position, its acceptance by position (process positional): the sum "
-                   "of drafter.costs times c",
+        .summary = "a separate drafter for each position, with acceptance by position (process "
+                   "positional): the sum of drafter.costs times c",
         .source = "Chen2023cascade",
         .value = HorizontalCascade{},
         .parameters = horizontal_parameters},
@@ -129,7 +131,7 @@ const std::vector<DrafterMember>& drafters() {
        false,
        false},
       {{.name = "input_copy",
-        .summary = "the draft is the rest of the input; edits need one-by-one steps to realign: free",
+        .summary = "the draft is the rest of the input; after an edit, single steps realign it: free",
         .source = "Sun2021; Xia2023, App. G.2",
         .value = InputCopy{},
         .parameters = copy_parameters},
@@ -138,8 +140,8 @@ const std::vector<DrafterMember>& drafters() {
        false,
        false},
       {{.name = "lookup_first",
-        .summary = "copies where a long enough end of the text occurred before, free; elsewhere an n-gram model drafts "
-                   "(models.kind = ngram): gamma * c",
+        .summary = "copies if a long enough suffix of the text occurred before, free; otherwise an "
+                   "n-gram model drafts (models.kind = ngram): gamma * c",
         .source = "Hu2025sam",
         .value = LookupFirst{},
         .parameters = lookup_first_parameters},
@@ -148,8 +150,8 @@ const std::vector<DrafterMember>& drafters() {
        true,
        true},
       {{.name = "mlp_speculator",
-        .summary = "small stages one after another, each fed the token before (of text: skip-grams that see it): "
-                   "gamma * c of a stage",
+        .summary = "small stages in sequence, each reads the previous token (for text: skip-grams that "
+                   "include it): gamma * c of a stage",
         .source = "Wertheimer2024",
         .value = MlpSpeculator{},
         .parameters = stage_parameters},
@@ -166,7 +168,8 @@ const std::vector<DrafterMember>& drafters() {
        true,
        true},
       {{.name = "prompt_lookup",
-        .summary = "copies what followed the last occurrence of the longest matching end of the text: free",
+        .summary = "copies what followed the last occurrence of the longest matching suffix of the text: "
+                   "free",
         .source = "Saxena2023; Yang2023",
         .value = PromptLookup{},
         .parameters = lookup_parameters},
@@ -175,8 +178,8 @@ const std::vector<DrafterMember>& drafters() {
        true,
        true},
       {{.name = "staged",
-        .summary = "a draft model whose tokens an inner drafter drafts, in rounds: each takes c (1 + inner_gamma * "
-                   "inner_c) and adds 1 to inner_gamma + 1 tokens",
+        .summary = "a draft model that decodes speculatively with an inner drafter, in rounds: each "
+                   "takes c (1 + inner_gamma * inner_c) and adds 1 to inner_gamma + 1 tokens",
         .source = "Spector2023; Chen2023cascade",
         .value = StagedDrafter{},
         .parameters = staged_parameters},

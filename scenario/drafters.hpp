@@ -14,23 +14,23 @@ namespace foredraft::scenario {
 
 struct DrafterMember : Member<Drafter> {
   Drafting charge;  ///< per iteration, in passes of c target steps
-  bool process;     ///< drafts in process fidelity
-  bool token;       ///< drafts in token fidelity
-  bool text;        ///< in token fidelity it drafts only text of n-gram models
+  bool process;     ///< supports process fidelity
+  bool token;       ///< supports token fidelity
+  bool text;        ///< in token fidelity, requires n-gram models
 };
 [[nodiscard]] const std::vector<DrafterMember>& drafters();
 
-/// What users call it.
+/// The name in the registry.
 [[nodiscard]] std::string_view name_of(const Drafter& drafter);
 
-/// What an iteration of the drafter is charged.
+/// How the drafter is charged for an iteration.
 [[nodiscard]] Drafting drafting(const Drafter& drafter);
 
-/// True if the length of its drafts varies from iteration to iteration.
+/// True if the draft length varies between iterations.
 [[nodiscard]] bool draft_length_varies(const Drafter& drafter);
 
-/// What a charged pass of an iteration of at most `gamma` drafts takes, over a draft step of cost c: 1 but for drafters
-/// made of several, whose steps take different times. At most as many drafts as there are costs.
+/// Mean time of a charged draft pass, divided by c, in iterations of at most `gamma` drafts. 1 unless the drafter
+/// combines several drafters with different times. A cascade requires as many costs as drafts.
 [[nodiscard]] double pass_weight(const Drafter& drafter, std::int64_t gamma);
 
 }  // namespace foredraft::scenario

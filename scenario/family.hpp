@@ -13,23 +13,22 @@
 
 #include "scenario/value.hpp"
 
-/// A family of a scenario (drafters, rules, policies, ...) is a variant; its registry says of each alternative what
-/// users call it and which parameters it has. Name, alternative and parameters stand in one entry. The registries are
-/// in processes.hpp, drafters.hpp, policies.hpp, rules.hpp and costs.hpp, each sorted by name (costs: the default
-/// first).
+/// Each family of a scenario (drafters, rules, policies, ...) is a variant with a registry. An entry of the registry
+/// holds the name, the parameters and the defaults of one alternative. The registries are in processes.hpp,
+/// drafters.hpp, policies.hpp, rules.hpp and costs.hpp, each sorted by name (costs: the default first).
 namespace foredraft::scenario {
 
-/// How a parameter is given, and what holds if it is not.
+/// Whether a parameter is required, and what applies if it is omitted.
 enum class Given {
   always,      ///< required
-  optional,    ///< no value if it is left out
-  by_default,  ///< the default of the alternative if it is left out
-  implied,     ///< the same, but the default is omitted from the resolved inputs, for compatibility
+  optional,    ///< no value if omitted
+  by_default,  ///< default if omitted
+  implied,     ///< default if omitted; not listed in the resolved inputs, for compatibility
 };
 
 /// Which scenarios use a parameter of a cost.
 enum class Paid {
-  each_iteration,   ///< process and token fidelity; the passes of a server have a batch
+  each_iteration,   ///< process and token fidelity
   once_a_sequence,  ///< process fidelity with sequence_length
   also_by_servers,  ///< every fidelity
 };
@@ -37,16 +36,16 @@ enum class Paid {
 /// A parameter of one alternative.
 template <class Family>
 struct MemberParameter {
-  std::string_view name;  ///< the key of a configuration: "policy.start"
+  std::string_view name;  ///< key in a configuration: "policy.start"
   std::string_view summary;
   ValueType type;
   ValueRange range;
   Given given;
-  /// Stores a value of this type into the alternative; does not change another one.
+  /// Stores a value into the alternative; no effect on other alternatives.
   void (*set)(Family&, const Value&);
-  /// The stored value; nullopt if there is none, and in another alternative.
+  /// The stored value; nullopt if there is none, and for other alternatives.
   std::optional<Value> (*get)(const Family&);
-  Family (*fresh)();  ///< the alternative, every parameter at its default
+  Family (*fresh)();  ///< the alternative with default parameters
   Paid paid = Paid::each_iteration;
 
   [[nodiscard]] std::optional<Value> default_value() const {
@@ -59,11 +58,11 @@ struct Member {
   std::string_view name;
   std::string_view summary;
   std::string_view source;  ///< `Key, Eq. n` of docs/references.bib, "ours" or "control"
-  Family value;             ///< the alternative, every parameter at its default
+  Family value;             ///< the alternative with default parameters
   std::span<const MemberParameter<Family>> parameters = {};
 };
 
-/// True for a family whose integers are written as numbers.
+/// True for a family whose integer parameters are written as real numbers.
 template <class Family>
 inline constexpr bool integers_as_numbers = false;
 
@@ -78,7 +77,7 @@ struct UnwrapOptional<std::optional<Field>> {
   using type = Field;
 };
 
-/// Class and type of a pointer to a member.
+/// Class and field type of a pointer to member.
 template <class Pointer>
 struct Pointed;
 template <class Class, class Field>
@@ -136,7 +135,7 @@ constexpr ValueType type_of() {
 
 }  // namespace detail
 
-/// A parameter that is stored in `Field`.
+/// Describes a parameter that is stored in `Field`.
 template <class Family, auto Field, class Alternative = detail::OwnerOf<Field>>
 [[nodiscard]] constexpr MemberParameter<Family> parameter(std::string_view name, std::string_view summary,
                                                           const ValueRange& range = {}, Given given = Given::always) {

@@ -22,14 +22,14 @@ bool is(const auto& value) {
   return std::holds_alternative<Alternative>(value);
 }
 
-/// True if it is made of several drafters, or of several drafts.
+/// True if it combines several drafters or several drafts.
 inline bool is_cascade(const Drafter& drafter) {
   return is<HorizontalCascade>(drafter) || is<IndependentDrafts>(drafter) || is<StagedDrafter>(drafter);
 }
 
 inline constexpr std::string_view list_of_rules = "foredraft list rules";
 
-/// What the parts of the check share: reports of problems, ranges, drafters and acceptance.
+/// Shared functions of the checks: reporting, ranges, drafters and acceptance.
 class FieldChecks {
  public:
   FieldChecks(const Scenario& scenario, const Space& given, std::vector<FieldProblem>& problems)
@@ -47,7 +47,7 @@ class FieldChecks {
     reject(field, fmt::format("invalid {}={}", field, value), std::string(why), std::string(suggestion), with);
   }
 
-  /// Reports what `check` throws.
+  /// Calls `check` and reports its exception.
   template <class Check>
   void reject_thrown(std::string_view field, const Check& check, std::string_view with = {}) {
     try {
@@ -64,14 +64,14 @@ class FieldChecks {
 
   // ---- Ranges.
 
-  /// In the range that the table of parameters states.
+  /// Checks the range of the parameter table.
   void check_number(std::string_view field, const Value& value) {
     const ValueRange& range = find_parameter(field)->range;
     const std::string wrong = first_outside(field, range, value);
     if (!wrong.empty()) reject(field, "invalid " + wrong, "must " + range_reason(range));
   }
 
-  /// In the ranges of the member; those of other members that share a parameter may differ.
+  /// Checks the ranges of this member; other members that share a parameter may have other ranges.
   template <class Entry, class Family>
   void check_ranges_of(std::string_view family, const std::vector<Entry>& registry, const Family& value) {
     const Entry& entry = entry_of(registry, value);
@@ -101,7 +101,7 @@ class FieldChecks {
             "start at 1, or " + use("convention", to_string(Convention::bonus)), "convention");
   }
 
-  /// A list has an entry for each draft.
+  /// Checks that the list has an entry for each draft.
   void check_entries(std::string_view list, const std::vector<double>& entries, std::int64_t gamma,
                      std::string_view field) {
     const std::int64_t count = std::ssize(entries);
@@ -131,7 +131,7 @@ class FieldChecks {
   void check_recording(const Recording& recording);
 };
 
-/// `vocabulary` in tokens, 0: not known.
+/// `vocabulary` in tokens; 0: unknown.
 void check_rule(const FieldChecks& checks, const Rule& rule, std::int64_t vocabulary);
 
 void check_tokens(const FieldChecks& checks, const TokenFidelity& token);

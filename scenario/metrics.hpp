@@ -7,7 +7,7 @@
 
 #include "foredraft/quantities.hpp"
 
-/// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
+/// The table of output quantities: the only source of CSV headers, labels and docs/metrics.md.
 namespace foredraft::scenario {
 
 enum class Needs {
@@ -26,9 +26,9 @@ struct Metric {
   std::string_view name;
   std::string_view unit;            ///< empty for ratios
   std::string_view label;           ///< for axes of figures
-  double ClosedForm::*closed_form;  ///< null: there is none for any process
-  Estimate Estimates::*estimate;    ///< null: no simulation counts it
-  Needs needs;                      ///< the input without which it does not exist
+  double ClosedForm::*closed_form;  ///< null: no process has a closed form
+  Estimate Estimates::*estimate;    ///< null: not simulated
+  Needs needs;                      ///< input that the metric requires
   std::string_view meaning;
   std::string_view estimated;  ///< how the simulation estimates it and its standard error
 };
@@ -46,7 +46,7 @@ struct ResultColumn {
   std::string_view estimated;  ///< "closed form", or how the simulation estimates it; empty: follows from other columns
 };
 
-/// Every column of points.csv but those of the inputs, which stand after `index` under the names of the configuration.
+/// All columns of points.csv except the inputs, which follow `index` and are named as in the configuration.
 [[nodiscard]] std::vector<ResultColumn> result_columns();
 
 }  // namespace foredraft::scenario

@@ -20,7 +20,7 @@
 #include "scenario/parameters.hpp"
 #include "scenario/processes.hpp"
 
-/// How parameters that belong to no family are described: one call each makes a row of the table.
+/// Functions that describe parameters that belong to no family; each call makes a row of the table.
 namespace foredraft::scenario {
 
 inline constexpr double us_per_ms = 1e3;
@@ -33,7 +33,7 @@ inline bool in_server(const Usage& usage) { return usage.takes("fidelity", "syst
 
 // ---- Where its value is stored.
 
-/// The part of a scenario; null where it is not there.
+/// The part of a scenario; null if absent.
 template <class Part>
 Part* part(Scenario& scenario) {
   auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
@@ -56,7 +56,7 @@ Part* part(Scenario& scenario) {
   if constexpr (std::is_same_v<Part, Server>) return std::get_if<Server>(&scenario.fidelity);
 }
 
-/// Calls `set` with a member of a part, or a member of that; where the part is not there, nothing uses the value.
+/// Calls `set` with a member (or nested member) of a part; ignores the value if the part is absent.
 template <auto Field, auto Inner = nullptr>
 void change(Scenario& to, const auto& set) {
   auto* found = part<detail::OwnerOf<Field>>(to);
@@ -77,7 +77,7 @@ void store_us(Scenario& to, const Value& value) {
   change<Field, Inner>(to, [&](auto& field) { field = us_per_ms * std::get<double>(value); });
 }
 
-/// The word at `index` of a choice stands for the meaning at it.
+/// Word i of a choice stands for meaning i.
 template <auto Field, auto... Meanings>
 void choose(Scenario& to, std::size_t index) {
   change<Field>(to, [&](auto& field) { field = std::array{Meanings...}.at(index); });
@@ -89,10 +89,10 @@ void choose_in(Scenario& to, std::size_t index) {
 
 // ---- The rows.
 
-/// What holds where a parameter is not given: by default it has no value.
+/// What applies if a parameter is not given; by default it has no value.
 struct Otherwise {
-  bool required = false;  ///< it must be given wherever it is used
-  bool implied = false;   ///< the default is not written among the resolved inputs
+  bool required = false;  ///< must be given if used
+  bool implied = false;   ///< the default is not listed in the resolved inputs
   std::optional<Value> value = {};
 };
 
@@ -121,7 +121,7 @@ inline Parameter integer(std::string_view name, double minimum, double maximum, 
   return row(ValueType::integer, name, {.minimum = minimum, .maximum = maximum}, summary, used, assign, otherwise);
 }
 
-/// The first word by default.
+/// The first word is the default.
 inline Parameter choice(std::string_view name, const std::vector<std::string>& words, std::string_view summary,
                         const Used& used, void (*choose)(Scenario&, std::size_t), const Otherwise& otherwise = {}) {
   Parameter chosen = row(ValueType::choice, name, {}, summary, used, nullptr, otherwise);
@@ -138,7 +138,7 @@ inline void add(std::vector<Parameter>& table, const std::vector<Parameter>& row
   table.insert(table.end(), rows.begin(), rows.end());
 }
 
-/// The parameters of servers alone.
+/// The parameters of servers.
 [[nodiscard]] std::vector<Parameter> server_parameters();
 
 }  // namespace foredraft::scenario

@@ -20,22 +20,22 @@ namespace {
 
 using Table = std::vector<Parameter>;
 
-constexpr double longest_draft = 1e6;  // each simulated block counts every position
+constexpr double longest_draft = 1e6;  // limited because each simulated block has a counter for every position
 
 // ---- Where a parameter is used.
 
 bool always(const Usage& /*usage*/) { return true; }
 bool in_token(const Usage& usage) { return usage.takes("fidelity", "token"); }
 bool in_process(const Usage& usage) { return usage.takes("fidelity", "process"); }
-/// One text or sequence after another: costs are those of an iteration, not of a batch.
+/// True for fidelities with single sequences, where costs are per iteration and not per batch.
 bool not_in_server(const Usage& usage) { return in_process(usage) || in_token(usage); }
 bool with_sequences(const Usage& usage) { return in_process(usage) && usage.states("sequence_length"); }
 bool with_measured_times(const Usage& usage) {
   return not_in_server(usage) && usage.takes("cost", name_of(Cost(MeasuredTimes{})));
 }
-/// A server's is Iid where it is not stated, and then not among its inputs.
+/// For a server the process is Iid unless given, and then not among its inputs.
 bool with_process(const Usage& usage) { return in_process(usage) || (in_server(usage) && usage.states("process")); }
-/// A mean and a correlation in place of the two parameters of a process.
+/// True if mean or correlation is given instead of a process's parameters.
 bool states_moments(const Usage& usage) { return usage.states("process.mean") || usage.states("process.correlation"); }
 bool by_moments(const Usage& usage) {
   return with_process(usage) && states_moments(usage) &&
@@ -43,17 +43,17 @@ bool by_moments(const Usage& usage) {
           usage.takes("process", name_of(AcceptanceProcess(Markov{}))));
 }
 bool not_by_moments(const Usage& usage) { return with_process(usage) && !states_moments(usage); }
-/// A schedule takes the place of gamma.
+/// A schedule replaces gamma.
 bool with_gamma(const Usage& usage) { return !(in_server(usage) && usage.states("gamma_schedule")); }
 
-/// Whether some drafter that is taken fits.
+/// True if some used drafter fits.
 bool some_drafter(const Usage& usage, const auto& fits) {
   return std::ranges::any_of(drafters(), [&](const DrafterMember& member) {
     return usage.takes("drafter", member.name) && fits(member.value);
   });
 }
 
-/// Whether alpha is the acceptance of some drafter's drafts: not where a copy or given accuracies take its place.
+/// True if some drafter uses alpha; copies and given accuracies replace it.
 bool with_alpha(const Usage& usage) {
   if (in_server(usage)) return usage.takes("process", "iid");
   return in_process(usage) && usage.takes("process", "iid") && some_drafter(usage, [&](const Drafter& drafter) {
@@ -64,13 +64,13 @@ bool with_alpha(const Usage& usage) {
 
 bool with_synthetic(const Usage& usage) { return in_token(usage) && usage.takes("models.kind", "synthetic"); }
 bool with_ngram(const Usage& usage) { return in_token(usage) && usage.takes("models.kind", "ngram"); }
-/// Whether a second model drafts: text that is looked up needs none.
+/// True if a second model drafts; lookup needs none.
 bool with_draft_model(const Usage& usage) {
   return with_ngram(usage) &&
          some_drafter(usage, [](const Drafter& drafter) { return !std::holds_alternative<PromptLookup>(drafter); });
 }
 
-// ---- Parameters of no family.
+// ---- Parameters that belong to no family.
 
 void choose_fidelity(Scenario& to, std::size_t index) {
   if (index == 0) to.fidelity.emplace<ProcessFidelity>();
@@ -84,10 +84,10 @@ void choose_models(Scenario& to, std::size_t index) {
   if (index == 1) token->models.emplace<NgramModels>();
 }
 
-/// Of a parameter that stands in the rows of results and changes nothing.
+/// For a parameter that is only a label in results.
 void store_nothing(Scenario& /*to*/, const Value& /*value*/) {}
 
-/// Those of every question.
+/// Parameters of every question.
 Table question() {
   return {choice("fidelity", {"process", "token", "system"},
                  "accept/reject process only, real distributions, or requests and batches of a server", always,
@@ -161,7 +161,7 @@ Table models() {
                  with_synthetic,
                  choose<&SyntheticModels::target, TargetDistribution::gaussian_logits, TargetDistribution::zipf,
                         TargetDistribution::dirichlet>),
-          // Its default depends on the target law: target_parameter_default() in resolve.cpp.
+          // The default depends on the target distribution: target_parameter_default() in resolve.cpp.
           real("models.parameter", {.maximum = 1e6, .excludes_minimum = true},
                "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration", with_synthetic,
                store<&SyntheticModels::parameter>),
@@ -192,7 +192,7 @@ Table models() {
 
 // ---- Parameters of families.
 
-/// The choice among a family's members, `first` before the others.
+/// Adds the choice among a family's members, with `first` before the others.
 template <class Entry>
 Parameter& add_choice(Table& table, std::string_view name, const std::vector<Entry>& registry, std::string_view first,
                       std::string_view summary, Used used) {
@@ -226,8 +226,8 @@ ValueRange union_of(const ValueRange& one, const ValueRange& other) {
   return all;
 }
 
-/// Members of a family may share a parameter by its name, each with a range of its own. Type and default must be the
-/// same: a member must not change what another one does.
+/// Adds a parameter that several members of a family may share by name, each with its own range. Type and default must
+/// be the same, so that members do not affect each other.
 void add_shared(Table& table, Parameter parameter) {
   const auto known = std::ranges::find(table, parameter.name, &Parameter::name);
   if (known == table.end()) {
@@ -252,7 +252,7 @@ void add_shared(Table& table, Parameter parameter) {
   known->members.insert(known->members.end(), parameter.members.begin(), parameter.members.end());
 }
 
-/// A parameter of a member; `where` says where the family is looked at.
+/// Adds a parameter of a member; `where`: condition for using the family.
 template <class Family>
 void add_parameter(Table& table, std::string_view family, std::string_view member,
                    const MemberParameter<Family>& parameter, Used where) {
@@ -314,8 +314,8 @@ Table all_parameters() {
     add_member(table, "process", process, has_moments ? not_by_moments : with_process);
   }
   add(table, sequences());
-  // In process fidelity a drafter's parameters say how often its drafts are accepted; those of a drafter of token
-  // fidelity alone say how it drafts. Lists come last.
+  // In process fidelity a drafter's parameters describe acceptance; parameters of drafters that support only token
+  // fidelity describe drafting. Lists come last.
   for (const bool lists : {false, true}) {
     for (const DrafterMember& drafter : drafters()) {
       for (const MemberParameter<Drafter>& parameter : drafter.parameters) {
@@ -330,7 +330,7 @@ Table all_parameters() {
   for (const PolicyMember& member : policies()) {
     if (!member.alias.empty()) policy.aliases.emplace(member.alias, member.name);
   }
-  // policy.start came first.
+  // policy.start keeps its position before the parameters of later policies.
   for (const bool sees_confidence : {false, true}) {
     for (auto member = policies().rbegin(); member != policies().rend(); ++member) {
       if (token_concentration(member->value).has_value() == sees_confidence) {
@@ -340,7 +340,7 @@ Table all_parameters() {
   }
   add_choice(table, "rule", rules(), name_of(Rule(RejectionSampling{})), "verification rule; foredraft list rules",
              in_token);
-  // k_seq shares its parameter with multi_candidate, whose place in results it must not change.
+  // k_seq shares its parameter with multi_candidate and must not change its position in results.
   for (const bool shares : {false, true}) {
     for (const RuleMember& rule : rules()) {
       if (std::holds_alternative<KSeq>(rule.value) == shares) add_member(table, "rule", rule, in_token);

@@ -70,7 +70,7 @@ std::string name_for_user(const Space& space, std::string_view parameter) {
 
 std::string statement(const Space& space, std::string_view parameter, std::string_view word) {
   if (space.wording != Wording::option) return fmt::format("{} = \"{}\"", parameter, word);
-  // No option names the process: it follows from how acceptance is stated.
+  // There is no option for the process; it follows from the acceptance options.
   return parameter == "process" ? "--alpha" : fmt::format("{} {}", name_for_user(space, parameter), word);
 }
 
@@ -99,7 +99,7 @@ Usage usage_of(const Space& space) {
 
 Scenario build(const Usage& usage, const std::vector<FixedInput>& inputs) {
   Scenario scenario;
-  // Choices put alternatives in place, in the order of the table; the other inputs store into them.
+  // Choices come first, in table order, and create alternatives; the other inputs are stored into these.
   for (const Parameter& parameter : parameters()) {
     const auto words = usage.words.find(parameter.name);
     if (parameter.type != ValueType::choice || words == usage.words.end() || !parameter.used(usage)) continue;
@@ -130,7 +130,7 @@ bool gamma_varies(const Space& space) {
 
 namespace {
 
-/// True if tokens have acceptances of their own in some scenario.
+/// True if some scenario draws an acceptance probability for each token.
 bool sees_confidence(const Space& space) {
   const Usage usage = usage_of(space);
   return has_input(space, "policy") && std::ranges::any_of(policies(), [&](const PolicyMember& member) {
@@ -138,7 +138,7 @@ bool sees_confidence(const Space& space) {
          });
 }
 
-/// True if a rule with several candidates is used in some scenario.
+/// True if some scenario uses a rule with several candidates.
 bool tries_candidates(const Space& space) {
   const Usage usage = usage_of(space);
   return has_input(space, "rule") && std::ranges::any_of(rules(), [&](const RuleMember& rule) {
@@ -150,9 +150,9 @@ bool tries_candidates(const Space& space) {
 }  // namespace
 
 bool has_cost(const Space& space) {
-  if (has_server(space)) return false;  // a server says what requests take
+  if (has_server(space)) return false;  // a server reports latencies instead of a speedup
   return std::any_of(costs().begin(), costs().end(), [&](const Member<Cost>& cost) {
-    const bool is_ratio = std::holds_alternative<ConstantRatio>(cost.value);  // c may be missing: then no cost is known
+    const bool is_ratio = std::holds_alternative<ConstantRatio>(cost.value);  // without c the cost is unknown
     return std::all_of(cost.parameters.begin(), cost.parameters.end(), [&](const MemberParameter<Cost>& parameter) {
       return has_input(space, parameter.name) ||
              !(parameter.given == Given::always || (is_ratio && parameter.given == Given::optional));
@@ -211,7 +211,7 @@ std::string_view wanted(ValueType type) {
   throw std::logic_error("unknown value type");
 }
 
-/// Reads one value of a parameter and reports what is wrong with it.
+/// Reads a value of a parameter and reports its problems.
 class ValueReader {
  public:
   ValueReader(const Parameter& parameter, const std::string& key, ProblemList& problems)
@@ -284,7 +284,7 @@ class ValueReader {
     if (std::find(parameter_.choices.begin(), parameter_.choices.end(), *word) != parameter_.choices.end()) {
       return *word;
     }
-    // A method of the field may be modeled by something else than a member of this family.
+    // The word may be a published method that is modeled by another family.
     const bool names_methods = parameter_.name == "drafter" || parameter_.name == "rule" || parameter_.name == "policy";
     std::string suggestion = names_methods ? method_suggestion(*word) : std::string{};
     if (suggestion.empty()) suggestion = suggestion_for(*word, parameter_.choices);
@@ -335,7 +335,7 @@ class ValueReader {
     return std::nullopt;
   }
 
-  /// Rows of three whole numbers; whether they fit together is for the simulation to say.
+  /// Reads rows of three whole numbers. gamma_by_batch() checks that they fit together.
   std::optional<Value> schedule(const Node& node) {
     const auto* list = std::get_if<Array>(&node.value);
     if (list == nullptr) return wrong_type(node);

@@ -15,21 +15,21 @@
 #include "scenario/metrics.hpp"
 #include "scenario/value.hpp"
 
-/// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read
-/// this one table.
+/// The table of all parameters of a scenario: the only source for parsing, checks, defaults, CSV columns, help and
+/// documents.
 namespace foredraft::scenario {
 
-/// The words that the choices (fidelity, process, rule, models.kind, ...) of a space take at any of its points, and
-/// the parameters that it states. They decide which parameters a space uses.
+/// The choices (fidelity, process, rule, models.kind, ...) that occur in a space, and the parameters that it gives.
+/// They decide which parameters the space uses.
 struct Usage {
   std::map<std::string, std::vector<std::string>, std::less<>> words;
   std::set<std::string, std::less<>> stated;
-  /// True if `name` takes `word` at some point.
+  /// True if `name` has the value `word` at some point.
   [[nodiscard]] bool takes(std::string_view name, std::string_view word) const;
   [[nodiscard]] bool states(std::string_view name) const { return stated.contains(name); }
 };
 
-/// The legal numbers where the choice `family` is `member`.
+/// The valid numbers if the choice `family` is `member`.
 struct MemberRange {
   std::string_view family;
   std::string_view member;
@@ -39,22 +39,22 @@ struct MemberRange {
 struct Parameter {
   std::string name;
   ValueType type;
-  ValueRange range = {};                  ///< of all members that share the parameter
-  std::vector<std::string> choices = {};  ///< legal words of a choice
+  ValueRange range = {};                  ///< covers all members that share the parameter
+  std::vector<std::string> choices = {};  ///< valid words of a choice
   std::optional<Value> default_value;
   std::string summary;  ///< one line, with the unit
   std::function<bool(const Usage&)> used;
-  /// Choices come first in the table: a word puts an alternative in place, the others store into it.
+  /// Assigning a choice creates the alternative; other parameters are stored into it. Choices come first in the table.
   std::function<void(Scenario&, const Value&)> assign;
-  bool required = false;  ///< must be given wherever it is used
+  bool required = false;  ///< must be given if used
   /// Default omitted from the resolved inputs, for compatibility.
   bool implied = false;
-  /// Other words for choices, each with the choice that takes its place.
+  /// Aliases of choices, each with the choice that it stands for.
   std::map<std::string, std::string, std::less<>> aliases = {};
-  std::vector<MemberRange> members = {};  ///< those that have it; empty for parameters of no family
+  std::vector<MemberRange> members = {};  ///< members that have this parameter; empty if it belongs to no family
 };
 
-/// Sorted by topic: what every point has, processes, sequences, rules, models, servers.
+/// Sorted by topic: parameters of every point, processes, sequences, rules, models, servers.
 [[nodiscard]] const std::vector<Parameter>& parameters();
 
 /// Null for an unknown name.
@@ -62,25 +62,26 @@ struct Parameter {
 
 [[nodiscard]] std::vector<std::string> parameter_names();
 
-/// The words of a parameter at an axis of a figure, with the unit.
+/// Label of a figure's axis, with the unit.
 [[nodiscard]] std::string axis_label(const Parameter& parameter);
 
-/// The value of a document; nullopt, with a problem, if its type or a number is wrong. `key`: for messages.
+/// Reads a value of a document. Adds a problem and returns nullopt if the type or a number is invalid. `key`: name in
+/// messages.
 [[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, const Node& node, const std::string& key,
                                               ProblemList& problems);
 
-/// Why a number is rejected, e.g. "must lie in [0, 1]"; empty for a legal one. NaN and infinities are never legal.
+/// Why a number is invalid, e.g. "must lie in [0, 1]"; empty if it is valid. NaN and infinities are invalid.
 [[nodiscard]] std::string problem(const Parameter& parameter, double number);
 
-/// The values that a parameter takes, in words: "[0, 1]", "from 1", "constant, plus2_minus1".
+/// The valid values as text: "[0, 1]", "from 1", "constant, plus2_minus1".
 [[nodiscard]] std::string legal_values(const Parameter& parameter);
 
-// ---- Scenarios that differ in the values of some parameters, as in a sweep. A space without axes is one scenario.
+// ---- A space: the scenarios of a sweep, which differ in some parameters. Without axes it is one scenario.
 
 struct Axis {
   const Parameter* parameter;
   std::vector<Value> values;
-  std::int64_t line;  ///< of its key in the source
+  std::int64_t line;  ///< line of its key in the source
 };
 
 struct FixedInput {
@@ -89,7 +90,7 @@ struct FixedInput {
   std::int64_t line;  ///< 0: a default
 };
 
-/// What users call an input: a key of [axes] or [fixed], an option, or the bare name of a parameter.
+/// How messages name an input: as a key of [axes] or [fixed], an option, or the plain parameter name.
 enum class Wording { file, option, name };
 
 struct Space {
@@ -98,17 +99,18 @@ struct Space {
   Wording wording = Wording::file;
 };
 
-/// The option that states a parameter: "edit-rate" for drafter.edit_rate.
+/// The command-line option of a parameter: "edit-rate" for drafter.edit_rate.
 [[nodiscard]] std::string option_of(std::string_view parameter);
 
-/// The parameter that states a value: process.marginal in place of process.conditional where it is the one given.
+/// The parameter under which a value was given: process.marginal instead of process.conditional if the marginal was
+/// given.
 [[nodiscard]] std::string_view given_as(const Space& space, std::string_view parameter);
-/// What users call an input: the parameter in a file, its option on the command line.
+/// The name of an input in messages: the parameter in a file, its option on the command line.
 [[nodiscard]] std::string name_for_user(const Space& space, std::string_view parameter);
-/// How users state a word: `drafter = "block"`, or --drafter block.
+/// How users set a choice: `drafter = "block"`, or --drafter block.
 [[nodiscard]] std::string statement(const Space& space, std::string_view parameter, std::string_view word);
 
-/// Adds a problem of a parameter, with the line and key where it was given.
+/// Adds a problem with a parameter, with the line and key where it was given.
 void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems);
 
 /// True if a parameter is an axis or fixed.
@@ -116,23 +118,23 @@ void report_input(const Space& space, std::string_view name, Problem problem, Pr
 /// The fixed value or null.
 [[nodiscard]] const Value* fixed_value(const Space& space, std::string_view name);
 [[nodiscard]] const Axis* find_axis(const Space& space, std::string_view name);
-/// Every value a parameter takes: those of its axis, its fixed one, or none.
+/// All values of a parameter: of its axis, the fixed one, or none.
 [[nodiscard]] std::vector<Value> values_of(const Space& space, std::string_view name);
 
-/// What the scenarios use, all taken together.
+/// The usage of all scenarios together.
 [[nodiscard]] Usage usage_of(const Space& space);
 
 /// True if the fidelity is system.
 [[nodiscard]] bool has_server(const Space& space);
 
-/// True if the draft length varies from iteration to iteration in some scenario: under a policy other than constant, by
-/// a schedule, or with copied drafts.
+/// True if the draft length varies between iterations in some scenario: by a policy other than constant, a schedule, or
+/// copied drafts.
 [[nodiscard]] bool gamma_varies(const Space& space);
 
-/// The scenario of one combination of words (`usage`) and those of the inputs that it uses.
+/// The scenario with the choices of `usage` and the inputs that these use.
 [[nodiscard]] Scenario build(const Usage& usage, const std::vector<FixedInput>& inputs);
 
-/// True if the cost of decoding is known in some scenario, so that there is a speedup.
+/// True if some scenario has a known cost of decoding, and therefore a speedup.
 [[nodiscard]] bool has_cost(const Space& space);
 
 /// True if a metric with these needs exists in some scenario.

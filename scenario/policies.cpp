@@ -17,42 +17,42 @@ bool any_length(const AcceptanceProcess& process) {
   return !std::holds_alternative<Trace>(process) && !needs_endless_text(process);
 }
 
-// Of the policies that see a confidence. What they share stands here once.
+// Parameters that the policies with a confidence share.
 template <auto Field>
 constexpr auto threshold_of(const ValueRange& range) {
   return parameter<Policy, Field>(
       "policy.threshold",
-      "drafting stops: confidence_threshold below this confidence, rejection_probability above this probability that "
-      "any draft is rejected, entropy_threshold above this root of the entropy",
+      "drafting stops: confidence_threshold below this confidence, rejection_probability "
+      "above this probability of any rejection, entropy_threshold above this square root of "
+      "the entropy",
       range);
 }
 template <auto Field>
 constexpr auto first_threshold_of() {
   return parameter<Policy, Field>("policy.first_threshold",
-                                  "adaptive_entropy, dynamic_threshold: the threshold at the beginning of a text",
+                                  "adaptive_entropy, dynamic_threshold: initial threshold of a sequence",
                                   {.maximum = 1.0}, Given::by_default);
 }
 template <auto Field>
 constexpr auto concentration_of() {
-  return parameter<Policy, Field>(
-      "policy.concentration",
-      "policies that see a confidence: s of Beta(alpha s, (1 - alpha) s), the distribution of a token's acceptance; "
-      "large: all alike",
-      {.minimum = 1e-6, .maximum = 1e9});
+  return parameter<Policy, Field>("policy.concentration",
+                                  "policies that use a confidence: s of Beta(alpha s, (1 - alpha) s), the distribution "
+                                  "of a token's acceptance; large: all equal",
+                                  {.minimum = 1e-6, .maximum = 1e9});
 }
 template <auto Field>
 constexpr auto bias_of() {
-  return parameter<Policy, Field>(
-      "policy.bias",
-      "policies that see a confidence: it is acceptance to this power; 1 calibrated, below 1 overconfident",
-      {.minimum = 1e-3, .maximum = 1e3}, Given::by_default);
+  return parameter<Policy, Field>("policy.bias",
+                                  "policies that use a confidence: confidence = acceptance probability to this power; "
+                                  "1: calibrated, below 1: overconfident",
+                                  {.minimum = 1e-3, .maximum = 1e3}, Given::by_default);
 }
 template <auto Field>
 constexpr auto alternatives_of() {
-  return parameter<Policy, Field>(
-      "policy.alternatives",
-      "entropy_threshold, adaptive_entropy: tokens that evenly share what the drafter's confidence leaves",
-      {.minimum = 1.0, .maximum = 1e6}, Given::by_default);
+  return parameter<Policy, Field>("policy.alternatives",
+                                  "entropy_threshold, adaptive_entropy: tokens that evenly share the rest of the "
+                                  "probability",
+                                  {.minimum = 1.0, .maximum = 1e6}, Given::by_default);
 }
 
 constexpr std::array confidence_parameters{threshold_of<&ConfidenceThreshold::threshold>({.maximum = 1.0}),
@@ -73,7 +73,8 @@ constexpr std::array dynamic_parameters{first_threshold_of<&DynamicThreshold::fi
 constexpr std::array known_token_parameters{concentration_of<&OptimalTokenStopping::concentration>()};
 constexpr std::array start_parameter{parameter<Policy, &Plus2Minus1::start>(
     "policy.start",
-    "plus2_minus1: drafts of a text's first iteration, or gamma where that is less; the long run forgets it",
+    "plus2_minus1: draft length of a sequence's first iteration, at most gamma; no effect "
+    "on long-run means",
     {.minimum = 1.0, .maximum = 1e4}, Given::by_default)};
 
 }  // namespace
@@ -89,7 +90,7 @@ const std::vector<PolicyMember>& policies() {
        "adaedl",
        true},
       {{.name = "confidence_threshold",
-        .summary = "drafts until a token of confidence below policy.threshold",
+        .summary = "drafts until a token's confidence is below policy.threshold",
         .source = "Wolf2020: assisted generation of the transformers library",
         .value = ConfidenceThreshold{},
         .parameters = confidence_parameters},
@@ -100,7 +101,7 @@ const std::vector<PolicyMember>& policies() {
         .value = ConstantGamma{}},
        any},
       {{.name = "dynamic_threshold",
-        .summary = "confidence_threshold, best for the tokens of the text so far",
+        .summary = "confidence_threshold with the best threshold for the sequence so far",
         .source = "Wolf2020: assisted generation of the transformers library",
         .value = DynamicThreshold{},
         .parameters = dynamic_parameters},
@@ -108,19 +109,21 @@ const std::vector<PolicyMember>& policies() {
        {},
        true},
       {{.name = "entropy_threshold",
-        .summary = "drafts until a row with a root of the entropy above policy.threshold (alias svip)",
+        .summary = "drafts until the square root of a token's entropy exceeds policy.threshold (alias "
+                   "svip)",
         .source = "Zhang2025",
         .value = EntropyThreshold{},
         .parameters = entropy_parameters},
        iid,
        "svip"},
       {{.name = "optimal_stopping",
-        .summary = "drafts while the next token's chance exceeds c times the best speedup",
+        .summary = "drafts while the next token's probability exceeds c times the best speedup",
         .source = "ours; fixed point as Dinkelbach1967",
         .value = OptimalStopping{}},
        has_independent_iterations},
       {{.name = "optimal_token_stopping",
-        .summary = "the same with an acceptance of its own for each token, known before it is drafted",
+        .summary = "optimal_stopping if each token's acceptance probability is known before it is "
+                   "drafted",
         .source = "ours; fixed point as Dinkelbach1967",
         .value = OptimalTokenStopping{},
         .parameters = known_token_parameters},
@@ -133,7 +136,8 @@ const std::vector<PolicyMember>& policies() {
        any_length,
        "heuristic"},
       {{.name = "rejection_probability",
-        .summary = "drafts until any rejection is likelier than policy.threshold (alias specdecpp_huang)",
+        .summary = "drafts until the probability of any rejection exceeds policy.threshold (alias "
+                   "specdecpp_huang)",
         .source = "Huang2024, Sec. 3",
         .value = RejectionProbability{},
         .parameters = rejection_parameters},

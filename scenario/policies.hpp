@@ -15,14 +15,14 @@ namespace foredraft::scenario {
 struct PolicyMember : Member<Policy> {
   bool (*fits)(const AcceptanceProcess& process);  ///< true if the policy works with this alternative
   std::string_view alias = {};                     ///< another name
-  bool learns = false;                             ///< from a text: it needs finite sequences
+  bool learns = false;                             ///< learns from a sequence; requires finite sequences
 };
 [[nodiscard]] const std::vector<PolicyMember>& policies();
 
-/// What users call it.
+/// The name in the registry.
 [[nodiscard]] std::string_view name_of(const Policy& policy);
 
-/// s of Beta(alpha s, (1 - alpha) s) if the policy draws an acceptance of its own for each token.
+/// The concentration s of Beta(alpha s, (1 - alpha) s) if the policy draws an acceptance probability for each token.
 [[nodiscard]] std::optional<double> token_concentration(const Policy& policy);
 
 }  // namespace foredraft::scenario

@@ -10,12 +10,12 @@
 namespace foredraft::scenario {
 namespace {
 
-/// Each simulated block counts every position.
+/// Limited because each simulated block has a counter for every position.
 constexpr double longest_recorded_draft = 1e6;
-/// Beyond, Beta(a, b) is a point or two points to any precision, and its closed forms leave the range of a double.
+/// Outside this range, Beta(a, b) is one or two points within double precision, and closed forms overflow.
 constexpr ValueRange shapes{.minimum = 1e-100, .maximum = 1e100};
 
-/// The same name and summary wherever they are shared.
+/// The parameters a and b, with one name and summary for all processes that share them.
 template <class Alternative>
 constexpr std::array<MemberParameter<AcceptanceProcess>, 2> two_shapes(const ValueRange& range) {
   return {
@@ -28,11 +28,12 @@ template <class Alternative>
 constexpr MemberParameter<AcceptanceProcess> file() {
   return parameter<AcceptanceProcess, &Alternative::file>(
       "process.file",
-      "trace: recorded outcomes or accepted counts, CSV or JSONL (docs/logs.md, Traces); observed: a log or an "
-      "observations file; a relative path is looked for beside the configuration, then in the working directory");
+      "trace: recorded outcomes or accepted counts, CSV or JSONL (docs/logs.md, Traces); "
+      "observed: a log or an observations file; a relative path is searched next to the "
+      "configuration, then in the working directory");
 }
 
-/// A vector in one of two forms; that one of them is there is a rule of its own.
+/// The alternative to process.conditional. check.cpp checks that exactly one of the two is given.
 constexpr MemberParameter<AcceptanceProcess> marginal() {
   auto result = parameter<AcceptanceProcess, &Positional::conditional>(
       "process.marginal", "positional: [i] draft i and all before it accepted", probability_range, Given::optional);
@@ -55,11 +56,13 @@ constexpr std::array positional_parameters{
 constexpr std::array runs_parameters{
     two_shapes<Runs>(probability_range)[0], two_shapes<Runs>(probability_range)[1],
     parameter<AcceptanceProcess, &Runs::spread>(
-        "process.spread", "runs: log odds of going on of easy runs above the middle, and of hard runs below it",
+        "process.spread",
+        "runs: difference of the log odds of continuing an easy (+) or hard (-) run from "
+        "logit(a)",
         {.maximum = 20.0}, Given::by_default),
-    parameter<AcceptanceProcess, &Runs::rho>("process.rho",
-                                             "runs: odds of going on across the bonus token over those within a draft",
-                                             {.minimum = 1e-6, .maximum = 1e6}, Given::by_default)};
+    parameter<AcceptanceProcess, &Runs::rho>(
+        "process.rho", "runs: odds of continuing across the bonus token divided by those within a draft",
+        {.minimum = 1e-6, .maximum = 1e6}, Given::by_default)};
 constexpr std::array trace_parameters{
     file<Trace>(),
     parameter<AcceptanceProcess, &Trace::recorded_gamma>(
@@ -71,7 +74,7 @@ constexpr std::array trace_parameters{
 const std::vector<Member<AcceptanceProcess>>& processes() {
   static const std::vector<Member<AcceptanceProcess>> all{
       {.name = "beta_mixture",
-       .summary = "alpha drawn from Beta(a, b) anew for each iteration and shared by its drafts",
+       .summary = "each iteration draws alpha from Beta(a, b), shared by its drafts",
        .source = "ours",
        .value = BetaMixture{},
        .parameters = beta_parameters},
@@ -85,7 +88,7 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
        .value = Markov{},
        .parameters = markov_parameters},
       {.name = "observed",
-       .summary = "what a log counted: replayed where it recorded steps, else fitted",
+       .summary = "counts of a log: replayed if it recorded steps, else fitted",
        .source = "your own runs",
        .value = Observed{},
        .parameters = observed_parameters},
@@ -95,7 +98,7 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
        .value = Positional{},
        .parameters = positional_parameters},
       {.name = "runs",
-       .summary = "runs of accepted tokens, easy and hard ones: what is fitted to a log",
+       .summary = "easy and hard runs of accepted tokens; fitted to logs",
        .source = "ours",
        .value = Runs{},
        .parameters = runs_parameters},

@@ -15,11 +15,11 @@ namespace foredraft::scenario {
 
 [[nodiscard]] const std::vector<Member<AcceptanceProcess>>& processes();
 
-/// What users call it.
+/// The name in the registry.
 [[nodiscard]] std::string_view name_of(const AcceptanceProcess& process);
 
-/// A BetaMixture or Markov of another mean acceptance, or of another correlation of the acceptances of two successive
-/// drafts; other processes unchanged. Its parameters may lie outside their ranges.
+/// A BetaMixture or Markov process changed to this mean acceptance or to this correlation of two successive drafts'
+/// acceptance. Other processes are unchanged. The resulting parameters may lie outside their ranges.
 [[nodiscard]] AcceptanceProcess with_moments(const AcceptanceProcess& process, std::optional<double> mean,
                                              std::optional<double> correlation);
 

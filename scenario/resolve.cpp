@@ -14,20 +14,20 @@
 namespace foredraft::scenario {
 namespace {
 
-/// Why no scenario uses a parameter.
+/// Why a parameter is unused.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
   if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
-    return fmt::format("{} is given in its place", name_for_user(space, "process.mean"));
+    return fmt::format("{} is given instead", name_for_user(space, "process.mean"));
   }
   if (space.wording == Wording::file) return "no point of this sweep reads it";
   for (const MemberRange& of : parameter.members) {
     const auto words = usage.words.find(of.family);
     if (words != usage.words.end()) return fmt::format("{} {} has no such parameter", of.family, words->second.front());
   }
-  return "acceptance is stated otherwise";
+  return "acceptance is given by other parameters";
 }
 
-/// What a parameter that no point uses was probably meant to be.
+/// What to do about an unused parameter.
 std::string instead_of(const Space& space, const Parameter& parameter, const Usage& usage) {
   const std::string_view name = parameter.name;
   if (space.wording != Wording::file) return "remove it";
@@ -43,25 +43,25 @@ std::string instead_of(const Space& space, const Parameter& parameter, const Usa
   }
   std::vector<std::string> members;
   for (const MemberRange& of : parameter.members) {
-    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
+    if (usage.takes(of.family, of.member)) return "add sequence_length: the cost is per sequence";
     members.push_back(fmt::format("\"{}\"", of.member));
   }
   if (members.empty()) return "remove it";
   return fmt::format("remove it, or set {} = {}", parameter.members.front().family, fmt::join(members, " or "));
 }
 
-/// The default of models.parameter: what makes a next-token distribution neither flat nor certain.
+/// The default of models.parameter; gives a next-token distribution that is neither flat nor certain.
 double target_parameter_default(std::string_view distribution) {
   if (distribution == "zipf") return 1.0;
   if (distribution == "dirichlet") return 0.1;
   return 3.0;  // gaussian_logits
 }
 
-/// Combinations of values that are tried before a sweep begins; every point is checked again when it runs.
+/// Maximum combinations that are checked before a sweep starts. Every point is checked again when it runs.
 constexpr std::uint64_t max_tried = 100'000;
 constexpr std::uint64_t max_random = 10'000;
 
-/// The values of an axis that are tried: all, or of numbers the least and the largest.
+/// The values of an axis to check: all, or the minimum and maximum if they are numbers.
 std::vector<Value> tried_values(const Axis& axis, bool all) {
   const bool numbers = axis.parameter->type == ValueType::real || axis.parameter->type == ValueType::integer;
   if (all || !numbers || axis.values.size() < 3) return axis.values;
@@ -69,14 +69,14 @@ std::vector<Value> tried_values(const Axis& axis, bool all) {
   return {*least, *largest};
 }
 
-/// The scenarios of a space one after another: all of them; of more than max_tried, those at the ends of its numbers;
-/// of more still, max_random of these at random.
+/// Iterates over the scenarios to check: all of a space. If there are more than max_tried, only those at the ends of
+/// the numeric axes; if these are still too many, max_random random ones of them.
 class Trials {
  public:
   explicit Trials(const Space& space) : space_(space), usage_(usage_of(space)) {
     double points = 1.0;
     for (const Axis& axis : space.axes) points *= static_cast<double>(std::max<std::size_t>(axis.values.size(), 1));
-    for (const bool words : {true, false}) {  // words first: they vary slowest
+    for (const bool words : {true, false}) {  // choices first: they vary slowest
       for (const Axis& axis : space.axes) {
         if (axis.values.empty() || (axis.parameter->type == ValueType::choice) != words) continue;
         axes_.push_back({axis.parameter, tried_values(axis, points <= max_tried), axis.line});
@@ -85,13 +85,13 @@ class Trials {
     place_.assign(axes_.size(), 0);
   }
 
-  /// Calls visit(scenario) while that is true.
+  /// Calls visit(scenario) until it returns false.
   template <class Visit>
   void visit(const Visit& visit) {
     double count = 1.0;
     for (const Axis& axis : axes_) count *= static_cast<double>(axis.values.size());
     const bool at_random = count > static_cast<double>(max_tried);
-    std::minstd_rand random;  // with its default seed: the same trials every time
+    std::minstd_rand random;  // default seed: reproducible
     bool new_words = true;
     for (std::uint64_t left = at_random ? max_random : static_cast<std::uint64_t>(count); left > 0; --left) {
       if (at_random) {
@@ -106,7 +106,7 @@ class Trials {
     }
   }
 
-  /// The number that a parameter has at the scenario that is visited; nullopt where it has none.
+  /// The number of a parameter in the current scenario; nullopt if it has none.
   [[nodiscard]] std::optional<double> number(std::string_view name) const {
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       if (axes_[i].parameter->name == name) return std::get<double>(axes_[i].values[place_[i]]);
@@ -118,7 +118,7 @@ class Trials {
  private:
   [[nodiscard]] bool is_choice(std::size_t i) const { return axes_[i].parameter->type == ValueType::choice; }
 
-  /// Puts the alternatives of a combination of words in place, with the fixed inputs that they use.
+  /// Creates the alternatives of a combination of choices and stores the fixed inputs that they use.
   void choose_words() {
     for (std::size_t i = 0; i < axes_.size() && is_choice(i); ++i) {
       usage_.words[axes_[i].parameter->name] = {std::get<std::string>(axes_[i].values[place_[i]])};
@@ -130,7 +130,7 @@ class Trials {
     }
   }
 
-  /// Goes to the next combination, the last axis fastest; true if words change.
+  /// Advances to the next combination, last axis fastest; true if a choice changes.
   bool advance() {
     for (std::size_t i = axes_.size(); i-- > 0;) {
       if (++place_[i] < axes_[i].values.size()) return is_choice(i);
@@ -147,7 +147,7 @@ class Trials {
   Scenario chosen_;
 };
 
-/// From names and values to scenarios: defaults, what is missing, what nothing uses, and the check of the scenarios.
+/// Resolves a space: fills in defaults, rejects missing and unused parameters, checks the scenarios.
 class Resolver {
  public:
   Resolver(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems)
@@ -178,7 +178,7 @@ class Resolver {
     for (const FixedInput& input : space_.fixed) check(*input.parameter);
   }
 
-  /// Acceptance by position is given in one of two forms, which are stored in one place.
+  /// Rejects acceptance by position that is given both as conditional and as marginal.
   void check_one_form() {
     const auto given = [&](std::string_view name) { return has_input(space_, name) || unknown_.contains(name); };
     const bool both = given("process.conditional") && given("process.marginal");
@@ -193,15 +193,15 @@ class Resolver {
     }
   }
 
-  /// Points of one sweep count the same thing.
+  /// Rejects sweeps whose fidelities have different metrics.
   void check_fidelities() {
     if (usage_.takes("fidelity", "system") && usage_.words.at("fidelity").size() > 1) {
-      reject("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
+      reject("fidelity", "system together with another", "servers have other metrics", "use a separate sweep");
     }
     if (!usage_.takes("fidelity", "token")) return;
     if (usage_.states("sequence_length") && usage_.takes("fidelity", "process")) {
-      reject("sequence_length", "not used by fidelity token", "its points count iterations of one endless text",
-             "sweep the two fidelities apart");
+      reject("sequence_length", "not used by fidelity token", "its text is endless",
+             "use a separate sweep for each fidelity");
     }
     for (const std::string& policy : usage_.words.at("policy")) {
       if (policy == name_of(Policy(ConstantGamma{}))) continue;
@@ -241,9 +241,9 @@ class Resolver {
     unknown_.emplace(name);
   }
 
-  /// A rule that several numbers break is one problem, with the last of them.
+  /// Reports a rule that several values violate once, with the last of the values.
   void check_scenarios() {
-    // What follows from a value that is not known would mislead.
+    // Problems that follow from an unknown value would mislead.
     if (unknown_.contains("process.mean") || unknown_.contains("process.correlation")) {
       unknown_.insert({"process.a", "process.b"});
     }
@@ -266,7 +266,7 @@ class Resolver {
     }
   }
 
-  /// Not every mean goes with every correlation: the two parameters that follow from them would leave their ranges.
+  /// Restates a problem in terms of mean and correlation, if the parameters computed from them leave their ranges.
   void state_as_moments(const Scenario& scenario, const Trials& trials, FieldProblem& problem) const {
     const AcceptanceProcess* process = acceptance_of(scenario);
     if (process == nullptr || (problem.field != "process.a" && problem.field != "process.b")) return;
@@ -285,7 +285,7 @@ class Resolver {
   Space& space_;
   Usage usage_;
   ProblemList& problems_;
-  std::set<std::string, std::less<>> unknown_;  ///< missing, or given with values that were rejected
+  std::set<std::string, std::less<>> unknown_;  ///< missing parameters, and parameters with rejected values
 };
 
 Node node_of(double value) { return {0, value}; }
@@ -298,7 +298,7 @@ Node node_of(const Entries& entries) {
   return {0, std::move(list)};
 }
 
-/// As a document would say it.
+/// Converts a value to a node of a document.
 Node node_of(const Value& value) {
   return std::visit([](const auto& held) { return node_of(held); }, value);
 }
@@ -313,7 +313,7 @@ Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems) {
   Space space;
   space.wording = Wording::name;
   std::vector<const Parameter*> rejected;
-  bool unknown = false;  // a word or a name: what follows would mislead
+  bool unknown = false;  // unknown word or name; problems that follow from it would mislead
   for (const Input& input : inputs) {
     const Parameter* parameter = find_parameter(input.parameter);
     if (parameter == nullptr) {

@@ -6,16 +6,16 @@
 #include "foredraft/scenario_fwd.hpp"
 #include "scenario/parameters.hpp"
 
-/// From names and values to scenarios, with every problem at the line and key where it was given.
+/// Turns names and values into scenarios. Problems have the line and key of the value.
 namespace foredraft::scenario {
 
-/// Rejects what no scenario uses and what is missing, fills in defaults in the order of the parameter table, and checks
-/// the scenarios (check.hpp): all, or of more than 100,000 those at the ends of the axes. `rejected`:
-/// parameters, no choices, whose values were rejected; they are not reported as missing.
+/// Rejects unused and missing parameters, fills in defaults in the order of the parameter table, and checks the
+/// scenarios (check.hpp). If there are more than 100,000 scenarios, only those at the ends of the axes are checked.
+/// `rejected`: parameters (not choices) whose values are already reported; they are not reported as missing.
 void resolve_and_check(Space& space, const std::vector<const Parameter*>& rejected, ProblemList& problems);
 
-/// The scenario of inputs by name, resolved and checked. Files that it names are not read. All problems go to the list;
-/// the result is valid only without any.
+/// Builds, resolves and checks a scenario from named inputs. Does not read files. Adds all problems to the list; the
+/// result is valid only if there are none.
 [[nodiscard]] Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems);
 
 }  // namespace foredraft::scenario

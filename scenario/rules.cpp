@@ -27,30 +27,31 @@ constexpr ValueRange candidate_count{.minimum = 1.0, .maximum = 1024.0, .whole =
 
 constexpr std::array chow_parameters{
     number<&CascadeChow::margin>("rule.margin", either_sign,
-                                 "cascade_chow, cascade_diff, cascade_opt: a, what the drafter's best probability may "
-                                 "lack; -1: rejection_sampling")};
+                                 "cascade_chow, cascade_diff, cascade_opt: a, margin of the drafter's best "
+                                 "probability; -1: rejection_sampling")};
 constexpr std::array diff_parameters{number<&CascadeDiff::margin>(
-    "rule.margin", either_sign, "cascade_diff: a, what the drafter's best probability may lack")};
+    "rule.margin", either_sign, "cascade_diff: a, margin of the drafter's best probability")};
 constexpr std::array opt_parameters{
     number<&CascadeOpt::margin>("rule.margin", {.minimum = -1000.0, .maximum = 1000.0},
-                                "cascade_opt: a, what the drafter's best probability may lack, over TV(p, q)")};
+                                "cascade_opt: a, margin of the drafter's best probability divided by TV(p, q)")};
 constexpr std::array k_seq_parameters{number<&KSeq::candidates>(
     "rule.candidates", candidate_count, "k_seq: candidates of one position; 1: rejection_sampling")};
 constexpr std::array sglang_parameters{
-    number<&SglangThresholds::threshold_single>("rule.threshold_single", probability,
-                                                "sglang_thresholds: a token from this probability on is accepted"),
+    number<&SglangThresholds::threshold_single>(
+        "rule.threshold_single", probability, "sglang_thresholds: tokens with at least this probability are accepted"),
     number<&SglangThresholds::threshold_acc>(
         "rule.threshold_acc", {.maximum = 1.0, .excludes_minimum = true},
-        "sglang_thresholds: any other is accepted with its probability over this one; both 1: lossless")};
+        "sglang_thresholds: others are accepted with their probability divided by this; both "
+        "1: lossless")};
 constexpr std::array top_n_parameters{
     number<&TopNDelta::relaxed_topk>("rule.relaxed_topk",
                                      {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
                                      "top_n_delta: how many of the target's best tokens are accepted; 1: greedy_match"),
     number<&TopNDelta::relaxed_delta>("rule.relaxed_delta", probability,
-                                      "top_n_delta: how much less probable than the best they may be")};
+                                      "top_n_delta: maximum difference of their probability from the best token's")};
 constexpr std::array lenient_parameters{
     number<&Lenient::lenience>("rule.lenience", {.maximum = 1.0, .excludes_minimum = true},
-                               "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling"),
+                               "lenient: l, the fraction of q that p is compared with; 1: rejection_sampling"),
     number<&Lenient::residual>("rule.residual", flag_range,
                                "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")};
 constexpr std::array candidate_parameters{
@@ -60,7 +61,8 @@ constexpr std::array candidate_parameters{
                                          "multi_candidate: candidates drawn with (1) or without (0) replacement"),
     parameter<Rule, &MultiCandidate::widths>(
         "rule.widths",
-        "multi_candidate: candidates by depth of a tree of drafts, in place of rule.candidates as far as the list goes",
+        "multi_candidate: candidates by depth of a tree of drafts; rule.candidates applies "
+        "beyond the list",
         candidate_count, Given::optional)};
 constexpr std::array sigmoid_parameters{
     number<&SigmoidApproximation::scale_low>("rule.scale_low", any_logit,
@@ -85,7 +87,7 @@ constexpr std::array typical_parameters{
                                         {.maximum = 1.0, .excludes_minimum = true, .excludes_maximum = true},
                                         "typical_acceptance: a token above this probability is always accepted"),
     number<&TypicalAcceptance::delta>("rule.delta", {.maximum = 1e6},
-                                      "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon")};
+                                      "typical_acceptance: factor of exp(-entropy); 0: the square root of epsilon")};
 
 }  // namespace
 

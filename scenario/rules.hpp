@@ -17,15 +17,15 @@ template <>
 inline constexpr bool integers_as_numbers<Rule> = true;
 
 struct RuleMember : Member<Rule> {
-  bool lossless;  ///< emitted tokens are distributed as drawn from the target alone; held to it by the contract tests
+  bool lossless;  ///< emitted tokens have the target's distribution; verified by the contract tests
 };
 [[nodiscard]] const std::vector<RuleMember>& rules();
 
-/// What users call it.
+/// The name in the registry.
 [[nodiscard]] std::string_view name_of(const Rule& rule);
 
-/// The rule of this name with parameters by the names that follow "rule.", the others at their defaults. Throws
-/// DomainError on an unknown rule, an unknown parameter or a value outside its range.
+/// Makes a rule from its name and parameters, which are named without the prefix "rule."; others have their defaults.
+/// Throws DomainError for an unknown rule, an unknown parameter or a value outside its range.
 [[nodiscard]] Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters);
 
 }  // namespace foredraft::scenario

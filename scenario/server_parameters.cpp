@@ -24,14 +24,14 @@ bool with_rate(const Usage& usage) {
 }
 bool with_clients(const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "closed"); }
 bool with_recording(const Usage& usage) { return in_server(usage) && usage.takes("arrivals", "recorded"); }
-/// A recording has the lengths of its requests.
+/// True if lengths are parameters; a recording has its own.
 bool with_lengths(const Usage& usage) { return with_rate(usage) || with_clients(usage); }
 bool with_schedule(const Usage& usage) { return in_server(usage) && usage.states("gamma_schedule"); }
 bool with_given_steps(const Usage& usage) {
   return in_server(usage) && usage.takes("cost", name_of(Cost(ConstantRatio{})));
 }
 
-/// How the lengths of one text of a request vary: "prompt", "output".
+/// Parameters of the lengths of prompts or outputs.
 template <TokenCount Server::*count>
 std::vector<Parameter> lengths(const std::string& of) {
   const auto varying = [&of](const std::string& word) -> Used {
@@ -49,7 +49,7 @@ std::vector<Parameter> lengths(const std::string& of) {
                varying("lognormal"), store<count, &TokenCount::p95>, {.required = true})};
 }
 
-/// The times of the forward passes of one model: "target", "drafter".
+/// Parameters of the pass times of one model ("target", "drafter").
 template <RooflineStep Server::*step>
 std::vector<Parameter> step_times(const std::string& model) {
   const auto time = [&model](std::string_view part, std::string_view meaning, Assign assign,

@@ -20,12 +20,12 @@ enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 using foredraft::Schedule;
 using foredraft::Value;
 
-/// As a CSV cell or a label: numbers in shortest round-trip form, lists separated by blanks.
+/// Text of a CSV cell or a label: numbers in shortest round-trip form, list entries separated by spaces.
 [[nodiscard]] std::string to_text(const Value& value);
 
 inline constexpr double unbounded = std::numeric_limits<double>::max();
 
-/// The legal numbers of a parameter, of each entry for lists.
+/// The valid numbers of a parameter; for a list, of each entry.
 struct ValueRange {
   double minimum = 0.0;
   double maximum = unbounded;
@@ -39,32 +39,32 @@ struct ValueRange {
 inline constexpr ValueRange probability_range{.maximum = 1.0};
 inline constexpr ValueRange flag_range{.maximum = 1.0, .whole = true};
 
-/// NaN and infinities never are.
+/// False for NaN and infinities.
 [[nodiscard]] bool contains(const ValueRange& range, double number);
 
-/// "lie in [0, 1)", "be a whole number in [1, 1024]", "be finite and above 0": what a number must do.
+/// The text after "must": "lie in [0, 1)", "be a whole number in [1, 1024]", "be finite and above 0".
 [[nodiscard]] std::string range_reason(const ValueRange& range);
 
-/// The first number outside the range: "key=2", or "key[1]=2" of a list; empty if all lie inside, and for texts.
+/// The first number outside the range: "key=2", or "key[1]=2" in a list. Empty if all lie inside, and for texts.
 [[nodiscard]] std::string first_outside(std::string_view key, const ValueRange& range, const Value& value);
 
-/// Throws DomainError "invalid key=number (must ...)" for a number, or one of a list, outside the range.
+/// Throws DomainError "invalid key=number (must ...)" if a number is outside the range.
 void check_numbers(std::string_view key, const ValueRange& range, const Value& value);
 
-// ---- A configuration as written: nested tables with the line of each key, whatever language it came from.
+// ---- A parsed configuration: nested tables with the line of each key, independent of the file format.
 
 struct Node;
 struct Entry;
 using Array = std::vector<Node>;
-using Mapping = std::vector<Entry>;  ///< in the order of the file
+using Mapping = std::vector<Entry>;  ///< in file order
 
-/// A value the configuration language knows and we do not use (a date); `kind` names it.
+/// A type that the file format has and parameters do not, such as a date; `kind` names it.
 struct Unsupported {
   std::string kind;
 };
 
 struct Node {
-  std::int64_t line;  ///< 1-based; 0 where the source has no lines
+  std::int64_t line;  ///< 1-based; 0 if the source has no lines
   std::variant<bool, std::int64_t, double, std::string, Array, Mapping, Unsupported> value;
 };
 
@@ -73,10 +73,10 @@ struct Entry {
   Node node;
 };
 
-/// A whole number, written as one or as a number such as 1e6; else nothing.
+/// The value if it is a whole number, also when written as a float such as 1e6; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Node& node);
 
-/// "a number", "a string", ...: for messages.
+/// The type in messages: "a number", "a string", ...
 [[nodiscard]] std::string_view kind_of(const Node& node);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Value& value);

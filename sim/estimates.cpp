@@ -102,7 +102,7 @@ struct ServedMoments {
   ServingMoments replicas, batches;
 };
 
-/// Fewer say too little of their spread.
+/// Minimum replicas for a reliable estimate of their scatter.
 constexpr std::int64_t enough_replicas = 8;
 constexpr std::int64_t min_batches = 4;
 
@@ -122,7 +122,7 @@ Estimate serving_ratio(const ServedMoments& served, ServingQuantity numerator, S
   return estimate;
 }
 
-/// Mean over `requests` of the replicas, a quantity that counts them, and three quantiles.
+/// Mean and three quantiles of a duration. `requests`: the quantity that counts its requests.
 void add_durations(const ServedMoments& served, const DurationHistogram& durations, ServingQuantity sum,
                    ServingQuantity requests, ServingQuantity first_quantile, const std::array<Estimate*, 4>& to) {
   if (durations.count() == 0) return;

@@ -14,8 +14,8 @@ namespace foredraft::sim {
 /// Emitted tokens per iteration.
 [[nodiscard]] Estimate tokens_per_iteration(const Tally& tally);
 
-/// Speedup: time of autoregressive decoding divided by that of the run, in which tokens, iterations and draft passes
-/// have their costs. A cost per sequence is charged per unit, so use it with tallies whose units are sequences.
+/// Speedup: time of autoregressive decoding divided by the time of the run, computed from tokens, iterations and draft
+/// passes. A cost per sequence is charged per unit and requires a tally with sequences as units.
 [[nodiscard]] Estimate speedup(const Tally& tally, const DecodingCost& cost);
 
 /// (drafted * operations_ratio + verified) / tokens; verified: drafted, plus iterations with a bonus token.
@@ -42,12 +42,13 @@ struct Acceptance {
 /// Sample variance with its standard error sqrt((m4 - m2^2) / n); NaN unless iterations are `independent`.
 [[nodiscard]] Estimate tokens_variance_estimate(const Tally& tally, bool independent);
 
-// ---- Estimates from a tally of serving. Standard errors come from the spread of the replicas. Where these are fewer
-// than eight, or do not differ at all, that of the batches of their windows (batch means) counts if it is larger.
+// ---- Estimates from a tally of serving. Standard errors come from the scatter of the replicas. If there are fewer
+// than eight replicas or all are equal, the error from batch means (batches of the replicas' windows) is used if it is
+// larger.
 
-/// The quantities of a server; the others are unknown. Quantiles of durations are those of the pooled requests, within
-/// DurationHistogram::resolution; their standard error is that of the mean of the replicas' own quantiles. Standard
-/// errors are NaN for fewer than two replicas, those of means also for fewer than four batches.
+/// The quantities of a server; others are unknown. Quantiles of durations are taken over all requests, within
+/// DurationHistogram::resolution; their standard error is that of the mean of the replicas' quantiles. Standard errors
+/// are NaN for fewer than two replicas, unless (for means only) there are at least four batches.
 [[nodiscard]] Estimates serving_estimates(const ServingTally& tally);
 
 }  // namespace foredraft::sim

@@ -19,7 +19,7 @@ BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t 
 
 namespace {
 
-/// Large enough that starting a block and merging its tally are cheap, small enough to distribute and to repeat.
+/// Large enough to make the overhead of a block negligible, small enough to distribute and repeat.
 constexpr std::uint64_t iterations_per_block = std::uint64_t{1} << 16U;
 
 /// Maximum number of draws of a block; longer blocks are shortened.

@@ -13,7 +13,7 @@
 
 namespace foredraft::sim {
 
-/// Maximum number of blocks, which the counter of the random numbers limits.
+/// Maximum number of blocks; limited by the random number counter.
 inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32U;
 
 /// How a run is divided into blocks of iterations or sequences.
@@ -27,11 +27,11 @@ struct BlockPlan {
   }
 };
 
-/// Throws DomainError, naming the total `name`, for an empty run and for one of more than `maximum` blocks.
+/// Throws DomainError for an empty run and for more than `maximum` blocks; the message calls the total `name`.
 [[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
                                     std::uint64_t maximum = max_blocks);
 
-/// 2^16 iterations per block, fewer if an iteration may take very many draws.
+/// 2^16 iterations per block, fewer if an iteration may take many draws.
 [[nodiscard]] BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration);
 
 /// About 2^16 tokens per block.
@@ -44,8 +44,8 @@ struct RunKey {
   StopToken stop = {};  ///< checked every few milliseconds; run_block then throws Interrupted
 };
 
-/// A prepared run, split into fixed blocks of work. run_block(key, i) is a pure function of its arguments unless it is
-/// stopped, and the merged tallies of all blocks are the result: neither threads nor order can change it. Thread-safe.
+/// A prepared run, split into fixed blocks of work. Thread-safe. run_block(key, i) is a pure function of its arguments
+/// unless stopped, and the result is the merged tally of all blocks, so it does not depend on threads or order.
 class Simulator {
  public:
   Simulator() = default;
@@ -59,7 +59,7 @@ class Simulator {
   [[nodiscard]] virtual Tally run_block(const RunKey& key, std::uint64_t block) const = 0;
 };
 
-/// A run whose blocks are counted by `run_block(key, block, number of iterations or sequences in it)`.
+/// A run with blocks that are simulated by `run_block(key, block, number of iterations or sequences in the block)`.
 template <class RunBlock>
 class BlockSimulator final : public Simulator {
  public:

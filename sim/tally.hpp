@@ -11,8 +11,8 @@
 
 namespace foredraft::sim {
 
-/// Durations counted in buckets of equal relative width: 128 per doubling, exact below 256 ns. Memory is bounded (7,296
-/// buckets hold any duration) and merging is addition.
+/// A histogram of durations with buckets of equal relative width: 128 per doubling, exact below 256 ns. 7,296 buckets
+/// cover all durations, and merging is addition.
 class DurationHistogram {
  public:
   /// Maximum relative error of a quantile: half the relative width of a bucket.
@@ -24,8 +24,7 @@ class DurationHistogram {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// The smallest duration that at least a fraction `level` in (0, 1] do not exceed, as the middle of its bucket, in
-  /// ns.
+  /// The quantile `level` in (0, 1], as the middle of its bucket, in ns.
   [[nodiscard]] std::int64_t quantile(double level) const;
 
   bool operator==(const DurationHistogram&) const = default;
@@ -37,8 +36,8 @@ class DurationHistogram {
 
 // ---- Counts of a serving simulation beyond the iterations of its Tally. Integers only, virtual time in ns.
 
-/// Counts of each replica. Measured requests are those after the warm-up, each followed to its last token. The window
-/// extends from the admission of the first measured request to the end of the last.
+/// Counts of each replica. Measured requests are those after the warm-up, each until its last token. The window extends
+/// from the admission of the first measured request to the end of the last.
 enum ServingQuantity : std::size_t {
   measured_requests,
   latency_ns,      ///< sum over measured requests: arrival to last token
@@ -75,14 +74,13 @@ struct Replica {
   std::uint64_t number;
   ServingValues values;
   std::int64_t warmup_requests = 0;  ///< served before the window
-  /// The same, without the quantiles, of consecutive parts of the window, each with the measured requests that ended in
-  /// it. Each holds several times the requests that are served at once, so that their means hardly depend on each
-  /// other.
+  /// The values (without quantiles) of consecutive parts of the window, each with the measured requests that ended in
+  /// it. Each part has several times the requests served at once, so that means are nearly independent.
   std::vector<ServingValues> batches = {};
   bool operator==(const Replica&) const = default;
 };
 
-/// Counts of serving; empty in the other fidelities. Its size does not depend on the length of the run.
+/// Counts of serving; empty in other fidelities. The size does not depend on the length of the run.
 struct ServingTally {
   DurationHistogram latency;
   DurationHistogram first_token;
@@ -96,7 +94,7 @@ struct ServingTally {
 
 // ---- Counts of a simulation. Integers only, so merging is exact in any order.
 
-/// The quantities observed together in one independent unit: an iteration, a batch of dependent iterations, a sequence.
+/// The quantities of one independent unit: an iteration, a batch of dependent iterations, or a sequence.
 enum Quantity : std::size_t {
   tokens,        ///< emitted tokens, including the corrected or bonus token
   iterations,    ///< draft-and-verify rounds
@@ -114,7 +112,7 @@ using UnitMoments = IntegerMoments<quantity_count>;
 /// Invariants (asserted by check_conservation): accepted + rejected + untested = drafted at every position; tokens =
 /// sum of k * tokens_count[k-1]; the totals of `units` equal the totals of the position counts.
 struct Tally {
-  UnitMoments units;                        ///< one entry per independent unit; its sums are the totals of the run
+  UnitMoments units;                        ///< one entry per independent unit; the sums are the totals of the run
   std::vector<std::uint64_t> tokens_count;  ///< [k-1]: iterations that emitted k tokens
   std::vector<std::uint64_t> drafted_at;    ///< [i]: iterations that drafted position i, i = 0..gamma-1
   std::vector<std::uint64_t> tested_at;     ///< [i]: of those, position i was verified (all before it accepted)

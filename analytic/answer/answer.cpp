@@ -35,9 +35,9 @@ std::optional<double> draft_passes_of(const Scenario& scenario, std::optional<do
 
 void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const DraftedAcceptance& drafted,
                     ClosedForm& answer) {
-  // A cost that was looked up for this gamma is unknown for others; predict() searches where verifications grow.
+  // A looked-up cost is known only for this gamma.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
-  // So does the mean pass of a cascade.
+  // If the cost depends on gamma, predict() searches.
   if (scenario::verify_growth(scenario.cost) > 0.0 || std::holds_alternative<HorizontalCascade>(scenario.drafter)) {
     return;
   }
@@ -47,14 +47,14 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const Dr
   answer.best_speedup = best->speedup;
 }
 
-/// The draft model alone, token by token.
+/// The best draft length of the draft model without its inner drafter.
 void add_best_without_stages(Scenario scenario, ClosedForm& answer) {
   scenario.drafter = AutoregressiveDrafter{};
   const DraftedAcceptance drafted{std::get<ProcessFidelity>(scenario.fidelity).acceptance};
   add_best_gamma(scenario, scenario::decoding_cost(scenario).value(), drafted, answer);
 }
 
-/// What stopping could reach where each token has an acceptance of its own. Nothing that is paid once a sequence.
+/// Upper bounds of stopping policies if each token has its own acceptance probability. Excludes costs per sequence.
 void add_bounds(const Scenario& scenario, const DecodingCost& cost, ClosedForm& answer) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   const auto concentration = process == nullptr ? std::nullopt : scenario::token_concentration(process->policy);
@@ -110,7 +110,7 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
 namespace foredraft {
 namespace {
 
-/// Throws DomainError for a scenario whose draft lengths analytic::predict cannot compare.
+/// Throws DomainError for a scenario that best_draft_length does not support.
 void check_comparable(const Scenario& scenario) {
   const auto reject = [](std::string_view what) {
     throw DomainError(fmt::format("no best draft length for {}", what));

@@ -14,7 +14,7 @@
 #define FOREDRAFT_ANALYTIC_IID_ARRAYS_ONCE
 namespace foredraft::analytic {
 
-/// A few points. The steps are 1 for one value a point and 0 for one value for all.
+/// A block of points. A step is 1 for one value per point and 0 for one value for all points.
 struct IidTask {
   const double* alpha;
   const double* gamma;
@@ -23,10 +23,10 @@ struct IidTask {
   double bonus;  ///< 1 with a bonus token, else 0
   std::size_t count;
   double* answers;
-  bool* left;  ///< becomes true where some answers are left_to_scalar
+  bool* left;  ///< set to true if some answers are left_to_scalar
 };
 
-/// Some values, and their range, which lies in [-2^50, 2^50] if they must be whole.
+/// A block of values and their range, which lies in [-2^50, 2^50] if they must be whole.
 struct ValuesTask {
   const double* values;
   std::size_t count;
@@ -42,9 +42,9 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 #endif
 
 // Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. It must
-// not contain inline functions of a library: the linker would keep one copy, compiled for any of the sets. For the same
-// bits everywhere it uses only operations that round exactly, and never a fused multiplication and addition. Structures
-// of vectors are below, which vectors of unknown length cannot form.
+// not contain inline functions of a library: the linker would keep one copy, compiled for any of the sets. To give the
+// same bits everywhere it uses only correctly rounded operations and no fused multiply-add. Targets with vectors of
+// unknown length are disabled, because structures cannot contain such vectors.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "analytic/answer/iid_arrays.cpp"
@@ -77,7 +77,7 @@ HWY_INLINE RealVec polynomial(const double (&coefficients)[size], RealVec x) {
   return sum;
 }
 
-/// A number in two parts, the larger one first.
+/// An unevaluated sum of two numbers, the larger one first.
 struct TwoParts {
   RealVec high, low;
 };
@@ -143,8 +143,8 @@ HWY_INLINE TwoParts one_minus_exp(TwoParts x) {
   return {high, hn::Add(hn::Sub(part, hn::Sub(high, whole)), hn::Mul(scale, reduced_low))};
 }
 
-constexpr double horner_tokens = 16.0;     // as for one point: stable::geometric_sum
-constexpr double largest_tokens = 0x1p27;  // an exact product with 26 bits
+constexpr double horner_tokens = 16.0;     // as in stable::geometric_sum
+constexpr double largest_tokens = 0x1p27;  // so that the product with 26 bits is exact
 
 /// sum_{j<n} alpha^j for n above horner_tokens; NaN above largest_tokens.
 HWY_INLINE RealVec long_sum(RealVec alpha, RealVec n) {
@@ -160,7 +160,7 @@ HWY_INLINE RealVec long_sum(RealVec alpha, RealVec n) {
   return hn::IfThenElse(hn::Gt(n, set(largest_tokens)), set(left_to_scalar), all);
 }
 
-/// What holds for all points of a task.
+/// Properties of all points of a task.
 struct Tokens {
   double most;        ///< maximum n
   bool short_ones;    ///< some n is at most horner_tokens
@@ -213,7 +213,7 @@ struct Arguments {
   RealVec alpha, gamma, c;
 };
 
-/// Calls answer(arguments) for each vector of points, also for the last ones, which fill only a part of one.
+/// Calls answer(arguments) for each vector of points; the last vector may be partial.
 template <class Answer>
 HWY_INLINE void for_each_vector(const IidTask& task, const double* c, const Answer& answer) {
   const std::size_t lanes = hn::Lanes(Real());
@@ -268,16 +268,16 @@ void answer_task(const IidTask& task) {
   }
 }
 
-/// The marginal rule of best_gamma.cpp, draft by draft. NaN where rounding could decide and where the best is far.
+/// The marginal rule of best_gamma.cpp, draft by draft. NaN if rounding could decide or the best gamma is large.
 HWY_INLINE RealVec best_of(RealVec alpha, RealVec c, double first_gamma, bool& left) {
-  constexpr double relative_error = 1e-13;  // of some tens of steps of a few roundings each
+  constexpr double relative_error = 1e-13;  // for some tens of steps with a few roundings each
   constexpr std::size_t steps_between_looks = 4;
   constexpr std::size_t max_steps = 64;
   const RealVec c_above = hn::Mul(c, set(1.0 + relative_error));
   const RealVec c_below = hn::Mul(c, set(1.0 - relative_error));
   RealVec tokens = set(1.0);
   RealVec survival = alpha;
-  RealVec gamma = set(first_gamma);  // where the drafts of a lane end
+  RealVec gamma = set(first_gamma);  // draft length of each lane
   Lanes drafts = hn::Eq(alpha, alpha);
   Lanes unsure = hn::Lt(alpha, alpha);
   for (std::size_t step = 0; step < max_steps && !hn::AllFalse(Real(), drafts); step += steps_between_looks) {
@@ -293,7 +293,7 @@ HWY_INLINE RealVec best_of(RealVec alpha, RealVec c, double first_gamma, bool& l
       survival = hn::Mul(survival, alpha);
     }
   }
-  // Beyond these the products could overflow.
+  // Outside these limits, products could overflow.
   const Lanes extreme = hn::Or(hn::Le(c, set(1e-290)), hn::Ge(c, set(1e290)));
   const Lanes unbounded = hn::And(hn::Or(hn::Eq(alpha, set(1.0)), hn::Eq(c, set(0.0))),
                                   first_gamma == 0.0 ? hn::Lt(c, alpha) : hn::Gt(alpha, set(0.0)));
@@ -311,7 +311,7 @@ void best_task(const IidTask& task) {
   *task.left = left;
 }
 
-/// The whole number nearest to a value of at most 2^51 in size.
+/// The nearest whole number; |value| <= 2^51.
 HWY_INLINE RealVec nearest_whole(RealVec value) { return hn::Sub(hn::Add(value, set(0x1.8p52)), set(0x1.8p52)); }
 
 void judge(const ValuesTask& task) {
@@ -369,7 +369,7 @@ constexpr std::size_t task_points = 1024;
 
 std::size_t step_of(std::span<const double> values) { return values.size() > 1 ? 1 : 0; }
 
-/// Answers by `kernel` in tasks, and by `alone(i)` what that leaves.
+/// Answers all points with `kernel`, in blocks, and the points it leaves with `alone(i)`.
 template <class Kernel, class Alone>
 void answer_tasks(const IidPoints& points, std::span<const double> gamma, std::span<const double> c,
                   std::span<double> answers, const Kernel& kernel, const Alone& alone) {
@@ -414,7 +414,7 @@ void speedups(const IidPoints& points, std::span<double> speedups) { answer_gamm
 
 void best_gammas(const IidPoints& points, std::span<double> gammas) {
   const auto kernel = [](const IidTask& task) { HWY_DYNAMIC_DISPATCH(best_task)(task); };
-  // Gamma is not read: any array serves.
+  // Gamma is not used, so any array can be passed.
   answer_tasks(points, points.alpha, points.c, gammas, kernel, [&](std::size_t i) {
     const BestGamma best =
         best_gamma(IidSetting{at(points.alpha, i), at(points.c, i), points.convention, Drafting::autoregressive});

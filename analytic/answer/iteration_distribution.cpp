@@ -40,7 +40,7 @@ struct ConstantLength {
   const SequenceLength* length = nullptr;  ///< of finite sequences
   StopToken stop = {};
 
-  /// Mean number for a finite sequence, from P(X = k) at [k - 1].
+  /// Mean iterations of a finite sequence; pmf[k - 1] is P(X = k).
   [[nodiscard]] double iterations(std::span<const double> pmf) const {
     return length->geometric ? expected_iterations_geometric(pmf, length->tokens)
                              : expected_iterations(pmf, static_cast<std::int64_t>(length->tokens), stop);
@@ -140,7 +140,7 @@ struct UnderPolicy {
     IterationDistribution distribution =
         stopped(optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
                                        draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention));
-    distribution.alpha = std::nullopt;  // tokens are drafted for their acceptance
+    distribution.alpha = std::nullopt;  // drafted tokens are selected by their acceptance
     return distribution;
   }
 

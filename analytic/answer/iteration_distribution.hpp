@@ -20,11 +20,11 @@ struct IterationDistribution {
   std::optional<double> variance = {};            ///< if iterations are independent
   std::optional<double> alpha = {};               ///< acceptance per tested draft
   std::optional<double> mean_gamma = {};          ///< mean draft length, if it varies
-  std::optional<double> iterations = {};          ///< mean number for a finite sequence
-  std::optional<DraftedAcceptance> drafted = {};  ///< empty if drafts are copied, or their acceptance is not known
+  std::optional<double> iterations = {};          ///< mean number of iterations of a finite sequence
+  std::optional<DraftedAcceptance> drafted = {};  ///< empty if drafts are copied or their acceptance is unknown
 };
 
-/// Closed forms at a constant draft length in endless text. At most as many drafts as a Positional has entries.
+/// Closed forms at a constant draft length in endless text. gamma is at most the number of entries of a Positional.
 [[nodiscard]] IterationDistribution constant_length(const AcceptanceProcess& drafted, std::int64_t gamma,
                                                     Convention convention);
 

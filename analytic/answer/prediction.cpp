@@ -30,17 +30,17 @@ struct DraftLengths {
   Drafting drafting;
 
   [[nodiscard]] const Iid* iid() const { return std::get_if<Iid>(&drafted.process); }
-  /// Null unless acceptance depends on the position alone.
+  /// Null unless acceptance depends only on the position.
   [[nodiscard]] const Positional* positional() const { return std::get_if<Positional>(&drafted.process); }
   [[nodiscard]] DecodingCost cost(std::int64_t gamma) const { return scenario::decoding_cost(scenario, gamma).value(); }
-  /// Of an iteration that verifies one token.
+  /// Cost of an iteration with the minimum gamma.
   [[nodiscard]] DecodingCost shortest_cost() const { return cost(min_gamma(scenario.convention)); }
   [[nodiscard]] bool cost_grows() const { return scenario::verify_growth(scenario.cost) > 0.0; }
-  /// Null unless each draft has a cost of its own.
+  /// Null unless each draft has its own cost.
   [[nodiscard]] const HorizontalCascade* cascade() const { return std::get_if<HorizontalCascade>(&scenario.drafter); }
 };
 
-/// Maximum draft length of a search; if no vector bounds it and the speedup still rises there, it rises without end.
+/// Maximum draft length of a search. If no vector limits it and the speedup still increases there, it always increases.
 std::int64_t longest_draft(const DraftLengths& lengths) {
   constexpr std::int64_t longest = std::int64_t{1} << 40U;
   if (const Positional* positional = lengths.positional()) {
@@ -58,7 +58,7 @@ IidSetting setting_of(const DraftLengths& lengths) {
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-/// P(all gamma >= 1 drafts are accepted); nullopt if it is not known.
+/// P(all gamma >= 1 drafts are accepted); nullopt if unknown.
 std::optional<double> all_accepted(const AcceptanceProcess& drafted, std::int64_t gamma, Convention convention) {
   if (const auto* iid = std::get_if<Iid>(&drafted)) return all_accepted_probability({iid->alpha, gamma, convention});
   if (const auto* positional = std::get_if<Positional>(&drafted)) {
@@ -109,13 +109,13 @@ AtGamma at_infinity(const DraftLengths& lengths, double speedup) {
   return at;
 }
 
-/// Whether one more draft costs nothing, so that the speedup rises as long as the tokens per iteration do.
+/// True if one more draft costs nothing, so that the speedup increases with the tokens per iteration.
 bool longer_is_free(const DraftLengths& lengths) {
   return !lengths.cost_grows() &&
          (lengths.drafting != Drafting::autoregressive || lengths.shortest_cost().draft_pass == 0.0);
 }
 
-/// Whether drafts are always accepted in the long run, so that tokens grow in proportion to the drafts.
+/// True if all drafts are accepted in the long run, so that tokens are proportional to the draft length.
 bool accepts_all(const DraftLengths& lengths) {
   const std::int64_t longest = longest_draft(lengths);
   return *at_gamma(lengths, longest).tokens > 0.5 * static_cast<double>(longest);
@@ -129,7 +129,7 @@ OneMaximum one_maximum(const DraftLengths& lengths) {
           .last = longest_draft(lengths)};
 }
 
-/// The limit for ever longer drafts.
+/// The limit as gamma grows.
 AtGamma at_end_of_search(const DraftLengths& lengths) {
   AtGamma at = at_gamma(lengths, longest_draft(lengths));
   // E[1 / (1 - alpha)] is infinite for b <= 1; for b > 1 the value at the end of the search is below it.
@@ -148,7 +148,7 @@ AtGamma at_end_of_search(const DraftLengths& lengths) {
   return at;
 }
 
-/// Best gamma of drafts whose costs rise and fall as they like.
+/// Best gamma by trying all, for costs that are not monotonic.
 AtGamma tried_best(const DraftLengths& lengths) {
   AtGamma best = at_gamma(lengths, min_gamma(lengths.scenario.convention));
   for (std::int64_t gamma = *best.gamma + 1; gamma <= longest_draft(lengths); ++gamma) {
@@ -158,12 +158,12 @@ AtGamma tried_best(const DraftLengths& lengths) {
   return best;
 }
 
-/// Best gamma by search: for any process, and for verifications whose time grows.
+/// Best gamma by search, for any process and for verification times that grow with gamma.
 AtGamma searched_best(const DraftLengths& lengths) {
   if (lengths.cascade() != nullptr) return tried_best(lengths);
   const OneMaximum speedups = one_maximum(lengths);
   std::optional<std::int64_t> gamma;
-  // If the third draft improves the speedup, every later one does, by ever less.
+  // If the third draft improves the speedup, every later one does, by decreasing amounts.
   const bool rises =
       speedups.last > speedups.first + 1 && speedups.speedup(speedups.first + 2) > speedups.speedup(speedups.first + 1);
   const bool endless = lengths.positional() == nullptr && (longer_is_free(lengths) || accepts_all(lengths));
@@ -197,7 +197,7 @@ std::optional<double> break_even_alpha(const DraftLengths& lengths, std::int64_t
   return analytic::break_even_alpha(gamma, std::max(c, 0.0), lengths.scenario.convention, lengths.drafting);
 }
 
-/// Break-even draft pass in target decode steps; nullopt if none pays, or any does.
+/// Break-even time of a draft pass in decode steps; nullopt if no time or every time breaks even.
 std::optional<double> break_even_c(const DraftLengths& lengths, const AtGamma& at) {
   const double iteration = lengths.cost(*at.gamma).iteration;
   const double tokens_of_a_step = *at.tokens / iteration;
@@ -206,7 +206,7 @@ std::optional<double> break_even_c(const DraftLengths& lengths, const AtGamma& a
   return finite(pass / scenario::pass_weight(lengths.scenario.drafter, *at.gamma));
 }
 
-/// Best gamma by the closed rules; nullopt where they do not answer.
+/// Best gamma by closed-form rules; nullopt if none applies.
 std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
   if (lengths.cost_grows() || lengths.cascade() != nullptr) return std::nullopt;
   const std::optional<BestGamma> best =
@@ -214,7 +214,7 @@ std::optional<AtGamma> ruled_best(const DraftLengths& lengths) {
   if (!best) return std::nullopt;
   if (best->gamma) return at_gamma(lengths, *best->gamma);
   if (lengths.positional() == nullptr) return at_infinity(lengths, best->speedup);
-  // Acceptance falls with the position and longer drafts cost nothing more.
+  // Acceptance decreases with the position, and longer drafts cost nothing.
   AtGamma limit = at_gamma(lengths, longest_draft(lengths));
   limit.gamma.reset();
   limit.all_accepted = 0.0;

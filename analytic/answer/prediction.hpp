@@ -12,25 +12,24 @@
 /// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {
 
-/// Quantities at one gamma, or their limits for ever longer drafts. Infinite values are nullopt.
+/// Quantities at one gamma, or their limits as gamma grows. Infinite values are nullopt.
 struct AtGamma {
   std::optional<std::int64_t> gamma;  ///< empty: unbounded
   std::optional<double> tokens{};
   std::optional<double> variance{};      ///< tokens^2
-  std::optional<double> all_accepted{};  ///< nothing too at gamma 0
+  std::optional<double> all_accepted{};  ///< also empty at gamma 0
   std::optional<double> speedup{};
   std::optional<double> operations{};  ///< also empty without an operations ratio
   std::optional<double> memory{};
 };
 
 struct Prediction {
-  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position of a single draft; else empty.
+  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position; else empty.
   std::vector<double> marginal;
   AtGamma asked;
   AtGamma best;
-  std::optional<double>
-      real_gamma{};  ///< i.i.d. acceptance only, and verifications whose cost does not depend on gamma
-  std::optional<double> oracle_speedup{};    ///< likewise
+  std::optional<double> real_gamma{};      ///< only for i.i.d. acceptance and a verification cost independent of gamma
+  std::optional<double> oracle_speedup{};  ///< likewise
   std::optional<NearBestRange> near_best{};  ///< within 1 % of the best
   std::optional<double> break_even_alpha{};  ///< at the given gamma; i.i.d. only
   std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma
@@ -38,8 +37,8 @@ struct Prediction {
 };
 
 /// Predicts a scenario of process fidelity with a cost and a constant gamma. `gamma` replaces the scenario's; nullopt:
-/// the best one. Costs paid once per sequence do not count. Throws DomainError, also for a gamma beyond a vector and
-/// for a process without a closed form (Trace).
+/// the best gamma. Costs per sequence are ignored. Throws DomainError as best_gamma() does, for a gamma beyond the
+/// entries of a vector and for a process without a closed form (Trace).
 [[nodiscard]] Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma);
 
 }  // namespace foredraft::analytic

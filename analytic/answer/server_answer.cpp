@@ -29,21 +29,21 @@ namespace {
 /// Maximum output length: closed forms here take quadratic time.
 constexpr double longest_answer = 4096.0;
 
-/// Of the logarithm of a length; 0 unless it is lognormal.
+/// Standard deviation of the logarithm of a length; 0 unless it is lognormal.
 double log_deviation(const TokenCount& count) {
   if (count.p95 == 0.0) return 0.0;
-  // p95 / mean = exp(z sigma - sigma^2 / 2), of which the smaller sigma is meant.
+  // p95 / mean = exp(z sigma - sigma^2 / 2) has two solutions; the smaller sigma is used.
   constexpr double z = 1.6448536269514722;  // 95 % of a normal variate lie below
   return z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
 }
 
-/// Variance of a length that is fixed or lognormal over the square of its mean.
+/// Variance of a fixed or lognormal length, divided by its squared mean.
 double squared_variation(const TokenCount& count) {
   const double sigma = log_deviation(count);
   return std::expm1(sigma * sigma);
 }
 
-/// Mean of the longest of `count` independent lognormal lengths over the mean of one, by the midpoint rule.
+/// Mean maximum of `count` independent lognormal lengths, divided by the mean length; by the midpoint rule.
 double longest_of(std::int64_t count, double sigma) {
   if (sigma == 0.0) return 1.0;
   constexpr double step = 0.125;  // in standard deviations, from 8 below the mean to 8 above
@@ -58,7 +58,7 @@ double longest_of(std::int64_t count, double sigma) {
   return mean;
 }
 
-/// Times of passes that are asked for at many batches and chunks, looked up on a grid and interpolated.
+/// Times of passes, looked up on a grid of batch and chunk sizes and interpolated.
 class PassGrid {
  public:
   using Time = std::function<double(std::int64_t batch, std::int64_t chunk)>;
@@ -70,7 +70,7 @@ class PassGrid {
     const auto of_batch = [this](std::int64_t row) { return known(row, 0); };
     const double us = interpolated(between_batches(batch, true), of_batch);
     if (chunk <= 0.0) return us;
-    // What a chunk adds.
+    // Time that a chunk adds.
     const Between tokens = between_chunks(chunk);
     return us + interpolated(between_batches(batch, false), [&](std::int64_t row) {
              return interpolated(tokens, [&](std::int64_t token) { return known(row, token); }) - known(row, 0);
@@ -80,7 +80,7 @@ class PassGrid {
  private:
   struct Between {
     std::int64_t low, high;
-    double share;  ///< of the higher one
+    double share;  ///< weight of the higher one
   };
 
   static Between between(std::int64_t low, std::int64_t high, double at) {
@@ -102,7 +102,8 @@ class PassGrid {
     const std::int64_t low = batch < middle ? power : middle;
     return between(low, std::min(batch < middle ? middle : 2 * power, max_batch_), static_cast<double>(batch));
   }
-  /// 0, 32, 48, 64, 96, ..., 512, 1024, 2048, ... and the largest: finer where a pass turns from reading to computing.
+  /// 0, 32, 48, 64, 96, ..., 512, 1024, 2048, ... and the largest: finer where a pass changes from memory-bound to
+  /// compute-bound.
   [[nodiscard]] Between between_chunks(double chunk) const {
     if (chunk <= 0.0) return {0, 0, 0.0};
     constexpr std::int64_t finer_below = 512;
@@ -132,7 +133,7 @@ class PassGrid {
   std::map<std::pair<std::int64_t, std::int64_t>, double> known_;
 };
 
-/// Times of a server's forward passes, each looked up or given, and what its engine adds to them.
+/// Times of a server's forward passes, looked up or given, and of its engine.
 class ServedPasses {
  public:
   ServedPasses(const Server& server, const Scenario& scenario, double context = 0.0)
@@ -151,13 +152,13 @@ class ServedPasses {
   [[nodiscard]] std::int64_t verified_tokens(std::int64_t batch) const {
     return max_tokens(gamma_at(batch), scenario_.convention);
   }
-  /// Of a prompt that are not in the cache.
+  /// Tokens of a prompt that are not in the prefix cache.
   [[nodiscard]] std::int64_t unread() const { return prompt_ > 0 ? std::max<std::int64_t>(prompt_ - cached_, 1) : 0; }
 
-  /// Time of each pass of an iteration by itself.
+  /// Time of each pass of an iteration.
   struct Passes {
     std::function<double(std::int64_t batch, std::int64_t gamma, double chunk)> verify_us;
-    std::function<double(std::int64_t batch, std::int64_t gamma)> draft_us;  ///< all passes of it
+    std::function<double(std::int64_t batch, std::int64_t gamma)> draft_us;  ///< all draft passes
     std::function<double(double chunk)> draft_prompt_us;
   };
 
@@ -188,7 +189,7 @@ class ServedPasses {
             .draft_prompt_us = [this](double chunk) { return draft_prompt_us(std::llround(chunk)); }};
   }
 
-  /// `chunk`: tokens of prompts.
+  /// `chunk`: prompt tokens in the pass.
   [[nodiscard]] IterationParts iteration(const Passes& passes, std::int64_t batch, double chunk) const {
     const EngineTerms& engine = server_.engine;
     const std::int64_t gamma = gamma_at(batch);
@@ -205,7 +206,7 @@ class ServedPasses {
     if (batch > 0) parts.verification = times * passes.verify_us(rows, gamma, 0.0);
     if (drafts) parts.overhead = times * server_.overhead_us;
     if (drafts) parts.drafting = times * passes.draft_us(rows, gamma);
-    const bool apart = slots || batch == 0;  // prompts have a pass of their own
+    const bool apart = slots || batch == 0;  // prompts have a separate pass
     if (chunk > 0.0) {
       parts.prompts =
           apart ? passes.verify_us(0, gamma, chunk) : passes.verify_us(rows, gamma, chunk) - parts.verification;
@@ -228,7 +229,7 @@ class ServedPasses {
     return iteration(looked_up_passes(), batch, 0.0).total();
   }
 
-  /// Of a pass that reads nothing but so many prompts.
+  /// Time of a pass that only prefills this many prompts.
   [[nodiscard]] double prompt_us(std::int64_t prompts) const {
     const double longest = longest_of(prompts, log_deviation(server_.prompt));
     const StepShape pass{.batch = prompts,
@@ -239,7 +240,7 @@ class ServedPasses {
     return std::max(target_us(pass), launched_us) + (drafts_prompts() ? drafter_us(pass) : 0.0);
   }
 
-  /// The last batches before another draft length, and before passes that are not captured.
+  /// The batch sizes after which the draft length changes or passes are no longer captured.
   [[nodiscard]] std::vector<std::int64_t> jumps() const {
     std::vector<std::int64_t> jumps;
     for (const GammaRange& range : schedule_) {
@@ -250,14 +251,13 @@ class ServedPasses {
     return jumps;
   }
 
-  /// Tokens of prompts for which a pass has room.
+  /// Prompt tokens that fit into a pass.
   [[nodiscard]] double room(std::int64_t batch) const {
     return static_cast<double>(server_.engine.pass_tokens - batch * verified_tokens(batch));
   }
 
  private:
-  /// What the tokens of prompts in a pass have in the cache before it, in the mean: of a prompt that spans passes those
-  /// that were read before.
+  /// Mean context length of the prompt tokens in a pass: cached tokens and the tokens read in earlier passes.
   [[nodiscard]] double chunk_context() const {
     const std::int64_t pass = std::max<std::int64_t>(server_.engine.pass_tokens, 1);
     const std::int64_t whole = unread() / pass;
@@ -288,7 +288,7 @@ class ServedPasses {
 
 bool has_one_length(const TokenCount& count) { return count.spread == 0 && !count.geometric && count.p95 == 0.0; }
 
-/// The closed forms of a server, for fixed or geometric lengths and iterations that all take the same time.
+/// The closed forms of a server with fixed or geometric lengths, if all iterations take the same time.
 class ServerForms {
  public:
   ServerForms(const Server& server, const Scenario& scenario, StopToken stop)
@@ -300,7 +300,7 @@ class ServerForms {
     if (server_.arrivals.kind == ArrivalKind::recorded) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
-    // Sequences in lockstep that start together and have one length behave as one that accepts what all accept.
+    // Sequences in lockstep with the same start and length behave like one sequence that accepts the minimum of all.
     const bool one_row = lockstep && full() && !server_.output.geometric;
     if (lockstep && !one_row) return answer;
     const std::vector<double> pmf = tokens_of_iteration(one_row ? static_cast<double>(server_.max_batch) : 1.0);
@@ -309,7 +309,7 @@ class ServerForms {
       answer.tokens_per_iteration = decoded_tokens() / iterations;
       answer.memory_access_factor = iterations / decoded_tokens();
     }
-    // If acceptance depends on the position, later drafts are tested less often because of the ends of outputs.
+    // If acceptance depends on the position, the ends of outputs matter: they reduce the tests of later drafts.
     const auto* iid = std::get_if<Iid>(&server_.acceptance);
     if (scenario_.gamma > 0 && iid != nullptr) answer.per_token = iid->alpha;
     if (full()) add_full_server(pmf, iterations, answer);
@@ -321,19 +321,19 @@ class ServerForms {
   [[nodiscard]] bool answers_are_simple() const {
     return server_.output.spread == 0 && server_.output.p95 == 0.0 && server_.output.tokens <= longest_answer;
   }
-  /// Whether there are no prompts, or each is read in a prefill pass that yields a token.
+  /// True if there are no prompts, or each is read in a prefill pass that yields a token.
   [[nodiscard]] bool prompts_are_simple() const {
     const TokenCount& prompt = server_.prompt;
     return !has_prompt() || prompt.geometric || prompt.tokens - static_cast<double>(prompt.spread) >= 1.0;
   }
-  /// Whether each is read in a pass of its own, and all in the same time.
+  /// True if each prompt is read in a separate pass and all take the same time.
   [[nodiscard]] bool prompts_are_alike() const {
     const bool alone = server_.engine.prefill == Prefill::alone || !has_prompt();
     return alone && has_one_length(server_.prompt);
   }
   [[nodiscard]] bool has_prompt() const { return server_.prompt.tokens > 0.0; }
 
-  /// Whether the batch is always full.
+  /// True if the batch is always full.
   [[nodiscard]] bool full() const {
     return server_.arrivals.kind == ArrivalKind::closed && server_.arrivals.clients >= server_.max_batch;
   }
@@ -360,7 +360,7 @@ class ServerForms {
     if (!server_.output.geometric) {
       return expected_iterations(pmf, static_cast<std::int64_t>(decoded_tokens()), stop_);
     }
-    // A geometric output that goes on after its first token has the same distribution from there on.
+    // After its first token, the remaining length of a geometric output has the same distribution.
     const double goes_on = decoded_tokens() / server_.output.tokens;
     return goes_on * expected_iterations_geometric(pmf, server_.output.tokens);
   }
@@ -436,8 +436,8 @@ const Server& checked_server(const Scenario& scenario) {
     return *server;
   }
   throw DomainError(
-      "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, prompts "
-      "and outputs of one length or lognormal ones, outputs of at least 2 tokens in the mean)");
+      "no load equilibrium for this server (must have Poisson arrivals or a closed loop, continuous batching, fixed "
+      "or lognormal lengths, and outputs of at least 2 tokens on average)");
 }
 
 double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
@@ -470,7 +470,7 @@ AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::in
 
 namespace {
 
-/// Iterations of an answer by the draft length.
+/// Iterations of an output by draft length.
 class AnswerIterations {
  public:
   AnswerIterations(const Server& server, const Scenario& scenario, double decoded, StopToken stop)
@@ -486,7 +486,7 @@ class AnswerIterations {
                                 .convention = scenario_.convention},
                                unknown<double>, stop_);
     if (!distribution.iterations) throw DomainError("no closed form for this acceptance process");
-    // Of a renewal process, and of the lengths.
+    // Variance from the renewal process and from the lengths.
     const double of_tokens = distribution.variance.value_or(0.0) / (distribution.mean.value_or(1.0) * decoded_);
     const RequestIterations iterations{.mean = *distribution.iterations,
                                        .variation = std::sqrt(of_tokens + squared_variation(server_.output))};

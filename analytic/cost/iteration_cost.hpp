@@ -10,13 +10,14 @@
 /// that the target verifies all positions of an iteration in the time of one decode step, without overhead.
 namespace foredraft::analytic {
 
-/// Time of one iteration in target steps: 1 + draft_passes * c. c >= 0 is the draft/target time of one step.
+/// Time of one iteration in decode steps: 1 + draft_passes * c. c >= 0 is the time of a draft step divided by that of a
+/// decode step.
 [[nodiscard]] double iteration_cost(std::int64_t gamma, double c, Drafting drafting);
 
 /// Speedup: tokens per iteration divided by the cost of an iteration.
 [[nodiscard]] double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting);
 
-/// Speedup for any costs of an iteration with `draft_passes` >= 0 passes, which may be a mean, in endless text.
+/// Speedup in endless text for any costs. `draft_passes` >= 0 may be a mean.
 [[nodiscard]] double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost);
 
 /// Decode steps that an iteration with this speedup takes in addition to `steps`; negative if it takes fewer. All > 0.
@@ -24,14 +25,14 @@ namespace foredraft::analytic {
 
 /// Speedup of sequences including the costs paid once per sequence, for a mean `length` of tokens and a mean number of
 /// `iterations`, both > 0: (length + plain_sequence) / (sequence + iterations (iteration + draft_passes draft_pass)).
-/// [Xia2023, Eq. 4] and the costs that it leaves out.
+/// [Xia2023, Eq. 4], plus the costs that it omits.
 [[nodiscard]] double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost);
 
-/// Draft passes of an iteration of `mean_gamma` drafts in the mean, whose length varies; at least one is drafted.
+/// Mean draft passes of an iteration if the draft length varies with mean `mean_gamma` and is at least 1.
 [[nodiscard]] double mean_draft_passes(double mean_gamma, Drafting drafting);
 
-/// Arithmetic operations relative to autoregressive decoding: (gamma * operations_ratio + verified positions) / tokens,
-/// with gamma verified positions, and one more with a bonus token. gamma may be a mean. `operations_ratio` (c-hat) is
+/// Arithmetic operations relative to autoregressive decoding: (gamma * operations_ratio + verified positions) / tokens.
+/// Verified positions are gamma, or gamma + 1 with a bonus token. gamma may be a mean. `operations_ratio` (c-hat) is
 /// per drafted token for any drafter.
 [[nodiscard]] double operations_factor(double tokens_per_iteration, double gamma, double operations_ratio,
                                        Convention convention);
@@ -50,7 +51,7 @@ struct KnownTime {
   double spread;
 };
 
-/// Times of one iteration at one batch size and context length, in one unit, >= 0; overhead is taken as exact.
+/// Times of one iteration at one batch size and context length, in the same unit, >= 0; the overhead is exact.
 struct MeasuredIteration {
   KnownTime plain;                        ///< the target's decode step without speculation
   KnownTime drafting;                     ///< all draft passes of the iteration
@@ -69,8 +70,8 @@ struct MeasuredIteration {
 /// `tokens_per_iteration` > 0.
 [[nodiscard]] double speedup(double tokens_per_iteration, const MeasuredIteration& iteration);
 
-/// Relative half width of the 95 % interval of the speedup, for independent errors of all times: the root of the sum of
-/// (spread * time / whole)^2, where whole is the iteration or the decode step that a time is part of.
+/// Relative half width of the 95 % interval of the speedup, for independent errors of all times: the square root of the
+/// sum of (spread * time / whole)^2, where whole is the time of the iteration or decode step that the part belongs to.
 [[nodiscard]] double speedup_spread(const MeasuredIteration& iteration);
 
 /// v: the verification pass divided by the decode step.

@@ -46,9 +46,9 @@ LoadShares shares_of(const IterationParts& parts) {
           .engine = parts.engine / all};
 }
 
-/// Lengths in place of a lognormal one: Gauss-Hermite of its logarithm, with its mean.
+/// Gauss-Hermite points of a lognormal length, with the same mean.
 struct LengthPoint {
-  double factor;  ///< of the mean
+  double factor;  ///< relative to the mean
   double probability;
 };
 std::array<LengthPoint, 3> length_points(double variation) {
@@ -59,13 +59,13 @@ std::array<LengthPoint, 3> length_points(double variation) {
 
 // ---- Poisson arrivals.
 
-/// While so many sequences decode.
+/// State of the server while a given number of sequences decodes.
 struct BatchStage {
-  IterationParts parts;  ///< of an iteration, with the prompts before or in it
-  double join_us = 0.0;  ///< of a request that comes: until it decodes, if there is a place for it
-  /// By how much prompts delay a request that came while prompts were read, beyond what they delay any other.
+  IterationParts parts;  ///< of an iteration, including prompts before or in it
+  double join_us = 0.0;  ///< time from a request's arrival until it decodes, if there is a place
+  /// Additional delay by prompts of a request that arrived while prompts were read, compared with other requests.
   double extra_us = 0.0;
-  double prompt_share = 0.0;  ///< of the time
+  double prompt_share = 0.0;  ///< fraction of the time for prompts
 };
 
 class PoissonStages {
@@ -108,7 +108,7 @@ class PoissonStages {
   }
 
  private:
-  /// The server has no sequence: it is idle, or reads the prompt of its first.
+  /// The stage without decoding sequences: idle, or reading the prompt of the first.
   [[nodiscard]] BatchStage idle() {
     if (!load_.prompt_us) return {};
     const double first_us = prompts_.us(1);
@@ -133,7 +133,7 @@ class PoissonStages {
     double unread_us = 0.0;  ///< prompts times the time until they are read
     double unread = 0.0;     ///< prompts at the start of a pass
     double ended = 0.0;      ///< prompts that end in a pass
-    double left = 0.0;       ///< prompts that are there when one ends, times these
+    double left = 0.0;       ///< prompts present when one ends, times prompts that end
 
     void add_pass(double share, const IterationParts& parts) { add(stage.parts, share, parts); }
 
@@ -149,7 +149,7 @@ class PoissonStages {
     }
   };
 
-  /// Prompts come during a pass over prompts and the iteration after it, and are read together in the next.
+  /// Prompts that arrive during a prefill pass and the following iteration are read together in the next prefill pass.
   [[nodiscard]] BatchStage alone(std::int64_t batch) {
     const IterationParts iteration = checked_iteration(load_, batch, 0.0);
     const double iteration_us = iteration.total();
@@ -188,7 +188,7 @@ class PoissonStages {
     return reading.result(per_us_);
   }
 
-  /// Hardly ever more prompts are read together.
+  /// Practical maximum of prompts that are read together.
   [[nodiscard]] std::int64_t most_together(double iteration_us) {
     constexpr int steps = 20;
     constexpr double least = 12.0, most = 120.0, deviations = 8.0;
@@ -206,7 +206,7 @@ class PoissonStages {
     const std::int64_t parts = parts_of_prompt(load_.chunked, per_pass, finest);
     const double room = load_.chunked.room(batch);
     const auto pass_at = [&](double tokens) { return checked_iteration(load_, batch, std::clamp(room, 0.0, tokens)); };
-    // Prompts that wait to be read, beyond those that come in a full pass.
+    // Waiting prompts in addition to those that arrive in a full pass.
     constexpr double spare = 16.0, most = 200.0;
     const double coming = batch > 0 || room > 0.0 ? per_us_ * pass_at(std::max(room, 0.0)).total() : 0.0;
     const auto most_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
@@ -236,7 +236,7 @@ class PoissonStages {
     BatchStage stage = reading.result(per_us_);
     const double variance = load_.prompt_variation * load_.prompt_variation;
     if (variance > 0.0 && room >= 1.0) {
-      // Who waits for prompts of random lengths waits longer [Pollaczek1930].
+      // Random prompt lengths increase the wait [Pollaczek1930].
       const double full = std::floor(load_.chunked.tokens / room);
       const double rest = load_.chunked.tokens - full * room;
       const double alone_us = full * pass_at(room).total() + (rest > 0.0 ? pass_at(rest).total() : 0.0);
@@ -252,13 +252,13 @@ class PoissonStages {
   std::map<std::int64_t, BatchStage> nodes_;
 };
 
-/// Requests whose prompts are read one after the other join a batch nearly at once. P(a cluster has at least n of them)
-/// at n - 1, times the clusters for each request: each prompt takes a share of the time, in which others come
-/// [Borel1942]. `alike`: 1 for answers of exponential lengths, 2 for equal ones, of which a cluster stays together.
+/// Requests whose prompts are read consecutively join the batch as a cluster, because others arrive while a prompt is
+/// read [Borel1942]. [n - 1]: P(a cluster has at least n requests), times clusters per request. `alike`: 1 for
+/// exponential output lengths, 2 for equal lengths, which keep a cluster together.
 std::vector<double> clusters_of(double dispersion, double alike) {
   constexpr double negligible = 1e-9;
   constexpr int most = 200;
-  // Requests that one meets in its cluster of N: E[N^2] / E[N] - 1, half of them at each of its ends.
+  // Other requests in the cluster of a request: E[N^2] / E[N] - 1, half of them at each end.
   const double meets = 0.5 * alike * (dispersion - 1.0);
   const double share = 1.0 - 1.0 / std::sqrt(1.0 + 2.0 * meets);
   std::vector<double> at_least{1.0};
@@ -281,7 +281,7 @@ class RequestsAtRate {
   explicit RequestsAtRate(const ServedLoad& load)
       : load_(load), per_us_(load.requests_per_s / us_per_s), stages_(load) {}
 
-  /// Whether a full batch keeps up with the rate.
+  /// True if a full batch keeps up with the request rate.
   [[nodiscard]] bool keeps_up() { return per_us_ < rate(load_.max_batch); }
 
   /// Weights of 0, 1, ... requests.
@@ -313,7 +313,7 @@ class RequestsAtRate {
   }
 
  private:
-  /// Of the requests that end, at so many.
+  /// Completion rate with this number of requests.
   double rate(std::int64_t requests) {
     const std::int64_t batch = std::min(requests, load_.max_batch);
     return static_cast<double>(batch) / (checked_iterations(load_, batch).mean * stage(batch).parts.total());
@@ -325,9 +325,9 @@ class RequestsAtRate {
   std::vector<BatchStage> known_;
 };
 
-/// Sums over the number of requests in the system, each weighted by its probability times a common factor.
+/// Sums over the number of requests in the system, weighted by probabilities times a common factor.
 struct LoadSums {
-  double all = 0.0;           ///< of the weights
+  double all = 0.0;           ///< sum of weights
   double decoding = 0.0;      ///< times requests in the batch
   double waiting = 0.0;       ///< times requests waiting for the batch
   double iterations = 0.0;    ///< over the time of an iteration: iterations in a unit of time
@@ -361,7 +361,7 @@ LoadSums sums_of(RequestsAtRate& requests, std::int64_t max_batch, const std::ve
   return sums;
 }
 
-/// Nothing if a full batch does not keep up with the rate.
+/// nullopt if a full batch does not keep up with the request rate.
 std::optional<LoadSums> sums_of(const ServedLoad& load) {
   RequestsAtRate requests(load);
   if (!requests.keeps_up()) return std::nullopt;
@@ -372,12 +372,12 @@ std::optional<LoadSums> sums_of(const ServedLoad& load) {
   const double variation = checked_iterations(load, std::min(batch, load.max_batch)).variation;
   const double variance = variation * variation;
   const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
-  // Variance over mean of the requests of a cluster [Borel1942], whose prompts have random lengths.
+  // Variance / mean of the size of a cluster [Borel1942] with random prompt lengths.
   const double of_length = prompt_share * load.prompt_variation;
   const double dispersion = (1.0 + of_length * of_length) / ((1.0 - prompt_share) * (1.0 - prompt_share));
   LoadSums sums = sums_of(requests, load.max_batch, clusters_of(dispersion, alike));
-  // Variance over mean of the requests that come, and of the work of each: the weights are those of exponential lengths
-  // and of clusters that meet `alike` times as often.
+  // Variance / mean of arrivals and of the work per request. The weights assume exponential lengths and clusters that
+  // meet `alike` times as often.
   sums.waiting *= (dispersion + variance) / (alike * (dispersion - 1.0) + 2.0);
   return sums;
 }

@@ -10,7 +10,7 @@
 /// Waiting time at a server that serves requests one at a time.
 namespace foredraft::analytic {
 
-/// The time to serve a request, without waiting; in any one unit.
+/// The time to serve a request, without waiting, in any unit.
 struct ServiceTime {
   double mean;           ///< > 0
   double second_moment;  ///< E[S^2] >= mean^2
@@ -25,17 +25,17 @@ struct ServiceTime {
 /// Parts of the time of an iteration in us, each >= 0, the sum > 0.
 struct IterationParts {
   double verification = 0.0;  ///< decode steps without speculation
-  double overhead = 0.0;      ///< of drafting, beyond the passes
+  double overhead = 0.0;      ///< of drafting, in addition to passes
   double drafting = 0.0;
-  double prompts = 0.0;  ///< by how much prompts make the passes longer
-  double engine = 0.0;   ///< what the engine adds
+  double prompts = 0.0;  ///< additional time of passes due to prompts
+  double engine = 0.0;   ///< time added by the engine
   [[nodiscard]] double total() const { return verification + overhead + drafting + prompts + engine; }
 };
 
-/// Time of an iteration of `batch` sequences that reads so many tokens of prompts besides; not both are 0.
+/// Time of an iteration of `batch` sequences that also reads `prompt_tokens` prompt tokens; not both are 0.
 using IterationTime = std::function<IterationParts(std::int64_t batch, double prompt_tokens)>;
 
-/// Time in us, > 0, of one prefill pass over so many prompts.
+/// Time in us, > 0, of one prefill pass over this number of prompts.
 using PromptTime = std::function<double(std::int64_t prompts)>;
 
 /// Iterations of a request after its prefill.
@@ -44,52 +44,52 @@ struct RequestIterations {
   double variation = 0.0;  ///< standard deviation over mean, >= 0
 };
 
-/// The same if each iteration has so many sequences.
+/// Iterations of a request if each iteration has `batch` sequences.
 using IterationsAtBatch = std::function<RequestIterations(std::int64_t batch)>;
 
 /// Prompts in passes of iterations (Prefill::chunked).
 struct ChunkedPrompts {
-  double tokens = 0.0;  ///< of one prompt that are read; 0: prompts are read alone, or there are none
-  /// Tokens of prompts for which a pass has room beside the verification of so many sequences; may be negative.
+  double tokens = 0.0;  ///< tokens read per prompt; 0: prompts have separate passes, or there are none
+  /// Prompt tokens that fit into a pass in addition to the verification of `batch` sequences; may be negative.
   std::function<double(std::int64_t batch)> room = {};
 };
 
-/// Requests that share the iterations of one server: of Poisson arrivals or of a closed loop. Prompts are chunked, or
-/// those waiting when an iteration ends are read in one pass, while no request decodes. Either yields a first token.
+/// Load of one server: Poisson arrivals or a closed loop. Prompts are chunked, or the prompts waiting at the end of an
+/// iteration are read in one pass, during which no request decodes. Prefill yields the first token.
 struct ServedLoad {
-  double requests_per_s = 0.0;  ///< of Poisson arrivals, > 0
-  std::int64_t clients = 0;     ///< > 0: as many send their next request when their last one is answered
+  double requests_per_s = 0.0;  ///< rate of Poisson arrivals, > 0
+  std::int64_t clients = 0;     ///< closed loop, > 0: each client sends its next request when the last one is complete
   IterationsAtBatch iterations = {};
-  double tokens = 1.0;         ///< of a request, from its iterations; > 0
-  std::int64_t max_batch = 1;  ///< sequences, >= 1, those included whose prompts are read
+  double tokens = 1.0;         ///< tokens of a request from iterations; > 0
+  std::int64_t max_batch = 1;  ///< sequences, >= 1, including those whose prompts are being read
   IterationTime iteration = {};
-  std::vector<std::int64_t> jumps = {};  ///< batches after which the time of an iteration jumps
-  PromptTime prompt_us = {};             ///< empty: no prompt is read alone
-  double prompt_variation = 0.0;         ///< of lognormal prompts: standard deviation over mean, >= 0
+  std::vector<std::int64_t> jumps = {};  ///< batch sizes after which the time of an iteration jumps
+  PromptTime prompt_us = {};             ///< empty: no separate prefill passes
+  double prompt_variation = 0.0;         ///< standard deviation / mean of lognormal prompt lengths, >= 0
   ChunkedPrompts chunked = {};
 };
 
-/// Shares of the time of the iterations, which add up to 1.
+/// Fractions of the time; the sum is 1.
 struct LoadShares {
   double verification = 0.0;  ///< decode steps without speculation
   double drafting = 0.0;
-  double prompts = 0.0;  ///< by how much prompts make passes longer, or passes of their own
-  double engine = 0.0;   ///< what the engine adds (EngineTerms), launches of passes that are not captured included
+  double prompts = 0.0;  ///< additional time of passes, or separate passes
+  double engine = 0.0;   ///< time added by the engine (EngineTerms), including launches of passes that are not captured
 };
 
-/// Long-run means; NaN if the server is overloaded, but for capacity_per_s. A closed loop never is.
+/// Long-run means; except capacity_per_s, NaN if the server is overloaded. A closed loop is never overloaded.
 struct LoadEquilibrium {
-  double capacity_per_s;  ///< requests per second that keep the largest batch full; from this rate on the queue of
-                          ///< Poisson arrivals grows without bound
+  double capacity_per_s;  ///< requests per second with a full batch; at this rate the queue of Poisson arrivals grows
+                          ///< without bound
   bool overloaded;
-  double batch = unknown<double>;           ///< sequences that an iteration decodes
+  double batch = unknown<double>;           ///< mean sequences per iteration
   double decoding = unknown<double>;        ///< mean number of decoding requests
-  double waiting = unknown<double>;         ///< mean number of requests that wait for a place in a full batch
+  double waiting = unknown<double>;         ///< mean number of requests waiting for a place in a full batch
   double decode_us = unknown<double>;       ///< time of one request from the end of prefill to its last token
-  double requests_per_s = unknown<double>;  ///< that are answered
-  double in_flight = unknown<double>;       ///< requests sent and not answered: decoding, prefilled and waiting
-  double iteration_us = unknown<double>;    ///< mean over iterations, prompts between or within them included
-  double tpot_us = unknown<double>;         ///< decode_us over the tokens after the first
+  double requests_per_s = unknown<double>;  ///< completed requests per second
+  double in_flight = unknown<double>;       ///< mean number of requests in the system: decoding, in prefill or waiting
+  double iteration_us = unknown<double>;    ///< mean time of an iteration, including prompts
+  double tpot_us = unknown<double>;         ///< decode_us / tokens after the first
   double ttft_us = unknown<double>;         ///< from sending a request to its first token
   double request_us = unknown<double>;      ///< from sending a request to its last token: in_flight / rate [Little1961]
   LoadShares shares = {};
@@ -97,16 +97,16 @@ struct LoadEquilibrium {
 
 /// Long-run means under a load. Throws DomainError for an argument out of range. [docs/load.md]
 ///
-/// A closed loop keeps min(clients, max_batch) places taken; the others wait. Of the sequences of an iteration each
+/// In a closed loop min(clients, max_batch) places are always taken; other clients wait. In an iteration each sequence
 /// ends with probability 1 / iterations, and the next prompt is read from then on.
 ///
-/// Poisson arrivals: while k requests share an iteration, each advances by one iteration in time T(k), prompts
-/// included: a queue that serves all at once, at a total rate of k / T(k). The number of requests in it is that of
-/// [Kelly1979, Sec. 3.3] where they join one by one, and of clusters where others come while prompts are read
-/// [Borel1942]; beyond max_batch the rate is that of a full batch.
+/// Poisson arrivals: with k requests in the batch, each advances by one iteration in time T(k), which includes prompts.
+/// This is a queue that serves all requests simultaneously at the total rate k / T(k). Its number of requests follows
+/// [Kelly1979, Sec. 3.3], with clusters of requests that arrive while prompts are read [Borel1942]. Beyond max_batch
+/// the rate is that of a full batch.
 ///
-/// The prompts that wait are a Markov chain from pass to pass (prompt_backlog.hpp), in a closed loop with the number of
-/// decoding requests, under Poisson arrivals at each k.
+/// Waiting prompts are a Markov chain over passes (prompt_backlog.hpp), evaluated at the number of decoding requests in
+/// a closed loop, and at each k for Poisson arrivals.
 [[nodiscard]] LoadEquilibrium load_equilibrium(const ServedLoad& load);
 
 }  // namespace foredraft::analytic

@@ -23,8 +23,8 @@ double alternating_speedup(const OverlappedDrafting& drafting) {
   return tokens / (1.0 + static_cast<double>(drafting.gamma) * drafting.c);
 }
 
-/// A stage that follows a rejection emits one token and goes on with probability alpha. Any other one emits 1 + alpha +
-/// ... + alpha^(gamma - 1) and goes on with probability alpha^gamma.
+/// A stage after a rejection emits one token and continues with probability alpha. Any other stage emits a mean of 1 +
+/// alpha + ... + alpha^(gamma - 1) tokens and continues with probability alpha^gamma.
 double pearl_speedup(const OverlappedDrafting& drafting) {
   const auto& [schedule, alpha, gamma, c, shared] = drafting;
   const double tokens = stable::geometric_sum(alpha, 1.0 - alpha, gamma);
@@ -35,9 +35,9 @@ double pearl_speedup(const OverlappedDrafting& drafting) {
   return (1.0 - going_on + going_on * tokens) / stage;
 }
 
-/// With n accepted drafts, n = j gamma + r, the token after them is known j gamma c + min(r, gamma c) + 1 decode steps
-/// after the one before them: j passes over drafts, then r more tokens one by one or one more pass. Both sides of the
-/// ratio of means are multiplied by 1 - alpha.
+/// With n = j gamma + r accepted drafts, the next token is known j gamma c + min(r, gamma c) + 1 decode steps after the
+/// token before the drafts: j passes over drafts, then r more tokens one by one or one more pass. Numerator and
+/// denominator of the ratio of means are multiplied by 1 - alpha.
 double dsi_speedup(const OverlappedDrafting& drafting) {
   const double alpha = drafting.alpha;
   const double drafts = static_cast<double>(drafting.gamma) * drafting.c;

@@ -10,7 +10,7 @@ namespace foredraft::analytic {
 
 namespace {
 
-/// Probabilities from the largest of them, at `mode`, to both sides. `ratio(n)`: of the one at n to the one before.
+/// Probabilities computed from the largest one, at `mode`, in both directions. `ratio(n)`: P(n) / P(n - 1).
 template <typename Ratio>
 std::vector<double> pmf_around(std::int64_t mode, std::int64_t last, const Ratio& ratio) {
   constexpr double negligible = 1e-11;
@@ -59,8 +59,8 @@ class Band {
   std::vector<double> entries_;
 };
 
-/// Shares of the states of a chain that steps at most `down` states down and `up` states up. Censors one state after
-/// the other, from the last; what cannot be left downwards is where the chain stays.
+/// Stationary distribution of a chain that moves at most `down` states down and `up` states up. Eliminates one state
+/// after the other, starting with the last; states that the chain cannot leave downwards hold all of it.
 std::vector<double> stationary_shares(Band& steps, std::size_t states, std::size_t down, std::size_t up) {
   const auto below = [](std::size_t state, std::size_t distance) { return state > distance ? state - distance : 0; };
   constexpr double large = 1e100;

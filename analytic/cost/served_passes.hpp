@@ -10,11 +10,11 @@
 #include "analytic/cost/load_equilibrium.hpp"
 #include "core/check.hpp"
 
-/// Times of passes under a load, for closed loops and Poisson arrivals.
+/// Times of passes under a load, for closed loops and for Poisson arrivals.
 namespace foredraft::analytic {
 
 inline constexpr double us_per_s = 1e6;
-/// Shares of passes below this are left out.
+/// Passes with a smaller share are ignored.
 inline constexpr double rare_pass = 1e-12;
 
 inline IterationParts checked_iteration(const ServedLoad& load, std::int64_t batch, double prompt_tokens) {
@@ -47,10 +47,10 @@ class PromptPasses {
 
   struct Moments {
     double mean_us = 0.0;  ///< E[time_us(N)], 0 for N = 0
-    double own_us = 0.0;   ///< E[N time_us(N)] / E[N]: of the pass that a prompt is in
+    double own_us = 0.0;   ///< E[N time_us(N)] / E[N]: mean time of the pass of a prompt
   };
 
-  /// P(N = n) at n.
+  /// `pmf` [n]: P(N = n).
   Moments over(const std::vector<double>& pmf) {
     Moments moments;
     if (!time_us_) return moments;
@@ -65,7 +65,7 @@ class PromptPasses {
     return moments;
   }
 
-  /// Of one pass; prompts >= 1.
+  /// Time of one pass; prompts >= 1.
   double us(std::size_t prompts) {
     while (known_.size() < prompts) {
       known_.push_back(time_us_(static_cast<std::int64_t>(known_.size()) + 1));
@@ -79,7 +79,7 @@ class PromptPasses {
   std::vector<double> known_;  ///< time of 1, 2, ... prompts
 };
 
-/// As many parts of a prompt as a pass without sequences reads at least `per_pass` of, within bounds.
+/// Parts per prompt, such that a pass without sequences reads at least `per_pass` parts, within limits.
 inline std::int64_t parts_of_prompt(const ChunkedPrompts& chunked, double per_pass, double most) {
   const double passes = chunked.tokens / std::max(chunked.room(0), 1.0);
   return static_cast<std::int64_t>(std::clamp(std::ceil(per_pass * passes), 1.0, std::max(most, 1.0)));

@@ -51,7 +51,7 @@ void check_interval(std::string_view name, const Interval& interval) {
   if (interval.low > interval.high) throw DomainError("invalid interval (must not be empty)");
 }
 
-/// The best step time for this t_v: the speedups are linear in it.
+/// The best step time for this t_v; speedups are linear in the step time.
 double best_step(std::span<const DrafterRow> rows, double verify) {
   double product = 0.0;
   double square = 0.0;

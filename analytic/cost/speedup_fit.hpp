@@ -6,8 +6,8 @@
 
 #include "core/intervals.hpp"
 
-/// Tests whether one pair of parameters (x, y) explains every printed row. A row known up to rounding allows a strip of
-/// the plane between two lines; all rows together allow a polygon, or nothing.
+/// Tests whether one pair of parameters (x, y) explains every printed row. Each rounded row restricts (x, y) to a strip
+/// between two lines. The intersection of all strips is a polygon or empty.
 namespace foredraft::analytic {
 
 /// y = intercept + slope * x.
@@ -22,14 +22,14 @@ struct Strip {
   Line high;
 };
 
-/// The x within `range` for which some y lies in every strip, of which there is one at least; nullopt if there are
-/// none.
+/// The interval of x within `range` for which some y lies in every strip; nullopt if there is none. Requires at least
+/// one strip.
 [[nodiscard]] std::optional<Interval> feasible_x(std::span<const Strip> strips, const Interval& range);
 
 // ---- Fits of printed speedups, and the strips that their rounding allows.
 
-/// Least-squares line through at least two points with two different x. With x = iterations and y = 1 / speedup, the
-/// intercept is the cost of a sentence that does not depend on acceptance, the slope that of one iteration.
+/// Least-squares line through at least two points with different x. With x = iterations and y = 1 / speedup, the
+/// intercept is the constant cost of a sentence and the slope the cost of an iteration.
 [[nodiscard]] Line least_squares_line(std::span<const double> x, std::span<const double> y);
 
 /// One row of a comparison of drafters: speedup = step * tokens / (draft_time + verify). [Xia2023, Eq. 4]
@@ -44,15 +44,16 @@ struct StepTimes {
   double step;    ///< one decode step of the target, in the same unit
 };
 
-/// Least-squares fit of t_v in `verify_range` (0 < low < high) and of the step time to the speedups; at least two rows.
-/// t_v has a relative accuracy of 1e-9 if the error has one minimum in the range.
+/// Least-squares fit of t_v in `verify_range` (0 < low < high) and of the step time to at least two speedups. t_v has a
+/// relative accuracy of 1e-9 if the error has a single minimum in the range.
 [[nodiscard]] StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verify_range);
 
-/// The (t_v, step time) that give a speedup within `speedup` for tokens and drafting time within their intervals. All
-/// lower bounds > 0 except that of the drafting time; for t_v >= 0.
+/// The pairs (t_v, step time) that give a speedup within `speedup` for tokens and drafting time within their intervals.
+/// Requires t_v >= 0 and lower bounds > 0, except for the drafting time.
 [[nodiscard]] Strip step_times_strip(const Interval& tokens, const Interval& draft_time, const Interval& speedup);
 
-/// The (slope >= 0, intercept) of 1 / speedup = intercept + slope * iterations for a speedup within `speedup`. All > 0.
+/// The pairs (slope >= 0, intercept) of 1 / speedup = intercept + slope * iterations that give a speedup within
+/// `speedup`. All > 0.
 [[nodiscard]] Strip inverse_speedup_strip(const Interval& iterations, const Interval& speedup);
 
 }  // namespace foredraft::analytic

@@ -24,7 +24,7 @@ void check(const IidSetting& setting) {
   check_nonnegative("c", setting.c);
 }
 
-/// Minimum gamma: the best if longer drafts never pay.
+/// The minimum gamma, which is the best if longer drafts never pay.
 BestGamma shortest(double c, Convention convention) {
   const std::int64_t gamma = min_gamma(convention);
   return {gamma, 1.0 / (1.0 + static_cast<double>(gamma) * c)};
@@ -44,14 +44,14 @@ struct DraftLengthRule {
   /// The real n that satisfies the first-order condition; bonus: c <= 1.
   [[nodiscard]] double real_tokens() const;
 
-  /// Whether an iteration of up to n tokens does not gain from one more draft. Exact, including ties.
+  /// True if one more draft does not improve an iteration of up to n tokens. Exact, including ties.
   [[nodiscard]] bool long_enough(std::int64_t n) const;
 
   /// Minimum n >= 1 that is long enough: an integer next to real_tokens().
   [[nodiscard]] std::int64_t best_tokens() const;
 };
 
-/// -log(alpha) - (1 - alpha) > 0, which the subtraction would lose near alpha = 1.
+/// -log(alpha) - (1 - alpha) > 0 without cancellation near alpha = 1.
 double log_excess(double alpha) {
   return alpha >= 0.5 ? -boost::math::log1pmx(alpha - 1.0) : -std::log(alpha) - (1.0 - alpha);
 }
@@ -78,8 +78,8 @@ bool DraftLengthRule::long_enough(std::int64_t n) const {
 }
 
 std::int64_t DraftLengthRule::best_tokens() const {
-  // The speedup is unimodal in real n, so the best integer is beside the real optimum. n stays below 7e18 because a >=
-  // 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
+  // The speedup is unimodal in real n, so the best integer is adjacent to the real optimum. n stays below 7e18 because
+  // a >= 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
   const double real = real_tokens();
   constexpr double relative_error = 1e-13;
   auto too_short = static_cast<std::int64_t>(std::max(0.0, std::floor(real * (1.0 - relative_error)) - 1.0));
@@ -108,8 +108,8 @@ BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   const double c_above = c * (1.0 + relative_error);
   const double c_below = c * (1.0 - relative_error);
   const double first_gamma = static_cast<double>(min_gamma(convention));
-  // The first steps without a branch, counting those that pay (after the first that does not, none does). The branch
-  // predictor cannot guess where to stop, and a misprediction costs more than these steps.
+  // The first steps have no branch; they count the drafts that pay (none pays after the first that does not). The
+  // branch predictor cannot guess where to stop, and a misprediction costs more than these steps.
   constexpr std::size_t straight_steps = 8;
   std::array<double, straight_steps + 1> tokens{};
   std::array<double, straight_steps + 1> survival{};
@@ -140,7 +140,7 @@ BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   return {static_cast<std::int64_t>(gamma), emitted / cost};
 }
 
-/// A parallel drafter costs c for any gamma >= 1, so more drafts always help unless none pays at all.
+/// A block drafter costs c for any gamma >= 1, so longer drafts are better unless no draft pays.
 BestGamma best_block(double alpha, double c, Convention convention) {
   const bool grows = alpha > 0.0 && (convention == Convention::no_bonus || exact::block_limit_pays(alpha, c));
   if (!grows) return shortest(c, convention);
@@ -184,7 +184,8 @@ double oracle_speedup(double alpha, const DecodingCost& cost, Convention convent
 
 namespace {
 
-/// The first of `from` to `to` at which `holds`, true up to one point, is false; `to` + 1 if there is none.
+/// The first value of `from` to `to` for which `holds` is false; `to` + 1 if there is none. `holds` must be true before
+/// it.
 std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds) {
   while (from <= to) {
     const std::int64_t middle = from + (to - from) / 2;
@@ -227,9 +228,9 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
   const bool has_bonus = convention == Convention::bonus;
   const bool per_draft = drafting == Drafting::autoregressive;
   if (drafting == Drafting::free) c = 0.0;
-  // The marginal rule: draft on while m cost > dc tokens. The marginals never rise and the cost dc of one more draft is
-  // constant, so the first stop is the maximum. A block drafter: dc = 0 once it drafts; whether it does is decided
-  // last.
+  // The marginal rule: add drafts while m cost > dc tokens. Marginals never increase and the cost dc of one more draft
+  // is constant, so the first stop is the maximum. For a block drafter dc = 0 once it drafts; whether it drafts is
+  // decided last.
   std::int64_t gamma = has_bonus && per_draft ? 0 : 1;
   double tokens = has_bonus && gamma == 1 ? 1.0 + marginal[0] : 1.0;
   double cost = 1.0 + static_cast<double>(gamma) * c;
@@ -254,7 +255,7 @@ std::optional<BestGamma> best_gamma(const DraftedAcceptance& drafted, const Deco
     const std::span<const double> marginal = positional->marginal;
     const auto entries = static_cast<std::size_t>(drafted.useful.value_or(std::ssize(marginal)));
     best = best_gamma(marginal.first(entries), draft_ratio(cost), convention, drafting);
-    // If another draft costs nothing, the speedup rises without end: the entries hold all of it but 1e-20.
+    // If another draft costs nothing, the speedup always increases; the entries include all but 1e-20 of it.
     const bool drafts = *best->gamma > min_gamma(convention);
     const bool free = drafting != Drafting::autoregressive || draft_ratio(cost) == 0.0;
     if (drafted.useful && free && drafts) best->gamma.reset();
@@ -298,7 +299,7 @@ namespace {
 /// Represents every larger gamma.
 constexpr std::int64_t no_end = std::int64_t{1} << 62;
 
-/// Whether the speedup at gamma reaches (1 - fraction) of the best one, exactly.
+/// Decides exactly whether the speedup at gamma reaches (1 - fraction) of the best.
 class NearBest {
  public:
   NearBest(const IidSetting& setting, std::int64_t best, double fraction)
@@ -338,7 +339,7 @@ std::optional<NearBestRange> near_best_gamma(const IidSetting& setting, double f
   const NearBest near(setting, *best, fraction);
   const std::int64_t first =
       first_without(min_gamma(setting.convention), *best - 1, [&](std::int64_t gamma) { return !near(gamma); });
-  // A finite optimum of a block drafter is its minimum draft length, beyond which the speedup never falls.
+  // A finite optimum of a block drafter is its minimum draft length; the speedup does not decrease beyond it.
   if (setting.drafting != Drafting::autoregressive) return NearBestRange{first, near(*best + 1) ? no_end : *best};
   return NearBestRange{first, first_without(*best + 1, no_end, near) - 1};
 }

@@ -18,13 +18,13 @@ namespace foredraft::analytic {
 /// Parameters of the optimization.
 struct IidSetting {
   double alpha;  ///< acceptance probability, in [0, 1]
-  double c;      ///< draft/target time of one step, >= 0 and finite
+  double c;      ///< time of a draft step divided by that of a decode step, >= 0 and finite
   Convention convention;
   Drafting drafting;
 };
 
 struct BestGamma {
-  std::optional<std::int64_t> gamma;  ///< empty: unbounded, a longer draft is always better
+  std::optional<std::int64_t> gamma;  ///< empty: unbounded; longer is always better
   double speedup{};                   ///< at gamma, or its limit, which may be +infinity
 };
 
@@ -38,14 +38,14 @@ struct BestGamma {
 /// Free drafting is block drafting at c = 0.
 [[nodiscard]] BestGamma best_gamma(const IidSetting& setting);
 
-/// The optimal gamma for position-dependent acceptance, by the marginal rule m_(n) * cost > c * tokens, which is exact
-/// because the marginals never rise; at least one. At most marginal.size() and therefore never unbounded. c >= 0.
+/// The optimal gamma for position-dependent acceptance by the rule m_(n) * cost > c * tokens, which is exact because
+/// marginals never increase. Requires at least one marginal; the result is at most marginal.size(). c >= 0.
 [[nodiscard]] BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention,
                                    Drafting drafting);
 
-/// The same for a scenario's acceptance and cost, whose `iteration` does not depend on gamma; unbounded if acceptance
-/// falls without end and longer drafts cost nothing. Nullopt unless acceptance is i.i.d. or depends only on the
-/// position.
+/// The optimal gamma for a scenario's acceptance and a cost whose `iteration` does not depend on gamma. Unbounded if
+/// longer drafts cost nothing and the marginals never reach 0. nullopt unless acceptance is i.i.d. or depends only on
+/// the position.
 [[nodiscard]] std::optional<BestGamma> best_gamma(const DraftedAcceptance& drafted, const DecodingCost& cost,
                                                   Convention convention, Drafting drafting);
 
@@ -54,9 +54,9 @@ struct BestGamma {
 /// drafting, and if the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
-/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), at least 1; without a bonus
-/// token also the draft that is corrected, 1 / (1 - alpha + c). Infinite for alpha = 1, c = 0. Autoregressive drafting.
-/// [Leviathan2023, Sec. 3.5]
+/// Speedup of an oracle that drafts exactly the tokens that will be accepted: 1 / (1 - alpha (1 - c)), at least 1.
+/// Without a bonus token it also drafts the token that is corrected: 1 / (1 - alpha + c). Infinite for alpha = 1, c =
+/// 0. Autoregressive drafting. [Leviathan2023, Sec. 3.5]
 [[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost, Convention convention = Convention::bonus);
 
 /// Break-even alpha of `gamma` >= 1 drafts (speedup 1); nullopt if even alpha = 1 does not pay.
@@ -67,8 +67,8 @@ struct BestGamma {
 /// drafting.
 [[nodiscard]] double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting drafting);
 
-/// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best. If there is no
-/// end below 2^62, `last` is 2^62, or the optimum if that is larger.
+/// First and last gamma around a finite optimum with a speedup of at least (1 - fraction) of the best. `last` is
+/// limited to 2^62, or to the optimum if that is larger.
 struct NearBestRange {
   std::int64_t first;
   std::int64_t last;
@@ -79,17 +79,17 @@ struct NearBestRange {
 // ---- Best draft length for any acceptance process and a verification time that is linear in its tokens: tokens are
 // concave in gamma, so the speedup has one maximum. Derivation in docs/model.md.
 
-/// Speedup at gamma `first` to `last`: does not fall up to its maximum and does not rise after it.
+/// Speedup at gamma `first` to `last`; must be nondecreasing up to its maximum and nonincreasing after it.
 struct OneMaximum {
   std::function<double(std::int64_t gamma)> speedup;
   std::int64_t first;
   std::int64_t last;
 };
 
-/// The smallest gamma of maximum speedup, to rounding; nullopt if the speedup still rises at `last`.
+/// The smallest gamma with the maximum speedup, up to rounding; nullopt if the speedup still increases at `last`.
 [[nodiscard]] std::optional<std::int64_t> best_gamma(const OneMaximum& speedups);
 
-/// All gammas around `best` whose speedup is at least (1 - fraction) of the speedup at `best`. fraction in [0, 1].
+/// The range of gamma around `best` with a speedup of at least (1 - fraction) of that at `best`. fraction in [0, 1].
 [[nodiscard]] NearBestRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction);
 
 // ---- Draft lengths for measured costs of an iteration without a formula.

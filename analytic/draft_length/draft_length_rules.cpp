@@ -79,8 +79,8 @@ void check_confidence(const auto& policy) {
   check_between("bias", policy.bias, 1e-3, 1e3);
 }
 
-/// Of drafts that all are accepted with a probability of at least e^-budget: how likely there are k, and the mean of
-/// this probability where there are, at [k], k = 0..gamma.
+/// [k], k = 0..gamma: probability that k drafts are all accepted with a probability of at least e^-budget, and the mean
+/// of that probability in this case.
 struct LikelyDrafts {
   std::vector<double> made;
   std::vector<double> accepted;
@@ -108,7 +108,8 @@ GoOn go_on(const ConfidenceThreshold& policy) {
   if (threshold == 0.0) return {1.0, alpha};
   if (alpha == 0.0) return {0.0, 0.0};
   if (alpha == 1.0) return {1.0, 1.0};
-  // The acceptance probability x whose confidence is the threshold; 1 - x by itself, as x may be close to 1.
+  // The acceptance probability x with a confidence equal to the threshold; 1 - x is computed separately, because x may
+  // be near 1.
   const double log_x = std::log(threshold) / bias;
   const double below_one = -std::expm1(log_x);
   const double a = alpha * concentration;
@@ -142,7 +143,8 @@ double confidence_of_entropy(double root_entropy, std::int64_t alternatives) {
   const auto others = static_cast<double>(alternatives);
   const double wanted = root_entropy * root_entropy;
   if (wanted >= std::log1p(others)) return 0.0;
-  // By the rest r = 1 - confidence: H = -log1p(-r) (1 - r) - r log(r / others) rises up to the uniform row.
+  // As a function of r = 1 - confidence, H = -log1p(-r) (1 - r) - r log(r / others) increases up to the uniform
+  // distribution.
   double low = 0.0;
   double high = others / (others + 1.0);
   constexpr int halvings = 60;
@@ -158,7 +160,7 @@ StoppedDrafts rejection_probability(const RejectionProbability& policy, Conventi
   check_confidence(policy);
   const double budget = -std::log1p(-policy.threshold) / policy.bias;
   const LikelyDrafts likely = likely_drafts(policy.alpha, policy.concentration, budget, policy.gamma);
-  // A draft is made if the drafts before it leave the probability high enough.
+  // A draft is made if the probability after the previous drafts is high enough.
   StoppedDrafts stopped{{1.0, 0.0}, {}};
   CompensatedSum drafted;
   CompensatedSum tokens;
@@ -236,7 +238,7 @@ VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gam
 /// Drafts whose tokens are emitted with a probability above `price`.
 StoppedDrafts drafts_at_price(double alpha, double concentration, double price, std::int64_t gamma,
                               Convention convention) {
-  // A budget just below 0 where no draft is certain enough.
+  // A budget below 0 if no draft has a sufficient probability.
   const double budget = price < 1.0 && alpha > 0.0 ? -std::log(price) : -1.0;
   const LikelyDrafts likely = likely_drafts(alpha, concentration, budget, gamma);
   StoppedDrafts stopped{{1.0, 0.0}, {}};
@@ -255,7 +257,8 @@ StoppedDrafts drafts_at_price(double alpha, double concentration, double price, 
   return stopped;
 }
 
-/// Iterates the speedup to the fixed point of `improve`, which returns drafts and tokens of the best policy at a price.
+/// Iterates the speedup to the fixed point of `improve`, which returns draft length and tokens of the best policy at a
+/// price.
 template <typename Improve>
 VaryingYield fixed_point(double c, VaryingYield start, const Improve& improve) {
   double reached = speedup(start.tokens, start.mean_gamma, constant_ratio(c));

@@ -10,61 +10,60 @@
 #include "foredraft/acceptance.hpp"
 #include "foredraft/words.hpp"
 
-/// Rules of the draft length other than a constant one.
+/// Closed forms of draft-length policies.
 namespace foredraft::analytic {
 
 // ---- The +2/-1 heuristic [Wagner2024, Sec. 4.1; Wolf2020]: the draft length is a Markov chain that moves up by two
 // from g with probability m_g = P(all g drafts accepted), else down by one. Derivation in docs/model.md.
 
-/// Long-run distribution of the draft length, capped at marginal.size(): P(gamma = g) at [g - 1]. `marginal` [g - 1] is
-/// m_g; it never rises and has at least one entry. Exact to round-off; entries below 1e-250 of the largest may be 0.
+/// [g - 1]: long-run P(gamma = g) of the draft length, which is at most marginal.size(). `marginal` [g - 1] is m_g; it
+/// has at least one entry and never increases. Exact to round-off; entries below 1e-250 of the largest may be 0.
 [[nodiscard]] std::vector<double> plus2_minus1_distribution(std::span<const double> marginal);
 
-/// Long-run tokens and drafts of an iteration.
+/// Long-run tokens and draft length of an iteration.
 [[nodiscard]] VaryingYield plus2_minus1(std::span<const double> marginal, Convention convention);
 
-// ---- Drafting until a token of low confidence. Derivation in docs/model.md.
+// ---- Drafting until a token has low confidence. Derivation in docs/model.md.
 
-/// Drafting that stops at low confidence. Every drafted token has its own acceptance probability, drawn from Beta(alpha
-/// s, (1 - alpha) s); the confidence is that probability to the power `bias`. Drafting stops after the first token with
-/// a confidence below `threshold`, which is still verified [Wolf2020], and at `gamma` tokens.
+/// Drafting that stops at low confidence. Each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha)
+/// s); its confidence is this probability to the power `bias`. Drafting stops after the first token with a confidence
+/// below `threshold`, which is still verified [Wolf2020], and at `gamma` tokens.
 struct ConfidenceThreshold {
   double alpha;          ///< mean acceptance of a drafted token, in [0, 1]
-  double concentration;  ///< s, in [1e-6, 1e9]: near 0 each token is certain to be accepted or rejected, large: all are
-                         ///< alike
+  double concentration;  ///< s, in [1e-6, 1e9]; near 0: acceptance probabilities are near 0 or 1, large: all are equal
   double threshold;      ///< in [0, 1]; 0: always gamma tokens
   double bias;           ///< in [1e-3, 1e3]: 1 calibrated, below 1 overconfident, above 1 underconfident
   std::int64_t gamma;    ///< 1 to 2^24
 };
 
-/// Probabilities of the next draft, both Beta tail integrals.
+/// Probabilities of the next draft (Beta tail integrals).
 struct GoOn {
   double probability;  ///< the confidence in a token is at least the threshold
   double accepted;     ///< and the token is accepted
 };
 [[nodiscard]] GoOn go_on(const ConfidenceThreshold& policy);
 
-/// P(X > k) at [k - 1], gamma entries: bonus alpha r^(k-1), no_bonus r^k, r = go_on().accepted.
+/// [k - 1]: P(X > k), gamma entries: bonus alpha r^(k-1), no_bonus r^k, r = go_on().accepted.
 [[nodiscard]] std::vector<double> reached(const ConfidenceThreshold& policy, Convention convention);
 
-/// Tokens and drafts of an iteration; drafts: (1 - p^gamma) / (1 - p), p = go_on().probability.
+/// Mean tokens and draft length of an iteration; the latter is (1 - p^gamma) / (1 - p), p = go_on().probability.
 [[nodiscard]] VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention convention);
 
-// ---- Other stops on confidence, in the same joint model.
+// ---- Other policies that use a confidence, in the same joint model.
 
-/// The confidence at which a drafter's row has this root of its entropy (nats), where the rest is spread evenly over
-/// `alternatives` >= 1 tokens: a draft that goes on while sqrt(H) <= root_entropy is a ConfidenceThreshold with this
-/// threshold. 0 where no row has more entropy.
+/// The confidence at which the drafter's distribution has the entropy H with sqrt(H) = root_entropy (nats), if
+/// `alternatives` >= 1 other tokens share the rest evenly. Drafting while sqrt(H) <= root_entropy equals
+/// ConfidenceThreshold with this threshold. 0 if no distribution has more entropy.
 [[nodiscard]] double confidence_of_entropy(double root_entropy, std::int64_t alternatives);
 
-/// Tokens and drafts of an iteration, and P(X > k) at [k - 1], gamma entries.
+/// Result of a stopping policy. reached[k - 1] is P(X > k), gamma entries.
 struct StoppedDrafts {
   VaryingYield yield;
   std::vector<double> reached;
 };
 
-/// Drafting that stops once 1 - the product of the confidences of the drafts exceeds `threshold` [Huang2024, Sec. 3],
-/// and at `gamma` tokens. Fields as for ConfidenceThreshold; 1: always gamma tokens.
+/// Drafting that stops once 1 minus the product of the drafts' confidences exceeds `threshold` [Huang2024, Sec. 3], and
+/// at `gamma` tokens. Fields as in ConfidenceThreshold; threshold 1: always gamma tokens.
 struct RejectionProbability {
   double alpha;
   double concentration;
@@ -74,18 +73,18 @@ struct RejectionProbability {
 };
 [[nodiscard]] StoppedDrafts rejection_probability(const RejectionProbability& policy, Convention convention);
 
-// ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft drafts on while the
+// ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft continues while the
 // probability that it yields a token exceeds c times the long-run speedup, a fixed point [Dinkelbach1967]. Survival
-// only falls, so no longer lookahead is better. Autoregressive drafting. Derivation in docs/model.md.
+// never increases, so a longer lookahead is not better. Autoregressive drafting. Derivation in docs/model.md.
 
-/// One of the acceptance scenarios of an iteration.
+/// One possible acceptance of an iteration.
 struct DraftScenario {
   double probability;               ///< the probabilities of all scenarios sum to 1
   std::vector<double> conditional;  ///< [i]: P(draft i accepted | all before it were); known to the drafter
 };
 
 struct StoppingPlan {
-  std::vector<std::int64_t> gamma;  ///< of each scenario; ties to the smaller one
+  std::vector<std::int64_t> gamma;  ///< [scenario]; ties to the smaller gamma
   VaryingYield yield;
   double speedup;
 };
@@ -97,9 +96,9 @@ struct StoppingPlan {
 [[nodiscard]] VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, double c,
                                             Convention convention);
 
-/// Optimal stopping where the acceptance of each token comes from Beta(alpha s, (1 - alpha) s), s the concentration in
-/// [1e-6, 1e9], and is known before it is drafted; at most `gamma` drafts, 1 to 2^24. Nothing that stops on what it
-/// sees of these tokens is faster, and the oracle that sees which are accepted is faster still.
+/// Optimal stopping if the acceptance probability of each token is drawn from Beta(alpha s, (1 - alpha) s), s the
+/// concentration in [1e-6, 1e9], and known before the token is drafted; at most `gamma` drafts, 1 to 2^24. An upper
+/// bound for policies that use a confidence; lower than oracle_speedup().
 [[nodiscard]] StoppedDrafts optimal_token_stopping(double alpha, double concentration, std::int64_t gamma, double c,
                                                    Convention convention);
 

@@ -40,7 +40,7 @@ TokenBudget best_budget(const Survival& survival, const BudgetTime& time) {
   for (std::size_t request = 0; request < survival.size(); ++request) {
     for (std::size_t i = 0; i < survival[request].size(); ++i) drafts.push_back({survival[request][i], i, request});
   }
-  // Of equal ones the first of each request, so that each keeps a draft without gaps.
+  // Among equal ones, earlier drafts of a request come first, so that drafts have no gaps.
   std::ranges::sort(drafts, [](const Draft& a, const Draft& b) {
     return std::tuple(-a.survival, a.position, a.request) < std::tuple(-b.survival, b.position, b.request);
   });

@@ -50,7 +50,7 @@ double truncated_geometric_variance(double alpha, double complement, std::int64_
   const double m = 2.0 * static_cast<double>(n) - 1.0;
   const double a = negative_log(alpha, complement);
   const double z = 0.5 * m * a;
-  // Below it the two sinh cancel; above it the relative error grows at most by a factor of 2.5.
+  // Below this limit the two sinh terms cancel; above it the relative error grows at most by a factor of 2.5.
   constexpr double series_limit = 2.0;
   if (z < series_limit) {
     const double scaled = 0.5 * m * (a / complement);
@@ -70,7 +70,7 @@ double expm1_minus_x(double x) {
 }
 
 double inverse_expm1_minus_x(double log_k) {
-  // Above it 1 + x is lost against e^x, which may overflow.
+  // Above this limit 1 + x is negligible compared with e^x, which may overflow.
   constexpr double asymptotic_limit = 700.0;
   if (log_k > asymptotic_limit) return log_k;
   const double k = std::exp(log_k);

@@ -9,8 +9,8 @@
 
 namespace foredraft::analytic {
 
-/// Maximum gamma of any argument or result: gamma + 1 fits into 64 bits, and every finite optimum is below it (6.4e18
-/// at the largest double alpha below 1 and the smallest c above 0).
+/// Maximum gamma of any argument or result. gamma + 1 fits into 64 bits, and every finite optimum is smaller (6.4e18 at
+/// the largest double alpha below 1 and the smallest c above 0).
 inline constexpr std::int64_t largest_gamma = 7'000'000'000'000'000'000;
 
 /// Requires min_gamma(convention) <= gamma <= largest_gamma.
@@ -19,8 +19,8 @@ inline void check_gamma(std::int64_t gamma, Convention convention) {
   if (gamma > largest_gamma) check_range("gamma", gamma, min_gamma(convention), largest_gamma);
 }
 
-/// Running sum with compensation of rounding errors [Neumaier1974]: a few units in the last place for terms of one
-/// sign.
+/// Running sum with compensation of rounding errors [Neumaier1974]. For terms of the same sign the error is a few units
+/// in the last place.
 class CompensatedSum {
  public:
   void add(double term) {
@@ -40,8 +40,8 @@ class CompensatedSum {
 
 namespace foredraft::analytic::stable {
 
-// ---- Elementary functions in numerically stable forms. With `alpha` and `complement`, complement = 1 - alpha is the
-// primary variable: callers that know it more precisely than the subtraction pass it, and alpha may have rounded to 1.
+// ---- Elementary functions in numerically stable forms. complement = 1 - alpha is passed in addition to alpha, because
+// callers may know it more precisely than the subtraction gives; alpha may be rounded to 1.
 
 /// -log(alpha); +infinity for alpha = 0.
 [[nodiscard]] double negative_log(double alpha, double complement);
@@ -51,7 +51,7 @@ namespace foredraft::analytic::stable {
 
 /// Variance of X with P(X >= k) = alpha^(k-1) for 1 <= k <= n. No cancellation: with u = -log(alpha)/2, m = 2n - 1,
 ///     Var = alpha^(n - 1/2) (sinh(m u) - m sinh(u)) / (2 sinh(u)^2),
-/// whose bracket is a power series of positive terms.
+/// where the bracket is a power series of positive terms.
 [[nodiscard]] double truncated_geometric_variance(double alpha, double complement, std::int64_t n);
 
 /// e^x - 1 - x for x >= 0.
@@ -67,24 +67,24 @@ namespace foredraft::analytic::stable {
 
 namespace foredraft::analytic::exact {
 
-// ---- Comparisons that double precision cannot decide, evaluated with 400 digits. The arguments are taken as exact
-// numbers. Called only if the result in double precision lies within its own rounding error: ties and near-ties.
-// Internal to analytic.
+// ---- Comparisons with 400 digits, for ties and near-ties that double precision cannot decide. Arguments are exact
+// numbers. Called only if the double-precision result lies within its rounding error. Internal to analytic.
 
-/// Whether one more draft than `gamma`, at cost c per draft, does not raise the speedup, when `gamma` drafts yield up
-/// to n tokens: alpha^n (1 + gamma c) <= c sum_{j<n} alpha^j. 0 < alpha < 1.
+/// True if one draft more than `gamma`, at cost c per draft, does not increase the speedup: alpha^n (1 + gamma c) <= c
+/// sum_{j<n} alpha^j, where `gamma` drafts yield up to n tokens. 0 < alpha < 1.
 [[nodiscard]] bool one_more_does_not_pay(double alpha, double c, std::int64_t n, std::int64_t gamma);
 
-/// c (1 - alpha) < alpha: the limit of a block drafter with bonus token, 1 / ((1 - alpha) (1 + c)), is above 1.
+/// True if the speedup limit of a block drafter with bonus token, 1 / ((1 - alpha) (1 + c)), exceeds 1: c (1 - alpha) <
+/// alpha.
 [[nodiscard]] bool block_limit_pays(double alpha, double c);
 
-/// An iteration of up to n tokens that costs 1 + passes * c.
+/// An iteration that yields up to n tokens and costs 1 + passes * c.
 struct Iteration {
   std::int64_t n;
   std::int64_t passes;
 };
 
-/// speedup(candidate) >= (1 - fraction) * speedup(best).
+/// True if speedup(candidate) >= (1 - fraction) * speedup(best).
 [[nodiscard]] bool within_fraction(double alpha, double c, const Iteration& candidate, const Iteration& best,
                                    double fraction);
 

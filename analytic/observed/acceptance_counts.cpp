@@ -42,7 +42,7 @@ void check_counts_of_one(const AcceptanceCluster& counts) {
   }
 }
 
-/// The shares raised to the one power at which they sum to `sum`; empty if there is none.
+/// Raises the shares to the power at which they sum to `sum`; clears them if there is none.
 void raise_to_sum(std::vector<double>& shares, double sum) {
   const auto sum_at = [&](double power) {
     double all = 0.0;
@@ -99,8 +99,8 @@ Uncertainty scatter_of_clusters(std::span<const AcceptanceCluster* const> cluste
   return scatter_of(deviations, counts.steps * counts.steps / squares, in_time, of_steps);
 }
 
-/// Few windows tell little of their variance and less of their correlation, so both are moderated by what windows of
-/// other logs show [Smyth2004].
+/// A few windows determine their variance poorly and their correlation even less. Both are therefore moderated by a
+/// prior from windows of other logs [Smyth2004].
 ClusterVariance with_prior_of_windows(const ClusterVariance& seen) {
   constexpr ClusterVariance prior{.factor = 1.5, .degrees = 4.0};  // 12 of 13 logs: 0.8 to 1.8; one of mixed texts: 10
   const double degrees = prior.degrees + seen.degrees;
@@ -191,8 +191,8 @@ std::vector<double> accepted_shares(const Runs& acceptance, std::int64_t gamma) 
   const double easy = shifted_odds(a, spread);
   const double hard = shifted_odds(a, -spread);
   std::array kinds{kind_of(easy, rho, gamma), kind_of(hard, rho, gamma)};
-  // After a run that never ends all iterations are of its kind: everything is scaled by 1 - whole of both kinds. Equal
-  // kinds are scaled once, so that a = 1 needs no limit.
+  // All terms are scaled by 1 - whole of both kinds, because `whole` is 1 for a run that never ends. Equal kinds are
+  // scaled once, so that a = 1 needs no limit.
   const bool equal = easy == hard;
   const std::array scale{equal ? 0.5 : 0.5 * kinds[1].not_whole, equal ? 0.5 : 0.5 * kinds[0].not_whole};
   double starts = equal ? kinds[0].not_whole : kinds[0].not_whole * kinds[1].not_whole;

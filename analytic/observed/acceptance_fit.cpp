@@ -13,7 +13,8 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Prior of logit a and logit b: practically flat. Of the spread: 0.6 +- 0.2, observed for n-gram drafters.
+/// The priors of logit a and logit b are practically flat. The prior of spread is 0.6 +- 0.2, as observed for n-gram
+/// drafters.
 RunPrior prior_of(DrafterClass drafter) {
   constexpr double wide = 4.0;
   RunPrior prior{.mean = {0.0, 0.0, 0.6, 0.0}, .deviation = {wide, wide, 0.2, 0.03}};
@@ -39,7 +40,7 @@ double model_error(DrafterClass drafter, std::int64_t logged, std::int64_t gamma
 }
 
 double standard_error_of(const PooledCounts& counts, double factor) {
-  // An uncertainty of one step remains if all steps agree.
+  // If all steps agree, an uncertainty of one step remains.
   const double variance = factor * (variance_of_a_step(counts) + 1.0 / counts.steps) / counts.steps;
   const double rounding = counts.rounding * static_cast<double>(counts.marginal.size());
   return std::sqrt(variance + rounding * rounding / 3.0);
@@ -75,7 +76,7 @@ bool all_accepted(std::span<const PooledCounts> counts) {
   });
 }
 
-/// Fractions of the same steps can only fall, but for rounding and one step of noise in the counter.
+/// Fractions of the same steps cannot increase, apart from rounding and one step of noise in the counter.
 std::optional<FitProblem> rising(const PooledCounts& counts) {
   for (std::size_t i = 1; i < counts.marginal.size(); ++i) {
     const double noise = 2.0 * counts.rounding + 1.0 / counts.steps;
@@ -97,7 +98,7 @@ std::optional<FitProblem> problem_of(std::span<const PooledCounts> counts, doubl
       .reason = FitProblem::Reason::all_accepted, .gamma = counts.back().gamma, .steps = counts.back().steps};
 }
 
-/// Whether the conditional acceptance at i (from 1) is less than half of the one before it, by five standard errors.
+/// True if the conditional acceptance at i (from 1) is less than half of the previous one by five standard errors.
 bool collapses(const PooledCounts& counts, std::size_t i) {
   constexpr double far = 5.0;
   const double tested = counts.marginal[i - 1];
@@ -193,7 +194,7 @@ double corrected_tokens(const Runs& model, std::span<const double> corrections, 
   return tokens;
 }
 
-/// Standard error of the model's tokens at `gamma` from that of its parameters.
+/// Standard error of the model's tokens at `gamma` due to the errors of its parameters.
 double parameter_error(const AcceptanceFit& fit, std::span<const double> corrections, std::int64_t gamma) {
   constexpr double step = 1e-5;
   const RunParameters x = run_parameters_of(*fit.model);

@@ -15,10 +15,10 @@
 /// Rationale of the model: docs/adr/0018-acceptance-from-one-log.md.
 namespace foredraft::analytic {
 
-/// Kind of drafter, which sets the prior of rho: what a draft starts from after a bonus token.
+/// Kind of drafter. It sets the prior of rho, which describes acceptance after a bonus token.
 enum class DrafterClass {
   text,            ///< n-gram, prompt lookup, separate draft model: reads only the text. rho 1
-  feature_head,    ///< EAGLE, MTP: reads features of the target, fresh after each verification. rho 1.4
+  feature_head,    ///< EAGLE, MTP: reads hidden states of the target, updated at each verification. rho 1.4
   parallel_heads,  ///< Medusa: no head sees the other heads' tokens. rho 3.3
   unknown,         ///< anything from text to feature_head
 };
@@ -27,13 +27,13 @@ enum class DrafterClass {
 struct FitProblem {
   enum class Reason {
     too_few_steps,  ///< fewer than 200
-    all_accepted,   ///< every draft was accepted: a counter that is 100 % by construction
-    rising,         ///< a position accepted more often than the one before it, beyond noise and rounding
+    all_accepted,   ///< every draft was accepted, as if the counter were 100 % by construction
+    rising,         ///< a position has a larger count than the previous one, beyond noise and rounding
   };
   Reason reason;
-  std::int64_t gamma;            ///< of the problem; of the longest draft for too_few_steps
-  double steps;                  ///< in all counts
-  double more_steps_needed = 0;  ///< for too_few_steps: to know tokens per iteration within 2 %
+  std::int64_t gamma;            ///< where the problem occurs; for too_few_steps the longest draft
+  double steps;                  ///< total over all counts
+  double more_steps_needed = 0;  ///< for too_few_steps: needed to estimate tokens per iteration within 2 %
   std::size_t position = 0;      ///< for rising: from 1
 };
 
@@ -42,14 +42,14 @@ struct GammaMisfit {
   std::int64_t gamma;
   double observed;   ///< tokens per iteration
   double fitted;     ///< tokens per iteration
-  double deviation;  ///< observed - fitted in standard errors, including those of the model
+  double deviation;  ///< observed - fitted, in standard errors that include the model's error
 };
 
 struct AcceptanceFit {
   std::vector<PooledCounts> counts;  ///< by gamma, ascending
   DrafterClass drafter;
-  std::optional<Runs> model;  ///< empty: not identified by one gamma without positions, or of 1 draft
-  /// Of logit a, logit b, spread, log rho, in row-major order. Zero without a model.
+  std::optional<Runs> model;  ///< empty: not identified by a single gamma without positions or of 1 draft
+  /// Covariance of logit a, logit b, spread and log rho, row-major. Zero without a model.
   RunMatrix covariance{};
   double variance_factor;        ///< variance inflation from dependent steps, estimated from clusters; 1 if unknown
   double cluster_degrees;        ///< degrees of freedom of variance_factor; 0: one cluster
@@ -58,8 +58,8 @@ struct AcceptanceFit {
   double degrees_of_freedom =
       0.0;  ///< of chi_squared: number of counts minus the number of parameters that the counts determine
   std::vector<GammaMisfit> misfit;  ///< by gamma, ascending; empty without a model
-  bool text_changed = false;        ///< several gamma that no single text explains: a deviation above 4
-  /// First draft, from 2, whose conditional acceptance is less than half of the one before it, far beyond noise.
+  bool text_changed = false;        ///< the counts of several gammas do not fit one text: a deviation exceeds 4
+  /// First draft (2 or later) with a conditional acceptance less than half of the previous draft's, far beyond noise.
   std::optional<std::size_t> collapsed_position;
 };
 
@@ -73,13 +73,13 @@ inline constexpr double min_steps = 200.0;
 /// Tokens per iteration at one gamma.
 struct TokensAtGamma {
   enum class Source {
-    observed,   ///< logged at this gamma, with min_steps or more unless no gamma has them
+    observed,   ///< logged at this gamma with at least min_steps, or with fewer if no gamma has min_steps
     fitted,     ///< by the model
-    left_open,  ///< no model: the range possible under any acceptance process with the logged tokens per iteration
+    left_open,  ///< no model: the range over all acceptance processes with the logged tokens per iteration
   };
   std::int64_t gamma;
-  double value;  ///< left_open: for i.i.d. acceptance, in the range; NaN if only gamma 1 is logged
-  double low;    ///< of a 95 % interval, which includes the known error of the model
+  double value;  ///< left_open: the value for i.i.d. acceptance; NaN if only gamma 1 is logged
+  double low;    ///< 95 % interval, which includes the known error of the model
   double high;
   bool extrapolated;  ///< beyond 1.5 times the longest logged gamma
   Source source;

@@ -102,7 +102,7 @@ std::array<std::vector<double>, parameters> slopes_of(const PooledCounts& counts
   return slopes;
 }
 
-/// Half the gradient of the weighted squares, the information of the counts, and that including the prior.
+/// Half the gradient of the weighted squares, and the information without and with the prior.
 struct Curvature {
   RunParameters gradient{};
   RunMatrix counts{};
@@ -137,7 +137,7 @@ Curvature curvature_at(std::span<const PooledCounts> counts, const RunParameters
   return curvature;
 }
 
-/// For one gamma at x, with the weights at `center`.
+/// Weighted squares of one gamma at x, with the weights at `center`.
 double squares_of(const PooledCounts& counts, const RunParameters& x, const RunParameters& center,
                   const Weighing& weighing) {
   const std::vector<double> expected = expected_cells(counts, x);
@@ -193,7 +193,7 @@ RunParameters improved(std::span<const PooledCounts> counts, const RunParameters
   return x;
 }
 
-/// Adds the prior variance of rho that was held fixed, and the response of the other parameters to a change of rho.
+/// Adds the prior variance of the fixed rho, and the response of the other parameters to a change of rho.
 void widen_rho(double deviation, RunMatrix& covariance) {
   constexpr std::size_t rho = 3;
   const double of_fit = covariance.at(rho * parameters + rho);

@@ -26,8 +26,8 @@ struct RunPrior {
 
 struct RunPosterior {
   RunParameters mode;
-  RunMatrix covariance;  ///< row-major; of counts, prior and model error of the cells
-  double chi_squared;    ///< of the counts at the mode, including the model error
+  RunMatrix covariance;  ///< row-major; from counts, prior and model error
+  double chi_squared;    ///< misfit of the counts at the mode, with the model error
   double decided;        ///< number of parameters that the counts determine rather than the prior: 0 to 4
 };
 
@@ -35,7 +35,7 @@ struct RunPosterior {
 /// identify rho: it is held at the prior's mean, and its standard deviation enters the covariance.
 [[nodiscard]] RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior, double variance_factor);
 
-/// Pearson's chi-squared of one gamma's counts under the model, for noise and rounding only.
+/// Pearson's chi-squared of one gamma's counts under the model; considers noise and rounding but not the model error.
 [[nodiscard]] double chi_squared_of_noise(const PooledCounts& counts, const Runs& model, double variance_factor);
 
 }  // namespace foredraft::analytic

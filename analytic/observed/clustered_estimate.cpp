@@ -14,7 +14,7 @@ namespace foredraft::analytic {
 namespace {
 
 constexpr double without_limit = std::numeric_limits<double>::infinity();
-/// Scatter below it is rounding.
+/// Scatter below this is rounding.
 constexpr double no_scatter = 1e-12;
 
 void check_totals(std::span<const double> tops, std::span<const double> bottoms) {
@@ -35,15 +35,15 @@ std::vector<double> grouped(std::span<const double> deviations, std::size_t size
   return groups;
 }
 
-/// Of independent deviations that sum to 0.
+/// Scatter of independent deviations that sum to 0.
 Uncertainty independent_scatter(std::span<const double> deviations, double clusters) {
   const double squares = std::inner_product(deviations.begin(), deviations.end(), deviations.begin(), 0.0);
   clusters = std::max(min_effective_clusters, clusters);
   return {std::sqrt(squares * clusters / (clusters - 1.0)), std::max(1.0, clusters - 1.0)};
 }
 
-/// Correlation of neighbors from n deviations from their own mean: their sample correlation falls short of it by
-/// (1 + 4 rho)/n [Marriott1954].
+/// Correlation of neighbors from n deviations from their mean, corrected for the bias -(1 + 4 rho)/n of the sample
+/// correlation [Marriott1954].
 double correlation_of_neighbors(std::span<const double> deviations, double n) {
   if (deviations.empty()) return 0.0;
   const double products = std::inner_product(deviations.begin() + 1, deviations.end(), deviations.begin(), 0.0);
@@ -63,9 +63,9 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
   return {std::sqrt(variance), by_degrees > 0.0 ? variance * variance / by_degrees : without_limit};
 }
 
-/// What a correlation does to the error of independent clusters, moderated by a prior: an inflation of the variance by
-/// 2 with 2 degrees of freedom [Smyth2004]. `correlated` has the degrees of freedom of its inflation alone, 0 if
-/// unknown; the variance itself has those of `independent`.
+/// Error with correlation, moderated by a prior: an inflation of the variance of independent clusters by 2 with 2
+/// degrees of freedom [Smyth2004]. `correlated` has only the degrees of freedom of its inflation, 0 if unknown; the
+/// variance has the degrees of freedom of `independent`.
 Uncertainty moderated(const Uncertainty& independent, const Uncertainty& correlated) {
   constexpr double inflation = 2.0;
   constexpr double weight = 2.0;
@@ -76,9 +76,9 @@ Uncertainty moderated(const Uncertainty& independent, const Uncertainty& correla
           std::min(degrees, independent.degrees)};
 }
 
-/// Of deviations that are the sum of a first-order autoregression and of independent errors of known variance.
+/// Scatter of deviations that are a first-order autoregression plus independent errors of known variance.
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
-  constexpr double min_clusters = 4.5;  // of nearly equal ones 5: fewer show no correlation
+  constexpr double min_clusters = 4.5;  // about 5 clusters of nearly equal size; fewer cannot show a correlation
   constexpr double max_correlation = 0.95;
   constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);

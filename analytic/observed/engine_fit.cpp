@@ -17,7 +17,7 @@ namespace {
 
 using Terms = std::vector<EngineTerm>;
 
-/// How often a term is in an iteration.
+/// How often a term occurs in an iteration.
 double times_in(EngineTerm term, const TimedIterations& window) {
   switch (term) {
     case EngineTerm::step:
@@ -34,8 +34,8 @@ double times_in(EngineTerm term, const TimedIterations& window) {
   return 0.0;
 }
 
-/// Inverse of a symmetric positive matrix by elimination; nullopt: singular to rounding, rows and columns being of one
-/// scale.
+/// Inverse of a symmetric positive matrix with rows and columns of similar scale; nullopt if it is singular up to
+/// rounding.
 std::optional<std::vector<std::vector<double>>> inverse_of(std::vector<std::vector<double>> matrix) {
   constexpr double least_pivot = 1e-9;
   const std::size_t size = matrix.size();
@@ -109,7 +109,7 @@ class EngineLeastSquares {
     return std::ranges::all_of(values_, [](double value) { return value >= 0.0; });
   }
 
-  /// 95 %. The influence of each window is that of leaving it out, to first order.
+  /// 95 % interval. The influence of a window is the first-order effect of leaving it out.
   [[nodiscard]] Interval interval(std::size_t i) const {
     constexpr double level = 0.95;
     constexpr double most_leverage = 0.99;
@@ -134,7 +134,7 @@ class EngineLeastSquares {
 
  private:
   Terms terms_;
-  std::vector<std::vector<double>> rows_, inverse_;  ///< of terms over their scale
+  std::vector<std::vector<double>> rows_, inverse_;  ///< terms divided by their scale
   std::vector<double> values_, residuals_, scale_;
   double squares_ = 0.0;
 };
@@ -172,7 +172,7 @@ Terms told_apart(const EngineFit& fit) {
   return terms;
 }
 
-/// The best fit with no term below 0: some of the terms are 0.
+/// The best fit with all terms >= 0; some terms may be 0.
 EngineLeastSquares least_squares(std::span<const TimedIterations> windows, const Terms& terms) {
   std::optional<EngineLeastSquares> best;
   for (unsigned kept = 0; kept < 1U << (terms.size() - 1); ++kept) {
@@ -185,10 +185,10 @@ EngineLeastSquares least_squares(std::span<const TimedIterations> windows, const
   }
   if (best) return *std::move(best);
   throw DomainError(
-      "iterations take less than what is known beside their passes (the models or the device are others)");
+      "iterations take less time than their known parts without forward passes (another model or device?)");
 }
 
-/// What a term may be that the best fit has at 0.
+/// Interval of a term that is 0 in the best fit.
 Interval interval_at_zero(std::span<const TimedIterations> windows, Terms terms, EngineTerm term) {
   if (std::ranges::find(terms, term) == terms.end()) terms.push_back(term);
   const EngineLeastSquares with(windows, terms);
@@ -222,7 +222,7 @@ EngineFit fit_engine(std::span<const TimedIterations> windows) {
   }
   Terms terms = asked;
   EngineLeastSquares best = least_squares(windows, terms);
-  // The steepest doubt first: drafts cannot be told from requests that are not.
+  // Drop the least certain terms first.
   for (const EngineTerm slope : {EngineTerm::draft_host_request, EngineTerm::host_request}) {
     const auto at = std::ranges::find(best.terms(), slope);
     if (at == best.terms().end()) continue;

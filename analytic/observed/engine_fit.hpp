@@ -7,15 +7,15 @@
 
 #include "core/intervals.hpp"
 
-/// What an engine adds to forward passes, from the times of its iterations.
+/// Fits the time that an engine adds to forward passes from the times of its iterations.
 namespace foredraft::analytic {
 
-/// The iterations of one window, request or run.
+/// Mean times of the iterations of a window, request or run.
 struct TimedIterations {
   double iteration_us = 0.0;  ///< mean time, > 0
-  double passes_us = 0.0;     ///< predicted of the forward passes, > 0
-  double known_us = 0.0;      ///< of them beside the passes, not to be fitted
-  double requests = 1.0;      ///< that share an iteration, > 0
+  double passes_us = 0.0;     ///< predicted time of the forward passes, > 0
+  double known_us = 0.0;      ///< known time in addition to the passes, not fitted
+  double requests = 1.0;      ///< requests in an iteration, > 0
   bool drafts = false;        ///< speculative decoding
 };
 
@@ -30,17 +30,18 @@ struct FittedTerm {
 };
 
 struct EngineFit {
-  std::vector<FittedTerm> terms;              ///< those that the windows tell apart, in the order of EngineTerm
-  std::vector<double> loads, drafting_loads;  ///< requests without and with drafts, the least of each level
+  std::vector<FittedTerm> terms;              ///< terms that the windows identify, in the order of EngineTerm
+  std::vector<double> loads, drafting_loads;  ///< minimum requests of each load level, without and with drafts
   std::size_t windows = 0;
-  double median_error = 0.0;  ///< of the fitted over the measured time of a window, less 1
+  double median_error = 0.0;  ///< of fitted / measured time of a window, minus 1
 };
 
-/// Least squares of relative errors, with no term below 0. Windows without drafts at two loads tell step and host
-/// apart, at three also host_request; those with drafts at one load give draft_host, at two also draft_host_request. A
-/// term that grows with the requests is 0 where its interval reaches 0, with that interval. Errors are those of the
-/// scatter of windows, which may depend on those before (scatter_of). Loads within a quarter are one. Throws
-/// DomainError for fewer windows than terms and two more, and where windows without drafts are missing or of one load.
+/// Least-squares fit of relative errors, with all terms >= 0. Windows without drafts at two loads identify step and
+/// host, at three loads also host_request. Windows with drafts at one load identify draft_host, at two loads also
+/// draft_host_request. A term per request is set to 0, but keeps its interval, if the interval reaches 0. Errors come
+/// from the scatter of windows, which may depend on their predecessors (scatter_of). Loads within 25 % count as one.
+/// Throws DomainError for fewer windows than the number of terms plus two, and unless windows without drafts have at
+/// least two loads.
 [[nodiscard]] EngineFit fit_engine(std::span<const TimedIterations> windows);
 
 }  // namespace foredraft::analytic

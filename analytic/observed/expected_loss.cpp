@@ -24,7 +24,7 @@ void check_candidates(std::span<const Candidate> candidates) {
   }
 }
 
-/// Between the two nearest draws, linearly.
+/// Interpolates linearly between the two nearest draws.
 double quantile_of_sorted(std::span<const double> sorted, double probability) {
   const double place = probability * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -43,7 +43,7 @@ CandidateLoss without_loss(const Candidate& candidate) {
           .expected_loss = 0.0};
 }
 
-/// Adds what one draw says.
+/// Adds one draw to the losses.
 void add_draw(std::span<const Candidate> candidates, std::size_t draw, std::span<CandidateLoss> losses) {
   double largest = 0.0;
   double winners = 0.0;

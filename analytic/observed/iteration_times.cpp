@@ -27,11 +27,11 @@ void check_drafting(const Estimate& time) {
 }  // namespace
 
 // An iteration takes d + c p with p prompt tokens in it, p = r T at r prompt tokens per second: 1/T = 1/d - (c/d) r. In
-// this form only the dependent variable has the noise of the iteration time; as a function of p both would, and noise
-// would look like a cost of prompts.
+// this form only the dependent variable has the noise of the iteration time. As a function of p both variables would
+// have it, and noise would look like a cost of prompts.
 std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
   constexpr std::size_t min_windows = 8;
-  constexpr double min_scatter = 0.01;  // of rates over their mean: below, nothing tells prompts from decoding
+  constexpr double min_scatter = 0.01;  // relative scatter of rates needed to separate prompts from decoding
   constexpr double ms_per_s = 1000.0;
   for (const MixedWindow& window : windows) {
     check_positive("iteration_ms", window.iteration_ms);
@@ -42,7 +42,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
   double mean_x = 0.0;
   double mean_y = 0.0;
   for (const MixedWindow& window : windows) {
-    mean_x += window.prompt_tokens_per_s / ms_per_s / number;  // per ms, as the iterations
+    mean_x += window.prompt_tokens_per_s / ms_per_s / number;  // per ms, like the iterations
     mean_y += 1.0 / window.iteration_ms / number;
   }
   double squares_x = 0.0;
@@ -57,7 +57,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
   const double intercept = mean_y - slope * mean_x;
   const double decode = 1.0 / intercept;
   const double cost = -slope * decode;
-  // Change of slope, d and ln c by each window: the squares add up to the variances for any noise.
+  // Influence of each window on slope, d and ln c; the sums of squares are the variances for any noise.
   double slope_variance = 0.0;
   double decode_variance = 0.0;
   double cost_variance = 0.0;
@@ -134,7 +134,7 @@ std::vector<Link> known_links(const ChainTimes& times) {
   return links;
 }
 
-/// The links, and the remainder as one more link.
+/// The links; the remainder is the last one.
 std::vector<Link> links_of(const ChainTimes& times) {
   constexpr std::size_t all_known = 4;
   std::vector<Link> links = known_links(times);

@@ -7,19 +7,20 @@
 
 #include "foredraft/quantities.hpp"
 
-/// What the times of a log say: the cost of prompt tokens, and where the speedup that acceptance promises is lost.
+/// Evaluates the times of a log: the cost of prompt tokens, and what reduces the speedup that acceptance alone would
+/// give.
 namespace foredraft::analytic {
 
 // ---- Cost of prompt tokens in iterations that also decode, from windows with different prompt rates.
 
-/// One window of a server.
+/// One window of a server's log.
 struct MixedWindow {
   double iteration_ms;         ///< > 0: mean time of an iteration, including prompts
   double prompt_tokens_per_s;  ///< >= 0
 };
 
 struct PrefillTime {
-  Estimate decode_ms;            ///< an iteration without prompt tokens
+  Estimate decode_ms;            ///< time of an iteration without prompt tokens
   Estimate per_prompt_token_ms;  ///< > 0
 };
 
@@ -27,10 +28,10 @@ struct PrefillTime {
 /// if the cost of prompts is not significant (95 %). Throws DomainError for a value out of range.
 [[nodiscard]] std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows);
 
-// ---- Chain of factors from the speedup that acceptance promises to the measured one. An identity: the product is
-// exact for any estimates. Derivation D25 in docs/model.md.
+// ---- Chain of factors from the speedup at the cost of one decode step per iteration (`promised`) to the measured
+// speedup. The product is exact for any estimates. Derivation D25 in docs/model.md.
 
-/// Measurements at one load, all times in one unit and > 0 (drafting >= 0), with standard errors >= 0.
+/// Measurements at one load. All times have the same unit and are > 0 (drafting >= 0); standard errors are >= 0.
 struct ChainTimes {
   Estimate tokens;       ///< per iteration, >= 1
   Estimate plain_token;  ///< T_1: time per token of autoregressive decoding (TPOT), including all overhead
@@ -43,9 +44,9 @@ struct ChainTimes {
 enum class ChainFactor {
   verification,     ///< P / V
   drafting,         ///< V / (V + D)
-  engine_overhead,  ///< (V + D) / T_s; above 1 if drafting overlaps with the rest
+  engine_overhead,  ///< (V + D) / T_s; above 1 if drafting overlaps with other work
   plain_overhead,   ///< T_1 / P: overhead of autoregressive decoding
-  iteration_cost,   ///< everything that the times do not separate: T_1 / T_s divided by the known factors
+  iteration_cost,   ///< the rest: T_1 / T_s divided by the known factors
 };
 
 struct ChainLink {
@@ -56,12 +57,12 @@ struct ChainLink {
 };
 
 struct SpeedupChain {
-  double promised;               ///< tokens per iteration: the speedup if an iteration took one decode step
-  std::vector<ChainLink> links;  ///< in the order of ChainFactor; only factors with known times
-  Estimate speedup;              ///< tokens * T_1 / T_s = promised times all links
-  /// The factor that costs most, and those that noise (95 %) does not distinguish from it. Empty if none is below 1.
+  double promised;               ///< tokens per iteration, which is the speedup if an iteration takes one decode step
+  std::vector<ChainLink> links;  ///< only factors with known times, in the order of ChainFactor
+  Estimate speedup;              ///< tokens * T_1 / T_s, which equals promised times all links
+  /// The smallest factor and all factors that are not significantly (95 %) larger. Empty if none is below 1.
   std::vector<ChainFactor> causes;
-  bool overlapped;  ///< V + D > T_s: the sum of the parts is an upper bound of an iteration
+  bool overlapped;  ///< V + D > T_s: the parts overlap, and their sum is an upper bound of an iteration
 };
 
 /// The chain of factors. Errors of different times are independent. Throws DomainError for a time out of range.

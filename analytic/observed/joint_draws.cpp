@@ -17,10 +17,10 @@ namespace foredraft::analytic {
 namespace {
 
 constexpr std::uint64_t seed = 0;
-/// Clusters that differ by a multiple of it share a normal variate, so that the time of many requests is bounded.
+/// Clusters whose indices differ by a multiple of this share a normal variate, which limits the time for many requests.
 constexpr std::size_t max_multipliers = 256;
 
-/// What one source contributes to one estimate.
+/// Contribution of one source to one estimate.
 struct Share {
   std::size_t estimate;
   std::vector<double> weights;  ///< of the multipliers; the sum of squares is the squared relative standard error
@@ -41,7 +41,7 @@ Share share_of(std::size_t number, const ErrorSource& source, double value) {
   return share;
 }
 
-/// The shares of each source, by its id.
+/// The shares of each source, by source id.
 std::map<std::size_t, std::vector<Share>> shares_by_source(std::span<const ClusteredEstimate> estimates) {
   std::map<std::size_t, std::vector<Share>> shares;
   for (std::size_t i = 0; i < estimates.size(); ++i) {
@@ -63,10 +63,10 @@ void fill_normals(RandomStream& random, std::span<double> normals) {
   }
 }
 
-/// What spreads a normal variate to Student's distribution: at the same quantile for all estimates of a source.
+/// Factor from a normal variate to Student's distribution, at the same quantile for all estimates of a source.
 double student_spread(double degrees, double probability) {
   if (std::isinf(degrees)) return 1.0;
-  using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;  // long ones take long
+  using InDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>;  // long double is slow
   const boost::math::chi_squared_distribution<double, InDoubles> distribution(degrees);
   return std::sqrt(degrees / boost::math::quantile(distribution, probability));
 }

@@ -10,14 +10,14 @@
 /// Draws of several estimates from their joint uncertainty (multiplier bootstrap). Derivation D29 in docs/model.md.
 namespace foredraft::analytic {
 
-/// Number of draws that a choice rests on: a probability is known within 0.016 (95 %).
+/// Default number of draws; gives probabilities within 0.016 (95 %).
 inline constexpr std::size_t default_draws = 4000;
 
-/// [estimate][draw]: draws of positive quantities, value * exp(error / value). The errors of one source are normal with
-/// the standard error of uncertainty_of(), spread to Student's distribution with its degrees of freedom. Estimates with
-/// the same clusters share one normal variate per cluster and draw, an assumed source one per draw and id: what they
-/// share is correlated as in the log. The seed is fixed: a draw depends on the estimate and its own number only.
-/// |error / value| is at most 100. Throws DomainError for a value that is not positive.
+/// [estimate][draw]: draws of positive quantities, value * exp(error / value). The errors of a source have Student's
+/// distribution with the standard error and degrees of freedom of uncertainty_of(). Estimates with the same clusters
+/// share one normal variate per cluster and draw, assumed sources one per id and draw, so shared errors are correlated
+/// as in the log. The seed is fixed: a draw depends only on the estimate and the draw's number. |error / value| is at
+/// most 100. Throws DomainError for a value that is not positive.
 [[nodiscard]] std::vector<std::vector<double>> joint_draws(std::span<const ClusteredEstimate> estimates,
                                                            std::size_t draws = default_draws);
 

@@ -40,8 +40,8 @@ TokenBounds any_process_bounds(double alpha, std::int64_t gamma, Convention conv
 
 namespace {
 
-/// One side of the split alpha = s: the variable x runs from 0 to its split value `split`, 1 - x from 1 down to `rest`
-/// = 1 - split. `power` and `rest_power` are the Beta parameters of x and of 1 - x.
+/// One side of the split alpha = s. The variable x runs from 0 to `split`, and 1 - x from 1 to `rest` = 1 - split.
+/// `power` and `rest_power` are the Beta parameters of x and of 1 - x.
 struct Side {
   double split;
   double rest;

@@ -16,7 +16,7 @@ namespace foredraft::analytic {
 [[nodiscard]] double tokens_variance(const BetaMixture& mixture, std::int64_t gamma, Convention convention);
 /// P(at least k drafts accepted) = E[alpha^k] = (a)_k / (a + b)_k, k >= 0.
 [[nodiscard]] double accepted_at_least(const BetaMixture& mixture, std::int64_t k);
-/// The same for k = 1 to `gamma` <= 1e6, at [k - 1].
+/// [k - 1]: P(at least k drafts accepted), k = 1 to `gamma` <= 1e6.
 [[nodiscard]] std::vector<double> marginal_of(const BetaMixture& mixture, std::int64_t gamma);
 
 /// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^(n-1) / (1 - a^n)], n = max_tokens(gamma, convention). A run

@@ -12,7 +12,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Rounds of a draft: so many of k inner drafts, and a last one of up to `rest` tokens if that is not 0.
+/// Rounds of a draft: full rounds of k inner drafts, and a last one of up to `rest` tokens if `rest` is not 0.
 struct Rounds {
   std::int64_t full;
   std::int64_t rest;
@@ -23,7 +23,7 @@ Rounds rounds_of(const StagedDrafter& drafter, std::int64_t gamma) {
   return {gamma / tokens, gamma % tokens};
 }
 
-/// E[x^0 + ... + x^(J - 1)] of a round of at most `tokens` tokens, J of them: sum_i (x inner_alpha)^i.
+/// E[x^0 + ... + x^(J - 1)] for a round that yields J of at most `tokens` tokens: sum_i (x inner_alpha)^i.
 double round_sum(const StagedDrafter& drafter, double x, std::int64_t tokens) {
   const double ratio = x * drafter.inner_alpha;
   return stable::geometric_sum(ratio, 1.0 - ratio, tokens);
@@ -34,7 +34,7 @@ double round_sum(const StagedDrafter& drafter, double x, std::int64_t tokens) {
 VaryingYield staged_tokens(const StagedDrafter& drafter, double alpha, std::int64_t gamma, Convention convention) {
   FOREDRAFT_EXPECT(gamma >= 1);
   const auto [full, rest] = rounds_of(drafter, gamma);
-  // 1 - E[alpha^J] = (1 - alpha) E[1 + ... + alpha^(J - 1)]: the rounds are a geometric series of their own.
+  // 1 - E[alpha^J] = (1 - alpha) E[1 + ... + alpha^(J - 1)]: the rounds are a geometric series.
   const double sum = round_sum(drafter, alpha, drafter.inner_gamma + 1);
   const double all_accepted = 1.0 - (1.0 - alpha) * sum;  // E[alpha^J]: every token of a round
   const double reached = std::pow(all_accepted, static_cast<double>(full));

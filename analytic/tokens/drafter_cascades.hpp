@@ -9,7 +9,7 @@
 #include "foredraft/drafter.hpp"
 #include "foredraft/words.hpp"
 
-/// Drafters made of several: rounds of an inner drafter, and several drafts verified at once. Derivations in
+/// Drafters that combine several: rounds of an inner drafter, and several drafts verified at once. Derivations in
 /// docs/model.md.
 namespace foredraft::analytic {
 
@@ -23,14 +23,14 @@ namespace foredraft::analytic {
 [[nodiscard]] VaryingYield staged_tokens(const StagedDrafter& drafter, double alpha, std::int64_t gamma,
                                          Convention convention);
 
-/// P(more than k tokens) at [k - 1], k = 1 to `gamma` <= max_staged_gamma: what the functions of token_count.hpp take
-/// as marginal. O(gamma^2).
+/// [k - 1]: P(more than k tokens), k = 1 to `gamma` <= max_staged_gamma. Used as marginal in the functions of
+/// token_count.hpp. O(gamma^2).
 [[nodiscard]] std::vector<double> staged_tokens_beyond(const StagedDrafter& drafter, double alpha, std::int64_t gamma,
                                                        Convention convention);
 
 // ---- Several independent drafts, of which the longest accepted one is kept [Fu2024].
 
-/// P(draft i and all before it are accepted in one of `drafts` >= 1 drafts or more) = 1 - (1 - m_i)^drafts.
+/// [i]: P(token i and all before it are accepted in at least one of `drafts` >= 1 drafts) = 1 - (1 - m_i)^drafts.
 [[nodiscard]] std::vector<double> marginal_of_longest(std::span<const double> marginal, std::int64_t drafts);
 
 }  // namespace foredraft::analytic

@@ -129,8 +129,9 @@ double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Conventi
   if (length > longest_text) {
     throw DomainError(fmt::format("invalid length={} (must lie in 0 to {})", length, longest_text));
   }
-  // C(l): iterations of l more tokens, copying. An edit at place k costs this iteration, min(r, l - k) more, and those
-  // of the tokens after both: C(l) = 1 + sum_{k=1}^{m} (1-e)^(k-1) e D(l-k) + (1-e)^m C(l-m), m = min(n, l).
+  // C(l): iterations for l more tokens while copying. An edit at place k costs this iteration, min(r, l - k) more, and
+  // the iterations of the tokens after both: C(l) = 1 + sum_{k=1}^{m} (1-e)^(k-1) e D(l-k) + (1-e)^m C(l-m), m = min(n,
+  // l).
   const std::int64_t n = std::min(max_tokens(gamma, convention), std::max<std::int64_t>(length, 1));
   const double edit = copy.edit_rate;
   const double keep = 1.0 - edit;
@@ -152,7 +153,7 @@ double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Conventi
 
 namespace {
 
-/// Iterations per token that is copied or edited: those that copy, and those that realign after an edit.
+/// Iterations per copied or edited token: iterations that copy, and iterations that realign after an edit.
 struct CopyRates {
   double copying;
   double realigning;

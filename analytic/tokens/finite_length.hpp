@@ -11,7 +11,7 @@
 #include "foredraft/words.hpp"
 
 /// Sequences of finite length: the last iteration is cut short. The token distribution is P(X = k) at index k - 1.
-/// Functions that may take long throw Interrupted when stopped.
+/// Functions with a StopToken throw Interrupted when stopped.
 namespace foredraft::analytic {
 
 /// E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)], E[N(0)] = 0: expected iterations to emit `length` >= 0 tokens.
@@ -21,34 +21,36 @@ namespace foredraft::analytic {
 /// every token): sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length, exact. mean_length >= 1.
 [[nodiscard]] double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length);
 
-/// P(N(length) > n) at index n, to the last that is not 0; `length` >= 1. O(iterations * length * gamma).
+/// [n]: P(N(length) > n), up to the last nonzero entry; `length` >= 1. O(iterations * length * gamma).
 [[nodiscard]] std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length,
                                                       StopToken stop = {});
 
 /// E[N^2] of a distribution given by its survival function.
 [[nodiscard]] double iterations_second_moment(std::span<const double> iterations_survival);
 
-/// Expected iterations of a batch that ends with its slowest sequence: E[max of `rows` >= 1 independent N], exact.
+/// Expected iterations of a batch that ends with its slowest sequence: E[max of `rows` >= 1 independent N]. Exact.
 [[nodiscard]] double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows);
 
 // ---- Tokens per iteration of a test set of short texts: total tokens divided by total iterations.
 
-/// Sentences of `mean_length` tokens (1 to 100,000; a fraction is a mix of the two whole lengths around it):
-/// mean_length / E[iterations] under i.i.d. acceptance. Below tokens_per_iteration() of an endless text.
+/// Tokens per iteration of sentences of `mean_length` tokens (1 to 100,000; a fractional length is a mix of the
+/// adjacent whole lengths): mean_length / E[iterations] under i.i.d. acceptance. Less than tokens_per_iteration() of an
+/// endless text.
 [[nodiscard]] double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_length);
 
-/// The alpha with this ratio: the inverse of the function above. Throws DomainError if no alpha in [0, 1] has it.
+/// Inverse of sentence_tokens_per_iteration(): the alpha with this result. Throws DomainError if no alpha in [0, 1] has
+/// it.
 [[nodiscard]] double alpha_from_sentence_tokens(double tokens_per_iteration, std::int64_t gamma, Convention convention,
                                                 double mean_length);
 
 // ---- Input-guided decoding: the draft is the rest of the input, and after each edit the text is generated one token
 // at a time until both are aligned again [Sun2021; Xia2023, App. G.2]. Derivation in docs/model.md.
 //
-// Every token that could be copied is an edit with probability edit_rate, independently of all others. A position that
-// a bonus token passes counts like any other.
+// Each copied token is an edit with probability edit_rate, independently of all others. The position of a bonus token
+// counts like any other.
 
-/// Endless text: tokens (1 + e r) / (1/G + e r) an iteration, G = (1 - (1-e)^n) / e, n = max_tokens(gamma, convention).
-/// A realigning iteration drafts min_gamma(convention) tokens.
+/// Endless text: (1 + e r) / (1/G + e r) tokens per iteration, G = (1 - (1-e)^n) / e, n = max_tokens(gamma,
+/// convention). A realigning iteration drafts min_gamma(convention) tokens.
 [[nodiscard]] VaryingYield input_copy(const InputCopy& copy, std::int64_t gamma, Convention convention);
 
 /// Expected iterations (target calls) of a text of `length` >= 0 tokens, by renewal; O(length).

@@ -37,7 +37,7 @@ double variance_about(double mean, std::span<const double> pmf) {
 }
 
 double tokens_variance(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
-  // About the mean, term by term: E[X^2] - E[X]^2 cancels if nearly every iteration yields the same number.
+  // Summed about the mean, because E[X^2] - E[X]^2 cancels if nearly all iterations yield the same number.
   return variance_about(tokens_per_iteration(marginal, gamma, convention), tokens_pmf(marginal, gamma, convention));
 }
 

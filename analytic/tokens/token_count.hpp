@@ -8,7 +8,8 @@
 #include "foredraft/words.hpp"
 
 /// Distribution of the tokens X of one iteration. Functions of the marginals m_i = P(draft i and all before it
-/// accepted), which never rise (acceptance_by_position.hpp), take min_gamma(convention) <= gamma <= marginal.size().
+/// accepted), which never increase (acceptance_by_position.hpp), require min_gamma(convention) <= gamma <=
+/// marginal.size().
 namespace foredraft::analytic {
 
 /// E[X]. bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.
@@ -34,7 +35,7 @@ namespace foredraft::analytic {
 /// One iteration under i.i.d. acceptance.
 struct IidIteration {
   double alpha;           ///< acceptance probability of one drafted token, in [0, 1]
-  std::int64_t gamma;     ///< drafted tokens, >= min_gamma(convention); 1e6 and more are fine
+  std::int64_t gamma;     ///< drafted tokens, >= min_gamma(convention)
   Convention convention;  ///< whether a bonus token follows a fully accepted draft
 };
 
@@ -61,11 +62,11 @@ struct IidIteration {
 /// Long-run means of one iteration. At least one token is drafted unless drafting is free.
 struct VaryingYield {
   double tokens;      ///< emitted tokens, including the corrected or bonus token
-  double mean_gamma;  ///< drafted
+  double mean_gamma;  ///< mean draft length
 };
 
-/// The alpha of i.i.d. acceptance whose tokens per iteration are `acceptance_length`, in [1, max_tokens]. gamma >= 1
-/// and max_tokens >= 2: with one token alpha is not determined.
+/// The alpha of i.i.d. acceptance with `acceptance_length` tokens per iteration, in [1, max_tokens]. Requires gamma >=
+/// 1 and max_tokens >= 2; one token does not determine alpha.
 [[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
 
 }  // namespace foredraft::analytic

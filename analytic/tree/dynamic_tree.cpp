@@ -13,7 +13,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// The confidences of a drafter that states these accuracies at another temperature, [DraftContext::confidences].
+/// DraftContext::confidences: these accuracies at another temperature.
 std::vector<double> at_temperature(const std::vector<double>& accuracies, double temperature) {
   if (temperature == 1.0) return accuracies;
   double none = 1.0;
@@ -28,7 +28,7 @@ std::vector<double> at_temperature(const std::vector<double>& accuracies, double
   return confidences;
 }
 
-/// (1 - spread) a + spread (1/j, ..., 1/j, 0, ...), with probability j (a_j - a_{j+1}); the rest: j = 0.
+/// (1 - spread) a + spread (1/j, ..., 1/j, 0, ...), with probability j (a_j - a_{j+1}), otherwise j = 0.
 std::vector<DraftContext> contexts_of(std::span<const double> row, double spread, double temperature) {
   const std::vector<double> mean(row.begin(), row.end());
   if (spread == 0.0)
@@ -39,7 +39,7 @@ std::vector<DraftContext> contexts_of(std::span<const double> row, double spread
     const double next = j < row.size() ? row[j] : 0.0;
     const double probability = j == 0 ? none : static_cast<double>(j) * (row[j - 1] - next);
     none -= probability;
-    // Round-off of the sum, as for the row itself.
+    // Allows for the round-off of the sum.
     if (probability <= (j == 0 ? 1e-10 : 0.0)) continue;
     DraftContext context{.probability = probability, .accuracies = mean, .confidences = {}};
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -62,7 +62,7 @@ struct ValuedNode {
   double accuracy;  ///< probability of acceptance
 };
 
-/// The first `count` nodes by falling value, earlier ones first among equals.
+/// Keeps the `count` nodes with the largest values; among equals, the earlier ones.
 void keep_largest(std::vector<ValuedNode>& nodes, std::int64_t count) {
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const ValuedNode& a, const ValuedNode& b) { return a.value > b.value; });
@@ -117,7 +117,7 @@ class GrowthEnumeration {
   CompensatedSum tokens_;
 };
 
-/// Whether the combinations of contexts are at most `maximum`.
+/// True if there are at most `maximum` combinations of contexts.
 bool enumerable(const DepthContexts& contexts, const GrowthBudget& budget, double maximum) {
   double combinations = 1.0;
   std::int64_t expanded = 1;
@@ -156,8 +156,8 @@ std::optional<double> dynamic_tree_tokens(const DepthContexts& contexts, const G
 
 double dynamic_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget) {
   check_growth(contexts, budget);
-  // [k]: expected nodes of accuracy exp(-k step). A factor between two cells goes to both, so that its mean is kept.
-  // The sum of the largest is convex in each accuracy, so spreading never makes it smaller.
+  // [k]: expected nodes of accuracy exp(-k step). A factor between two cells is split between both, which preserves its
+  // mean. The sum of the largest values is convex in each accuracy, so spreading never decreases it.
   constexpr std::size_t cells = 4096;
   constexpr double step = 1.0 / 128.0;
   const auto value_at = [](std::size_t cell) { return std::exp(-step * static_cast<double>(cell)); };

@@ -8,31 +8,32 @@
 #include "analytic/tree/token_tree.hpp"
 #include "foredraft/tree.hpp"
 
-/// Trees that grow while drafting: which nodes are verified depends on the confidences of the iteration [Li2024eagle2].
+/// Trees that grow while drafting: the drafter's confidences decide which nodes are verified [Li2024eagle2].
 namespace foredraft::analytic {
 
-/// [d - 1]: the contexts of a node whose children are of depth d, by falling number of equal candidates. Nodes meet
-/// contexts independently of each other.
+/// [d - 1]: the contexts of nodes with children of depth d, by descending number of equal candidates. Contexts of nodes
+/// are independent.
 using DepthContexts = std::vector<std::vector<DraftContext>>;
 
-/// The contexts of TreeGrowth around these accuracies, with probabilities above 0. Throws DomainError for accuracies
-/// that rise with the rank, a spread outside of [0, 1] and a temperature outside of [0.01, 100].
+/// The contexts of TreeGrowth with these mean accuracies and probabilities above 0. Throws DomainError for accuracies
+/// that increase with rank, a spread outside of [0, 1] and a temperature outside of [0.01, 100].
 [[nodiscard]] DepthContexts contexts_around(const HeadAccuracies& accuracies, double spread, double temperature);
 
-/// How far a tree grows.
+/// Limits of a growing tree.
 struct GrowthBudget {
   std::int64_t nodes;  ///< positions that the target verifies, including the root; 1 to 10^6
   std::int64_t depth;  ///< depths that are drafted; 0 to the size of the contexts
-  std::int64_t width;  ///< nodes of a depth that are expanded, and candidates of each; 1 to 1024
+  std::int64_t width;  ///< expanded nodes per depth, and candidates of each; 1 to 1024
 };
 
-/// E[X] of a tree that grows as TreeGrowth says, in tokens: the mean over all combinations of contexts of the sum of
-/// the verified nodes' accuracies. nullopt for more than 2^16 combinations.
+/// E[X] in tokens of a tree that grows by TreeGrowth: the sum of the verified nodes' accuracies, averaged over all
+/// combinations of contexts. nullopt for more than 2^16 combinations.
 [[nodiscard]] std::optional<double> dynamic_tree_tokens(const DepthContexts& contexts, const GrowthBudget& budget);
 
-/// Upper bound of E[X] for all trees that choose their nodes by the contexts and verify `nodes` of them on average,
-/// with at most `width` children each: the nodes of the largest accuracies over all combinations of contexts. At most
-/// 1e-3 above it, relatively, for depths to 100: accuracies are rounded by a mean-preserving spread.
+/// Upper bound of E[X] over all trees that choose their nodes by context, verify `nodes` nodes on average and have at
+/// most `width` children per node. Takes the nodes with the largest accuracies over all combinations of contexts.
+/// Rounding (a mean-preserving spread of accuracies) increases the bound by at most 1e-3, relative, for depths up to
+/// 100.
 [[nodiscard]] double dynamic_tree_bound(const DepthContexts& contexts, const GrowthBudget& budget);
 
 }  // namespace foredraft::analytic

@@ -13,7 +13,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Whether `a` leaves the queue after `b`.
+/// True if `a` leaves the queue after `b`.
 struct LeavesLater {
   bool operator()(const GrownNode& a, const GrownNode& b) const {
     if (a.probability != b.probability) return a.probability < b.probability;
@@ -79,7 +79,8 @@ namespace {
 
 constexpr double no_tree = -std::numeric_limits<double>::infinity();
 
-/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child of s nodes, vectorized over m.
+/// next[m + s] = max over s of have[m] + accuracy * below[s]: adds a child with a subtree of s nodes; vectorized over
+/// m.
 void add_child(const std::vector<double>& have, double accuracy, const std::vector<double>& below,
                std::vector<double>& next) {
   const std::size_t size = have.size();
@@ -295,7 +296,7 @@ std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudge
   return reached;
 }
 
-/// The same for accuracies that rise with the rank. A tree that does not use its depth was considered at a smaller one.
+/// The same for accuracies that increase with rank. A tree that does not use the full depth was considered before.
 template <typename Consider>
 std::int64_t consider_program(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                               TokenTree& best) {

@@ -17,7 +17,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// The numbers that a parameter takes.
+/// All numbers of a parameter.
 std::vector<double> numbers_of(const scenario::Space& space, std::string_view name) {
   std::vector<double> numbers;
   for (const scenario::Value& value : values_of(space, name)) {
@@ -47,7 +47,7 @@ double largest_gamma(const scenario::Space& space) { return largest(space, "gamm
 
 namespace {
 
-/// Files of results folders, without their endings: a figure would replace them, or be drawn and reported as them.
+/// Names of files in results folders, without extensions. Figures with these names would replace them.
 const std::vector<std::string_view> names_of_documents{
     "points",  "summary", "manifest", "report",  "scorecard",     "prediction", "validation",
     "profile", "samples", "steps",    "kernels", "verifications", "tree",       "step-time",
@@ -66,7 +66,7 @@ using RejectFigure = std::function<void(const std::string& key, std::string text
 
 const std::string& place_of(const Figure& figure) { return figure.along.empty() ? figure.x : figure.along; }
 
-/// Whether the sweep computes what the figure shows under `key`.
+/// Checks that the sweep computes the quantity that a figure shows as `key`.
 void check_quantity(const SweepConfig& config, const std::string& key, const std::string& name,
                     const RejectFigure& reject) {
   const scenario::Metric* metric = scenario::find_metric(name);
@@ -97,7 +97,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
       if (has_server(config)) return reject_for("it needs latency_goal_ms", "");
       [[fallthrough]];
     case scenario::Needs::serving:
-      return reject_for("it belongs to a server", "set fidelity = \"system\"");
+      return reject_for("it is a metric of servers", "set fidelity = \"system\"");
   }
 }
 
@@ -124,7 +124,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
            fmt::format("names files: at most {} letters, digits, - and _", max_id_bytes), "id = \"speedup\"");
   }
   if (std::ranges::any_of(config.figures, [&](const Figure& f) { return f.id == figure.id; })) {
-    reject("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
+    reject("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has its own files", "");
   }
   for (const auto& [key, name] : {std::pair{figure.along.empty() ? "x" : "along", place_of(figure)},
                                   {"series", figure.series},
@@ -134,14 +134,14 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
       reject("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
              "add along, the axis that varies from point to point");
     } else {
-      reject(key, fmt::format("\"{}\" is no axis", name), "figures show axes of this sweep",
+      reject(key, fmt::format("\"{}\" is not an axis", name), "figures show axes of this sweep",
              suggestion_for(name, axes));
     }
   }
   for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
     if (axis.values.size() > 1 && std::ranges::find(figure.axes, name) == figure.axes.end()) {
-      reject("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
+      reject("x", fmt::format("does not fix axis {}", name), "points would coincide",
              fmt::format("make {} the series or the panel", name));
     }
   }
@@ -159,7 +159,7 @@ void reject_unused(std::string_view key, std::string why, std::string suggestion
   problems.add({0, fmt::format("simulation.{}", key), "not used", std::move(why), std::move(suggestion)});
 }
 
-/// Rejects more than blocks can be numbered.
+/// Rejects counts that exceed the maximum number of blocks.
 void check_counts(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems) {
   const SimulationPlan& plan = *config.simulation;
   const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t maximum) {
@@ -169,15 +169,15 @@ void check_counts(const SweepConfig& config, const scenario::Mapping* table, Pro
       for (const scenario::Entry& entry : *table) line = entry.key == key ? entry.node.line : line;
     }
     problems.add({line, fmt::format("simulation.{}", key), fmt::format("invalid {}={}", key, given),
-                  fmt::format("must be at most {} here: what random numbers can be told apart", maximum)});
+                  fmt::format("must be at most {} here, the limit of the random number streams", maximum)});
   };
   const auto gamma = static_cast<std::int64_t>(largest_gamma(config));
   check("iterations", plan.iterations, sim::max_iterations(plan.path, gamma));
   check("sequences", plan.sequences, sim::max_sequences(largest(config, "sequence_length", 1.0)));
 }
 
-/// Passes and replicas that take longer than a replica's clock can count, whatever is drawn: in the slowest point of
-/// the sweep, at its mean lengths and with every draft accepted. What only chance makes so long fails the run.
+/// Rejects passes and replicas that certainly exceed the range of a replica's clock: in the slowest point of the sweep,
+/// at mean lengths and with all drafts accepted. Replicas that exceed it only by chance fail during the run.
 void check_server_times(const SweepConfig& config, ProblemList& problems) {
   constexpr double s_per_ms = 1e-3;
   constexpr double longest_pass_ms = 1e9;
@@ -203,7 +203,7 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
       s_per_ms * (maximum(config, "target_step.launch_ms", 0.0) + maximum(config, "target_step.weights_ms", 0.0));
   const double passes =
       std::floor(maximum(config, "output_tokens", 1.0) / (least(config, "gamma", max_serving_gamma) + 1.0));
-  const double service_s = passes * pass_s / least(config, "max_batch", 1.0);  // of a request, in a full batch
+  const double service_s = passes * pass_s / least(config, "max_batch", 1.0);  // per request in a full batch
   const double late_s = service_s - 1.0 / maximum(config, "arrivals.rate_per_s", HUGE_VAL);
   const auto reject = [&](std::string_view key, double seconds, std::string_view what) {
     report_input(config, key,
@@ -224,11 +224,11 @@ void check_server_times(const SweepConfig& config, ProblemList& problems) {
 
 void check_server_plan(const SweepConfig& config, ProblemList& problems) {
   if (!config.simulation) {
-    problems.add({.key = "simulation", .text = "missing", .why = "what a server does is simulated"});
+    problems.add({.key = "simulation", .text = "missing", .why = "servers are simulated"});
     return;
   }
   const SimulationPlan& plan = *config.simulation;
-  if (plan.requests != 0 && plan.replicas != 0) check_server_times(config, problems);  // 0: a problem already
+  if (plan.requests != 0 && plan.replicas != 0) check_server_times(config, problems);  // 0: already reported
   for (const auto& [key, given] : {std::pair{"iterations", plan.iterations}, {"sequences", plan.sequences}}) {
     if (given != 0) reject_unused(key, "in fidelity system requests are counted", "use requests", problems);
   }
@@ -248,7 +248,7 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   const bool token = usage.takes("fidelity", "token");
   if (!config.simulation) {
     if (token) {
-      problems.add({.key = "simulation", .text = "missing", .why = "token fidelity has no closed form of its own"});
+      problems.add({.key = "simulation", .text = "missing", .why = "token fidelity has no closed form"});
     }
     if (process && usage.takes("process", trace)) {
       problems.add({.key = "simulation", .text = "missing", .why = "a trace has no closed form"});

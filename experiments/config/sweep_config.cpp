@@ -93,12 +93,13 @@ std::string config_hash(const SweepConfig& config) {
 
 namespace {
 
-/// Slack for `to`, in steps: a step such as 0.1 is not exact, so `to` is missed by some 1e-16 of the number of steps.
+/// Tolerance of `to`, in steps. A step such as 0.1 is not exact, so `to` is missed by about 1e-16 of the number of
+/// steps.
 constexpr double round_off = 1e-9;
 
 double step_of(const AxisRange& range) { return range.step.value_or(range.to >= range.from ? 1.0 : -1.0); }
 
-/// The decimal number that was meant.
+/// Rounds to the decimal number that was meant.
 double to_15_digits(double number) {
   return parse_real(fmt::format("{:.15g}", number)).value_or(number);  // 15 digits of the largest double overflow
 }
@@ -107,7 +108,7 @@ double to_15_digits(double number) {
 
 std::optional<RangeProblem> reject_range(const AxisRange& range) {
   if (!std::isfinite(range.from) || !std::isfinite(range.to)) return RangeProblem{"from and to must be finite", ""};
-  if (range.step && range.factor) return RangeProblem{"step and factor exclude each other", "leave one out"};
+  if (range.step && range.factor) return RangeProblem{"step and factor are mutually exclusive", "remove one"};
   if (range.factor) {
     const double factor = *range.factor;
     if (!(factor > 0.0 && std::isfinite(factor) && factor != 1.0)) {
@@ -151,10 +152,10 @@ std::vector<double> range_values(const AxisRange& range) {
 
 namespace {
 
-/// A longer range is counted but not listed, and rejected.
+/// Longer ranges are rejected without listing their values.
 constexpr double max_axis_values = 1e5;
 
-/// Of one core, for a row with its closed form: to say how far too many points are.
+/// Time of one core for a row with its closed form, used in the message about too many points.
 constexpr double row_seconds = 1e-5;
 
 constexpr std::uint64_t default_seed = 1;
@@ -167,7 +168,7 @@ bool states(const Mapping& table, std::string_view key) {
   return std::ranges::any_of(table, [&](const Entry& entry) { return entry.key == key; });
 }
 
-/// What was probably meant by an unknown key.
+/// A suggestion for an unknown key.
 std::string instead_of_key(const std::string& key, const std::string& table) {
   const Parameter* parent = scenario::find_parameter(key.substr(0, key.rfind('.')));
   if (table == "axes" && parent != nullptr && is_number(*parent)) return "a range is { from, to, step or factor }";
@@ -183,8 +184,8 @@ class ConfigReader {
     const std::string* schema = reader.take_text("schema");
     if (schema == nullptr || *schema != sweep_schema) {
       reject(document.empty() ? 1 : document.front().node.line, "schema",
-             schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema), "says how to read the file",
-             fmt::format("schema = \"{}\"", sweep_schema));
+             schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema),
+             "it identifies the format of the file", fmt::format("schema = \"{}\"", sweep_schema));
     }
     const Node* axes = reader.take("axes");
     double points = 1.0;
@@ -199,7 +200,8 @@ class ConfigReader {
     const std::size_t before_plan = found.size();
     if (plan != nullptr) read_simulation(simulation->line, *plan);
     const bool sound_plan = found.size() == before_plan;
-    // A misspelled key or word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
+    // After a misspelled key or choice (a process, a rule) it is unknown what the sweep uses, so further problems would
+    // mislead.
     if (!misspelled_key && std::ranges::find(rejected_, ValueType::choice, &Parameter::type) == rejected_.end()) {
       if (sound_plan) check_plan(config_, plan, problems_);
       resolve_and_check(config_, rejected_, problems_);
@@ -235,8 +237,8 @@ class ConfigReader {
     return table;
   }
 
-  /// The parameter of a key; null, with a problem, for an unknown one and for one that was read before: as an axis, or
-  /// under the other spelling of a dotted key.
+  /// The parameter of a key. Adds a problem and returns null for an unknown parameter and for one that was read before
+  /// (as an axis, or with the other spelling of a dotted key).
   const Parameter* new_parameter(const Entry& entry, const std::string& table) {
     const std::string key = table + "." + entry.key;
     const Parameter* parameter = scenario::find_parameter(entry.key);
@@ -252,7 +254,7 @@ class ConfigReader {
     return nullptr;
   }
 
-  /// The number of points, which may exceed any integer; the axes go into the configuration.
+  /// Reads the axes into the configuration. Returns the number of points, which may exceed any integer.
   double read_axes(const Mapping& table) {
     double points = 1.0;
     for (const Entry& entry : inputs::flatten(table)) {
@@ -279,8 +281,8 @@ class ConfigReader {
     }
   }
 
-  /// A list, or a range of numbers, whose values go into `axis` if there are not too many. Returns their number;
-  /// nullopt for a wrong one.
+  /// Reads a list or a range of numbers into `axis`, unless there are too many values. Returns the number of values;
+  /// nullopt if invalid.
   std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis) {
     const auto* list = std::get_if<Array>(&node.value);
     const auto* table = std::get_if<Mapping>(&node.value);
@@ -424,7 +426,7 @@ class ConfigReader {
 
   ProblemList problems_;
   SweepConfig config_;
-  std::vector<const Parameter*> rejected_;  // given, with wrong values
+  std::vector<const Parameter*> rejected_;  // given with invalid values
 };
 
 }  // namespace

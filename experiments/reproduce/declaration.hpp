@@ -13,29 +13,29 @@
 #include "experiments/reproduce/scorecard.hpp"
 #include "scenario/value.hpp"
 
-/// Declarations of experiments, which need no code: experiments/published/*.toml, compiled into the program.
+/// Declarations of experiments in TOML: experiments/published/*.toml, compiled into the program.
 namespace foredraft::experiments {
 
-/// What can be said of some printed cells. Formulas and texts are those of formula.hpp, with three more names: `self`,
-/// the cell's column; `of`, what stands for this column beside the list of columns; `ours`, and `off`, what it is off
-/// by in percent.
+/// A rule for some printed cells. Formulas and texts as in formula.hpp, with additional names: `self`, the cell's
+/// column; `of`, the entry of `of` for this column; `ours`; and `off`, the deviation of `ours` in percent.
 struct CellRule {
   std::vector<std::string> columns;
-  std::vector<std::string> of;  ///< empty, or a formula for each of the columns
+  std::vector<std::string> of;  ///< empty, or one formula per column
   RowFilter where;
   Kind kind = Kind::input;
   std::string ours;      ///< formula; empty: no value
-  bool rounded = false;  ///< a value that is not exact shows its interval, too
-  std::string note;      ///< the formula, what was fitted, why a cell is out of reach
-  std::string finding;   ///< not empty: what contradicts the printed value; of exact cells, if `ours` does
-  std::string only_if;   ///< formula (key `if`): the finding of another cell holds where it is above 0
+  bool rounded = false;  ///< also show the interval of values that are not exact
+  std::string note;      ///< the formula, the fit, or why a cell is out of reach
+  std::string finding;   ///< if not empty: what contradicts the printed value; exact cells: only if `ours` does
+  std::string only_if;   ///< formula (key `if`): for cells that are not exact, the finding applies if it is above 0
 };
 
-/// What follows a table (key `after`): a text.
+/// Text after a table (key `after`).
 struct TextAfter {
-  RowFilter where;    ///< not empty: for each of these rows
-  std::string about;  ///< not empty: a contradiction that no single cell holds, and where it is printed
-  /// Not empty: the note of a row of the scorecard that no paper prints, with `ours`, for each row of the table.
+  RowFilter where;    ///< if not empty: once for each of these rows
+  std::string about;  ///< if not empty: where a contradiction between several cells is printed
+  /// If not empty: adds a scorecard row that no paper prints for each row of the table, with `ours` and `text` as its
+  /// note.
   std::string column;
   std::string ours;
   std::string text;
@@ -43,7 +43,8 @@ struct TextAfter {
 
 class Declaration {
  public:
-  /// `like = ID`: what one of those `before` says holds where this one says nothing else; rules stand behind its rules.
+  /// `like = ID` inherits from the declaration ID of `before`: its values are defaults, and its rules precede the rules
+  /// of this one.
   Declaration(std::string id, const scenario::Mapping& declared, const std::vector<Declaration>& before = {});
 
   [[nodiscard]] const std::string& id() const { return id_; }
@@ -51,32 +52,32 @@ class Declaration {
 
   /// Stem of the printed table's CSV: `published`, or the id.
   [[nodiscard]] std::string published() const;
-  /// Columns whose texts name a row.
+  /// Columns that together name a row.
   [[nodiscard]] std::vector<std::string> labels() const { return list("labels"); }
   [[nodiscard]] const std::vector<CellRule>& rules() const { return rules_; }
-  /// The last rule that holds for a cell; null where none does.
+  /// The last rule that applies to a cell; null if none does.
   [[nodiscard]] const CellRule* rule(const PublishedTable& table, std::size_t row, std::string_view column) const;
-  /// Names of formulas, cells or tables (key `let`).
+  /// Named formulas, cells or tables (key `let`).
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& names() const { return names_; }
   [[nodiscard]] const std::vector<TextAfter>& after() const { return after_; }
 
   [[nodiscard]] bool has(std::string_view key) const { return texts_.contains(key) || lists_.contains(key); }
-  /// A text as declared, and with its places {} filled. Throws std::logic_error where none of this name is declared.
+  /// A declared text; said() fills its placeholders {}. Throws std::logic_error if it is not declared.
   [[nodiscard]] const std::string& text(std::string_view key) const;
   template <class... Values>
   [[nodiscard]] std::string said(std::string_view key, const Values&... values) const {
     return fmt::format(fmt::runtime(text(key)), values...);
   }
 
-  /// A table without rows of `columns` (those with "<" are aligned left).
+  /// An empty table with the declared `columns` (columns with "<" are left-aligned).
   [[nodiscard]] Table table(std::string caption) const;
-  /// The same of the CSV, whose columns are `data`.
+  /// An empty CSV with the columns `data`.
   [[nodiscard]] DataText data() const { return DataText(list("data")); }
-  /// A further table of the experiment: its id is "ID-NAME".
+  /// An additional table of the experiment, with id "ID-NAME".
   [[nodiscard]] const Declaration& part(std::string_view name) const { return parts_.find(name)->second; }
 
  private:
-  /// Empty if none is declared.
+  /// A declared list; empty if not declared.
   [[nodiscard]] std::vector<std::string> list(std::string_view key) const;
 
   std::string id_;
@@ -92,7 +93,7 @@ class Declaration {
 /// Every declared experiment, in the order of `reproduce --all`.
 [[nodiscard]] const std::vector<Declaration>& declarations();
 
-/// Throws std::logic_error where there is none of this id.
+/// Throws std::logic_error for an unknown id.
 [[nodiscard]] const Declaration& declaration(std::string_view id);
 
 }  // namespace foredraft::experiments

@@ -11,40 +11,41 @@
 
 namespace foredraft::experiments {
 
-/// The result of an experiment other than a printed table, or of a table with its own shape: a text, data, and a table
-/// for readers if `columns` are declared.
+/// Collects the result of an experiment that is not a printed table, or is a table with its own layout: a text, data,
+/// and a table if `columns` are declared.
 class FigureAccount {
  public:
-  /// `caption`: that of the table, where the declared one has places.
+  /// `caption`: of the table, if the declared one has placeholders.
   explicit FigureAccount(const Declaration& declared, const std::string& caption = {});
 
   [[nodiscard]] const Declaration& declared() const { return declared_; }
 
-  /// A row of the CSV: texts, numbers, an Estimate for two cells, and optional ones.
+  /// Adds a row of the CSV: texts, numbers, Estimates (two cells) and optional ones.
   template <class... Cells>
   void row(const Cells&... cells) {
     data_.row();
     add(cells...);
   }
-  /// Further cells of it.
+  /// Adds cells to the row.
   template <class... Cells>
   void add(const Cells&... cells) {
     (add_cell(cells), ...);
   }
 
-  /// A row of the table.
+  /// Adds a row of the table.
   void shown(std::vector<std::string> texts) { table_.rows.push_back(std::move(texts)); }
 
-  /// Texts and artifacts of a part, which go before its own data.
+  /// Adds text and artifacts of a part, before the data of this experiment.
   void append(const ExperimentResult& part) { result_.append(part); }
 
-  /// Of printed cells, by a declared formula.
+  /// Evaluates a declared formula of printed cells.
   [[nodiscard]] double value(std::string_view formula) const {
     const PublishedTable none;
     return formula_of(formula, {.declared = declared_.names()})(Cells(none, 0));
   }
 
-  /// Goes on with the text: as it is, a declared one, the table so far. The caption's places are filled with formulas.
+  /// Append to the text: a given text, a declared text, the caption (placeholders are filled with formulas), the table
+  /// so far.
   void say(const std::string& text) { result_.text += text; }
   template <class... Values>
   void say_declared(std::string_view key, const Values&... values) {
@@ -56,12 +57,12 @@ class FigureAccount {
   }
   void say_table() { say(to_text(table_)); }
 
-  /// A row of the scorecard that no paper prints.
+  /// Adds a scorecard row that no paper prints.
   void score(const std::string& row, const std::string& column, double ours, const std::string& note) {
     score({.experiment = declared_.id(), .row = row, .column = column, .ours = ours, .note = note});
   }
   void score(ScorecardRow row) { result_.rows.push_back(std::move(row)); }
-  /// A printed parameter.
+  /// Adds a printed parameter.
   void score_input(const std::string& row, const std::string& column, const PrintedNumber& published) {
     score({.experiment = declared_.id(), .row = row, .column = column, .published = published, .kind = Kind::input});
   }
@@ -70,7 +71,7 @@ class FigureAccount {
     result_.inputs.insert(result_.inputs.end(), files.begin(), files.end());
   }
 
-  /// The data and the table become artifacts.
+  /// Returns the result with data and table as artifacts.
   [[nodiscard]] ExperimentResult finish();
 
  private:

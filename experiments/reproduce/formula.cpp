@@ -44,12 +44,12 @@ RoundedValue evaluate(const Formula& formula, const PublishedTable& table, std::
 
 namespace {
 
-/// A cell as a formula names it.
+/// The name of a cell in a formula.
 struct CellName {
-  std::string table;  ///< empty: the formula's
+  std::string table;  ///< empty: the table of the formula
   std::string column;
   RowFilter where;
-  std::vector<std::string> same;  ///< columns that hold the same text as the formula's row
+  std::vector<std::string> same;  ///< columns that must have the same text as the formula's row
 
   [[nodiscard]] const PublishedTable& table_of(const Cells& at) const {
     return table.empty() ? at.table() : published_table(table);
@@ -116,7 +116,7 @@ class FormulaReader {
   Formula sum() { return joined("+-", &FormulaReader::product); }
   Formula product() { return joined("*/", &FormulaReader::factor); }
 
-  /// Parts between these signs, from left to right.
+  /// Reads parts that are joined by these signs, left-associative.
   Formula joined(std::string_view signs, Formula (FormulaReader::*part)()) {
     Formula left = (this->*part)();
     for (skip_blanks(); !rest_.empty() && signs.find(rest_.front()) != std::string_view::npos; skip_blanks()) {
@@ -153,7 +153,7 @@ class FormulaReader {
     return [cell = cell_of(name)](const Cells& at) { return at(cell.table_of(at), cell.row_of(at), cell.column); };
   }
 
-  /// What a name stands for that is not the beginning of a cell.
+  /// The declaration of a name, unless the name starts a cell.
   const std::string* declared_as(const std::string& name) const {
     const auto found = names_.declared.find(name);
     const bool begins_cell = rest_.starts_with('.') || rest_.starts_with('[');

@@ -10,10 +10,10 @@
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 
-/// Values computed from printed cells, by code or as a declaration writes them.
+/// Values computed from printed cells, by code or by a declared formula.
 namespace foredraft::experiments {
 
-/// The printed cells that a formula reads, somewhere in the box of their roundings.
+/// The printed cells that a formula reads, at a point within their rounding intervals.
 class Cells {
  public:
   Cells(const PublishedTable& table, std::size_t row) : table_(&table), row_(row) {}
@@ -21,10 +21,10 @@ class Cells {
   double operator()(const PublishedTable& table, std::size_t row, std::string_view column) const {
     return read(table, row, column, table.number(row, column));
   }
-  /// The least or the greatest number of a column. An end of a range is as far as an end of a rounding.
+  /// The minimum or maximum of a column. For a printed range, its end is used.
   [[nodiscard]] double extreme(const PublishedTable& table, std::string_view column, bool greatest) const;
 
-  /// That the formula is of.
+  /// Table and row for which the formula is evaluated.
   [[nodiscard]] const PublishedTable& table() const { return *table_; }
   [[nodiscard]] std::size_t row() const { return row_; }
 
@@ -42,16 +42,17 @@ class Cells {
 
   const PublishedTable* table_;
   std::size_t row_;
-  mutable std::vector<Read> reads_;  // each cell once
+  mutable std::vector<Read> reads_;  // no duplicates
 };
 
-/// A value from printed cells. It is monotone in each of them, so that its extremes lie at corners of their box.
+/// A value computed from printed cells. It must be monotone in each cell, so that its extremes are at ends of rounding
+/// intervals.
 using Formula = std::function<double(const Cells& at)>;
 
-/// For a row of a table, with what the rounding of the cells that it reads leaves of it.
+/// Evaluates a formula for a row, with the interval due to the rounding of the cells.
 [[nodiscard]] RoundedValue evaluate(const Formula& formula, const PublishedTable& table, std::size_t row);
 
-/// What names in declared formulas and texts mean beside columns.
+/// Names in declared formulas and texts, in addition to columns.
 struct Names {
   std::map<std::string, std::string, std::less<>> declared = {};  ///< formulas, or cells, columns and tables
   std::map<std::string, Formula, std::less<>> computed = {};
@@ -60,17 +61,17 @@ struct Names {
 
 /// A declared formula: numbers, + - * /, parentheses, functions, names and cells.
 ///
-///     tok                           of this row, within its rounding; #tok: a whole number, which is not rounded
-///     tok[model=SpecDec*, k=25]     of the first row that holds these texts (RowFilter)
-///     emnlp_table1.tok[model]       of another table; where its column holds the same text as this row
-///     low(x), high(x)               the ends of what rounding leaves of x
-///     least(tok), greatest(tok)     of all rows of a column
-///     lowest(x), highest(x), average(x)  of all rows, at the printed values
+///     tok                           of this row, with its rounding interval; #tok: a whole number, not rounded
+///     tok[model=SpecDec*, k=25]     of the first matching row (RowFilter)
+///     emnlp_table1.tok[model]       of another table, in the row with the same text in this column
+///     low(x), high(x)               the ends of x's interval
+///     least(tok), greatest(tok)     minimum, maximum of a column
+///     lowest(x), highest(x), average(x)  over all rows, at the printed values
 ///
-/// Other functions are those of paper_formulas.hpp. Throws std::logic_error where it cannot be read.
+/// Other functions: paper_formulas.hpp. Throws std::logic_error for an invalid formula.
 [[nodiscard]] Formula formula_of(std::string_view text, const Names& names);
 
-/// Fills the places of a text: {CELL or NAME} with a text as printed or computed, {FORMULA:FORMAT} with a number.
+/// Fills the placeholders of a text: {CELL or NAME} with a printed or computed text, {FORMULA:FORMAT} with a number.
 [[nodiscard]] std::string filled(std::string_view text, const Names& names, const Cells& at);
 
 }  // namespace foredraft::experiments

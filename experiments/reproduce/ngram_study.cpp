@@ -27,8 +27,8 @@
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
-// N-gram drafters against a 5-gram target on text: their acceptance, what formulas make of it, and what temperature and
-// truncation do to it, beside a synthetic pair.
+// N-gram drafters with a 5-gram target on text: their acceptance, predictions from it, and its dependence on
+// temperature and truncation, also for a synthetic pair.
 namespace foredraft::experiments {
 namespace {
 
@@ -37,7 +37,7 @@ struct NgramStudyModels {
   std::string corpus;
   std::int64_t tokens;
   std::int64_t vocabulary;
-  double unknown_share;  ///< of the corpus tokens, outside the vocabulary
+  double unknown_share;  ///< fraction of corpus tokens outside the vocabulary
   std::shared_ptr<const ngram::Model> target;
   std::vector<std::shared_ptr<const ngram::Model>> drafters;
   std::vector<FileDigest> inputs;
@@ -68,14 +68,14 @@ NgramStudyModels train(std::string name, inputs::DefaultCorpus kind, const Exper
           .inputs = corpus.files};
 }
 
-/// Trained on the default corpora in some seconds; kept for the rest of the process, because two experiments use them.
+/// Models trained on the default corpora in a few seconds; cached, because two experiments use them.
 const std::vector<NgramStudyModels>& ngram_study_models(const ExperimentSettings& settings) {
   static const std::vector<NgramStudyModels> models{train("prose", inputs::DefaultCorpus::prose, settings),
                                                     train("code", inputs::DefaultCorpus::code, settings)};
   return models;
 }
 
-/// A drafter against its target at one temperature.
+/// A drafter with its target at one temperature.
 struct NgramCase {
   const NgramStudyModels& models;
   double temperature;
@@ -102,7 +102,7 @@ void for_every_case(const ExperimentSettings& settings, const std::function<void
   }
 }
 
-/// The printed alphas need the trained networks, so they are listed beside ours, not imitated.
+/// The printed alphas need the trained networks, so they are only listed next to ours.
 void leviathan_table3(FigureAccount& figure, const ExperimentSettings& settings) {
   figure.say_declared("heading");
   for (const NgramStudyModels& models : ngram_study_models(settings)) {
@@ -130,7 +130,7 @@ void leviathan_table3(FigureAccount& figure, const ExperimentSettings& settings)
   }
 }
 
-/// Tokens per iteration as the pair of models really yields them, by real draws and real verification.
+/// Tokens per iteration of the pair, simulated with real draws and verification.
 Estimate as_run(const NgramCase& one, std::int64_t gamma, const sim::RunKey& key, unsigned threads) {
   const NgramModels models{.trained = std::make_shared<const TrainedModels>(TrainedModels{
                                .target = one.models.target, .drafter = ngram::ngram_drafter(one.drafter)})};
@@ -169,7 +169,7 @@ void ngram_iid_check(FigureAccount& figure, const ExperimentSettings& settings) 
   figure.say_table();
 }
 
-// ---- Acceptance against temperature and truncation, of each side.
+// ---- Acceptance as a function of temperature and truncation of each model.
 
 constexpr std::size_t sampled_contexts = 200;
 
@@ -179,7 +179,7 @@ struct WrittenPair {
   GivenDistributions rows;
 };
 
-/// A bigram drafter at contexts of the text that its target writes.
+/// Distributions of a bigram drafter and its target at contexts of the target's text.
 WrittenPair written_text(const NgramStudyModels& models, std::uint64_t point, const ExperimentSettings& settings) {
   WrittenPair pair{.name = "5-gram and bigram, " + models.corpus, .rows = {}};
   const ngram::Model& drafter = *models.drafters.at(1);
@@ -194,7 +194,7 @@ WrittenPair written_text(const NgramStudyModels& models, std::uint64_t point, co
   return pair;
 }
 
-/// The tokens that each side keeps.
+/// The truncation of each model.
 struct KeptTokens {
   std::string name;
   Truncation target;
@@ -208,7 +208,7 @@ const std::vector<KeptTokens>& kept_tokens() {
   return all;
 }
 
-/// The temperatures of both sides where one varies.
+/// The temperatures of both models as functions of the varied one.
 struct DraftedAt {
   std::string name;
   double (*target)(double);

@@ -86,7 +86,7 @@ double implied_call_ratio(double total_gain, double call_gain) { return (1.0 - t
 
 namespace {
 
-/// Root of a falling function.
+/// Root of a decreasing function.
 template <class Function>
 double root_of(Function f, double low, double high) {
   const auto [below, above] = boost::math::tools::bisect(f, low, high, boost::math::tools::eps_tolerance<double>(40));
@@ -108,18 +108,19 @@ double block_cost(std::int64_t block) {
   return line.intercept + line.slope * static_cast<double>(block);
 }
 
-/// The speed at another block size with the acceptance of a known one; `cost_of(block)` in tokens of plain decoding.
+/// The speed at another block size with the acceptance of a known one; `cost_of(block)`: cost of an iteration in decode
+/// steps.
 template <class Cost>
 double speed_at_equal_acceptance(double known_speed, std::int64_t known, std::int64_t other, Cost cost_of) {
   return specdec_tokens(specdec_alpha(known_speed * cost_of(known), known), other) / cost_of(other);
 }
 
-/// Heads on the target draft almost for free: k = 25 from k = 10, where a head costs this many steps.
+/// Heads on the target: speed at k = 25 from the speed at k = 10; a head costs `head` decode steps.
 double heads_speed(double at_10, double head) {
   return speed_at_equal_acceptance(at_10, 10, 25, [head](auto k) { return 1.0 + static_cast<double>(k) * head; });
 }
 
-/// A drafter of its own: k = 10 from k = 25, where an iteration costs `scale` times that of block_cost().
+/// A separate drafter: speed at k = 10 from the speed at k = 25; an iteration costs `scale` times block_cost().
 double block_speed(double at_25, double scale) {
   return speed_at_equal_acceptance(at_25, 25, 10, [scale](auto k) { return scale * block_cost(k); });
 }
@@ -128,12 +129,12 @@ analytic::Line line_through(double x0, double y0, double x1, double y1) {
   return analytic::least_squares_line(std::array{x0, x1}, std::array{y0, y1});
 }
 
-/// Of one stage of PEARL as long as a decode step: as many as in the time of that step.
+/// Tokens of a PEARL stage that takes one decode step.
 double pearl_tokens_per_stage(double alpha, std::int64_t gamma) {
   return analytic::speedup({.schedule = Overlap::pearl, .alpha = alpha, .gamma = gamma, .c = 0.0});
 }
 
-/// The window that comes closest to these tokens of a stage.
+/// The window with the closest tokens per stage.
 std::int64_t pearl_gamma(double alpha, double tokens_per_stage) {
   const auto miss = [&](std::int64_t gamma) {
     return std::abs(pearl_tokens_per_stage(alpha, gamma) - tokens_per_stage);

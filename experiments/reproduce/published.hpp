@@ -11,7 +11,7 @@
 /// The papers' tables as printed, compiled into the program from experiments/published/*.csv.
 namespace foredraft::experiments {
 
-/// Rows whose columns hold these texts; a text that ends with * is the beginning of one.
+/// Selects rows by (column, text); a text that ends with * matches a prefix.
 using RowFilter = std::vector<std::pair<std::string, std::string>>;
 
 class PublishedTable {
@@ -22,24 +22,24 @@ class PublishedTable {
 
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 
-  /// A cell as printed; empty where the source lost it. Throws std::logic_error on an unknown column.
+  /// A cell as printed; empty if the source lost it. Throws std::logic_error for an unknown column.
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
-  /// Whether a cell prints a plain number, and not a word or nothing.
+  /// True if a cell is a plain number.
   [[nodiscard]] bool is_number(std::size_t row, std::string_view column) const;
 
-  /// The same as a number with its rounding interval.
+  /// The cell as a number with its rounding interval.
   [[nodiscard]] PrintedNumber number(std::size_t row, std::string_view column) const;
 
-  /// number().value, and the same of a column of whole numbers.
+  /// number().value; count() is the same for whole numbers.
   [[nodiscard]] double value(std::size_t row, std::string_view column) const { return number(row, column).value; }
   [[nodiscard]] std::int64_t count(std::size_t row, std::string_view column) const;
 
   [[nodiscard]] bool holds(std::size_t row, const RowFilter& where) const;
 
-  /// The first row that holds these texts. Throws std::logic_error where there is none.
+  /// The first matching row. Throws std::logic_error if there is none.
   [[nodiscard]] std::size_t row_where(const RowFilter& where) const;
 
  private:
@@ -47,7 +47,7 @@ class PublishedTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `name` is the stem of the CSV file: "leviathan_table1". Throws std::logic_error on an unknown one.
+/// `name` is the stem of the CSV file: "leviathan_table1". Throws std::logic_error for an unknown name.
 [[nodiscard]] const PublishedTable& published_table(std::string_view name);
 
 /// One embedded file.
@@ -57,7 +57,7 @@ struct PublishedFile {
 };
 [[nodiscard]] const std::vector<PublishedFile>& published_files();
 
-/// What stands beside them, as TOML: declaration.hpp.
+/// The declarations in TOML (declaration.hpp).
 [[nodiscard]] const std::vector<PublishedFile>& declaration_files();
 
 }  // namespace foredraft::experiments

@@ -14,57 +14,57 @@
 #include "core/table.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 
-/// An experiment turns settings into texts and scorecard rows. It writes no file and prints nothing: the command does.
-/// What it says is declared in experiments/published/*.toml; code is only where something is computed.
+/// An experiment computes texts and scorecard rows from settings. The command, not the experiment, writes files and
+/// prints. Texts are declared in experiments/published/*.toml; code is needed only for computations.
 namespace foredraft::experiments {
 
 struct ExperimentSettings {
   std::uint64_t seed;
   unsigned threads;
-  std::function<void(std::string_view)> note;  ///< progress for users; never part of the result
-  StopToken stop = {};                         ///< simulations then throw Interrupted
+  std::function<void(std::string_view)> note;  ///< receives progress for display; not part of the result
+  StopToken stop = {};                         ///< stops simulations, which throw Interrupted
 };
 
-/// A file that an experiment leaves in the results folder.
+/// A result file of an experiment.
 struct Artifact {
   std::string name;
   std::string content;
 };
 
 struct ExperimentResult {
-  std::string text = {};                 ///< what the command prints, headed by the experiment's id
+  std::string text = {};                 ///< printed text, starting with the experiment's id
   std::vector<Artifact> artifacts = {};  ///< tables and figure data
   std::vector<ScorecardRow> rows = {};
-  std::vector<FileDigest> inputs = {};  ///< files that it read
+  std::vector<FileDigest> inputs = {};  ///< input files
 
-  /// Adds `stem`.csv, .tex and .md of a table.
+  /// Adds a table as `stem`.csv, .tex and .md.
   void add_table(const std::string& stem, const Table& table, std::string csv);
 
-  /// Texts and artifacts of a part of the experiment.
+  /// Appends text and artifacts of a part of the experiment.
   void append(const ExperimentResult& part);
 };
 
-/// One line of the inventory of experiments.
+/// An entry of the registry of experiments.
 struct ExperimentEntry {
   std::string id;
   std::string summary;
-  bool has_figure;  ///< plots/ draws something from its data
+  bool has_figure;  ///< plots/ draws a figure from its data
   std::function<ExperimentResult(const ExperimentSettings& settings)> run;
 };
 
 /// Every experiment, in the order in which `reproduce --all` runs them.
 [[nodiscard]] const std::vector<ExperimentEntry>& experiment_registry();
 
-/// One of them. Throws std::logic_error on an unknown id.
+/// Runs an experiment. Throws std::logic_error for an unknown id.
 [[nodiscard]] ExperimentResult run_experiment(std::string_view id, const ExperimentSettings& settings);
 
-// ---- Code by the id of its experiment, from each file of this folder that has some.
+// ---- Code of experiments, by id; each function is defined in one file of this folder.
 
 class TableAccount;
 class FigureAccount;
 
-/// Defines what the formulas of a printed table name; or makes the whole of an experiment that is no printed table, or
-/// one of its own shape.
+/// Code for a printed table defines names of its formulas. Code for any other experiment, or for a table with its own
+/// layout, makes the whole result.
 using ExperimentCode = std::variant<void (*)(TableAccount& account, const ExperimentSettings& settings),
                                     void (*)(FigureAccount& figure, const ExperimentSettings& settings)>;
 using ExperimentCodes = std::map<std::string_view, ExperimentCode>;

@@ -10,33 +10,32 @@
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/results/manifest.hpp"
 
-/// Several experiments one after another, and the folder that keeps what they leave.
+/// Runs several experiments and stores their results in a folder.
 namespace foredraft::experiments {
 
-/// The named experiments, or all, in the order of the registry. Throws InputError with every unknown name, and where
-/// none is named.
+/// The named experiments, or all, in the order of the registry. Throws InputError, which lists all unknown names, and
+/// if none is named.
 [[nodiscard]] std::vector<ExperimentEntry> chosen_experiments(const std::vector<std::string>& wanted, bool all);
 
-/// What a folder of `reproduce` is: these experiments at this seed.
+/// The kind of a results folder with these experiments and this seed.
 [[nodiscard]] ResultFolder::Kind reproduction_kind(const std::vector<ExperimentEntry>& experiments, std::uint64_t seed);
 
-/// What `foredraft validate` left in a folder, as the artifacts of an experiment. Throws InputError where it left
-/// nothing.
+/// Results of `foredraft validate` in a folder, as artifacts of an experiment. Throws InputError if there are none.
 [[nodiscard]] ExperimentResult validation_artifacts(const std::string& folder);
 
 struct ReproductionRequest {
   std::vector<ExperimentEntry> experiments;
   ExperimentSettings settings;
-  std::optional<ExperimentResult> validation = {};  ///< of this machine, beside them
-  ResultFolder* folder = nullptr;                   ///< that keeps everything, with scorecard.csv; null: none
+  std::optional<ExperimentResult> validation = {};  ///< validation on this machine, added to the results
+  ResultFolder* folder = nullptr;                   ///< receives all results and scorecard.csv; null: not stored
 };
 
-/// Runs one experiment, with what else is done around it.
+/// Runs one experiment; callers can wrap it, for example to show progress.
 using RunExperiment = std::function<ExperimentResult(const ExperimentEntry& entry, const ExperimentSettings& settings)>;
-/// Throws RunError that names the experiment for an argument that is out of its domain.
+/// Runs one experiment. Throws RunError, which names the experiment, for an argument outside its domain.
 [[nodiscard]] ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSettings& settings);
 
-/// Runs them, and returns what each leaves. Throws Interrupted, RunError; a folder is then not complete.
+/// Runs the experiments and returns their results. Throws Interrupted and RunError; the folder is then incomplete.
 [[nodiscard]] std::vector<ExperimentResult> reproduce(const ReproductionRequest& request, const RunExperiment& run);
 
 /// The rows of all scorecards.

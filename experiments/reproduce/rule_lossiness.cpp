@@ -20,17 +20,17 @@
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
-// What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and
-// the acceptance once more by simulation.
+// Loss and acceptance of every verification rule over its parameters. Computed exactly from emitted distributions;
+// acceptance is also simulated.
 namespace foredraft::experiments {
 namespace {
 
-/// Every context's p and q, drawn and written out once for all rules.
+/// p and q of all contexts, computed once for all rules.
 GivenModels drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
   return {std::make_shared<const GivenDistributions>(sim::written_out(sim::SyntheticPool(pair, seed)))};
 }
 
-/// Exact in every context, so that only the choice of contexts is random.
+/// Exact for every context; only the choice of contexts is random.
 Lossiness mean_loss(const GivenModels& contexts, const Rule& rule) {
   const auto chosen = sim::make_rule(rule);
   const GivenDistributions& given = *contexts.distributions;
@@ -41,7 +41,7 @@ Lossiness mean_loss(const GivenModels& contexts, const Rule& rule) {
   return sim::mean_lossiness(positions);
 }
 
-/// A run in the same contexts, of as many iterations as every setting gets.
+/// A simulation with the same contexts and the common number of iterations.
 sim::Tally simulate_loss(const GivenModels& contexts, const Rule& rule, std::int64_t gamma, const sim::RunKey& key,
                          unsigned threads) {
   const auto simulator =
@@ -50,12 +50,12 @@ sim::Tally simulate_loss(const GivenModels& contexts, const Rule& rule, std::int
   return sim::run(*simulator, key, threads);
 }
 
-/// Makes of log p a logit of mean 0, for softmax of Normal(0, s^2) logits: the mean of exp(z) is exp(s^2 / 2).
+/// Shift that gives log p of softmax of Normal(0, s^2) logits mean 0: the mean of exp(z) is exp(s^2 / 2).
 double sigmoid_shift(const SyntheticModels& pair) {
   return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
 }
 
-/// Softmax of Normal(0, 9) logits, and a drafter that is the target with noise.
+/// A target with softmax of Normal(0, 9) logits, and a drafter that is the target with noise.
 SyntheticModels noisy_pair(std::int64_t vocabulary, double alpha, std::int64_t pool) {
   return {.target = TargetDistribution::gaussian_logits,
           .parameter = 3.0,
@@ -70,7 +70,7 @@ struct LossinessSetting {
   std::string series;
   std::string rule;
   std::map<std::string, double> parameters;
-  std::string label;  ///< the parameter that varies along the series
+  std::string label;  ///< value of the parameter that varies along the series
 };
 
 /// `parameter` over `values`, everything else as in `fixed`.
@@ -117,7 +117,7 @@ std::vector<LossinessSetting> lossiness_settings(const SyntheticModels& pair) {
   return settings;
 }
 
-/// Rules that came later: their runs follow all others, which keep their random numbers.
+/// Rules added later. Their runs follow all others, so that these keep their random numbers.
 std::vector<LossinessSetting> later_settings() {
   std::vector<LossinessSetting> settings{{"block_verification", "block_verification", {}, ""}};
   add_series(settings, "cascade_diff", "cascade_diff", "margin", {-0.2, 0.0, 0.2, 0.4, 0.6, 0.8});
@@ -132,7 +132,7 @@ struct MeasuredRule {
   Estimate simulated_acceptance;
 };
 
-/// Every setting on a thread of its own.
+/// Measures every setting, in parallel.
 std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenModels& contexts,
                                       std::uint64_t first_point, const ExperimentSettings& settings) {
   constexpr std::int64_t gamma = 4;
@@ -142,7 +142,7 @@ std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules
     const sim::RunKey key{.seed = settings.seed, .point = first_point + i};
     measured[i] = {mean_loss(contexts, rule), sim::acceptance(simulate_loss(contexts, rule, gamma, key, 1)).per_token};
     if (!sim::make_rule(rule)->verifies_blocks()) return;
-    measured[i].loss.acceptance = unknown<Estimate>;  // that of a single draft; there are gamma
+    measured[i].loss.acceptance = unknown<Estimate>;  // it is for a single draft, but there are gamma
     measured[i].loss.acceptance_gain = unknown<Estimate>;
   });
   return measured;
@@ -214,7 +214,7 @@ std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
 
 namespace {
 
-/// What the printed scales do is out of reach; what such scales do to a pair whose distributions are known is not.
+/// The printed effects need the trained networks; shows the effect of such scales on a synthetic pair instead.
 void wagner_table5(TableAccount& account, const ExperimentSettings& settings) {
   const Declaration& declared = account.declared().part("loss");
   const SyntheticModels pair = sigmoid_pair();

@@ -8,7 +8,7 @@
 #include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
-/// Lossiness of the sigmoid approximation of speculative sampling on a synthetic pair whose distributions are known.
+/// Lossiness of the sigmoid approximation of speculative sampling on a synthetic pair with known distributions.
 /// [Wagner2024, Eq. 5]
 namespace foredraft::experiments {
 
@@ -17,9 +17,9 @@ inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
 
 struct SigmoidLoss {
   std::optional<double> scale;  ///< s of sigma((z + s) / (2 s)), z a logit; empty: softmax, the exact rule
-  int bits;                     ///< of the arithmetic
+  int bits;                     ///< bits of the arithmetic
   Estimate tokens;              ///< simulated tokens per iteration
-  double call_ratio;            ///< verification calls per token divided by those of the exact rule
+  double call_ratio;            ///< verification calls per token, relative to the exact rule
   Lossiness distribution;       ///< of the emitted distribution, over contexts
 };
 

@@ -68,7 +68,7 @@ ScorecardRow scored(ScorecardRow row, const std::string& finding) {
 }
 
 std::string summary_line(const std::vector<ScorecardRow>& rows) {
-  // An input that something contradicts is a result: a finding.
+  // A contradicted input counts as a result (a finding).
   const auto is_input = [](const ScorecardRow& row) {
     return row.kind == Kind::input && row.verdict != Verdict::finding;
   };

@@ -9,7 +9,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Our value with as many decimals as the printed one, and one more to show how it rounds; and the verdict.
+/// Our value with one decimal more than the printed one, to show how it rounds, and the verdict.
 std::string our_cell(const ScorecardRow& row) {
   const std::string_view verdict = to_string(row.verdict);
   if (!row.ours) return std::string(verdict);
@@ -21,7 +21,7 @@ std::string our_cell(const ScorecardRow& row) {
 
 using Answers = std::vector<std::optional<ScorecardRow>>;  // by row
 
-/// Columns that only repeat what the paper prints need no second one.
+/// True for columns without values of ours, which are shown once.
 bool only_printed(const Answers& answers) {
   return std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
     return !answer || (!answer->ours && answer->verdict != Verdict::finding &&
@@ -101,7 +101,7 @@ ExperimentResult TableAccount::finish() const {
   std::vector<std::string> names;
   std::vector<std::string> missing;
   std::vector<Answers> given;       // of each column
-  std::vector<bool> second_column;  // and whether they are shown beside it
+  std::vector<bool> second_column;  // [column]: our values are shown next to it
   for (const std::string& column : columns) {
     Answers& answers = given.emplace_back(published_.size());
     bool numbers = false;

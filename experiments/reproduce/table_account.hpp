@@ -10,24 +10,22 @@
 #include "experiments/reproduce/formula.hpp"
 #include "experiments/reproduce/registry.hpp"
 
-/// One printed table, cell by cell: every number that the paper prints gets a row in the scorecard, or the experiment
-/// does not finish.
+/// Accounts for a printed table cell by cell: every printed number must get a scorecard row, otherwise finish() throws.
 namespace foredraft::experiments {
 
 class TableAccount {
  public:
-  /// The label columns need no account where they hold words, and count as inputs where they hold numbers. `declared`
-  /// must outlive this.
+  /// In label columns, words need no row and numbers count as inputs. `declared` must outlive this object.
   explicit TableAccount(const Declaration& declared);
 
   [[nodiscard]] const Declaration& declared() const { return *declared_; }
   [[nodiscard]] const PublishedTable& published() const { return published_; }
   [[nodiscard]] std::string row_name(std::size_t row) const;
 
-  /// Rows whose cell of a column is declared to be of this kind.
+  /// Rows with a cell of this declared kind in a column.
   [[nodiscard]] std::vector<std::size_t> rows_of(std::string_view column, Kind kind) const;
 
-  /// What a name in the declaration's formulas stands for, and in its texts.
+  /// Define a name in the declaration's formulas or texts.
   void define(std::string name, Formula formula) { names_.computed[std::move(name)] = std::move(formula); }
   void define(std::string name, double number) {
     define(std::move(name), [number](const Cells&) { return number; });
@@ -35,19 +33,19 @@ class TableAccount {
   void define_text(std::string name, std::function<std::string(const Cells& at)> text) {
     names_.texts[std::move(name)] = std::move(text);
   }
-  /// A declared formula for a row.
+  /// Evaluates a declared formula for a row.
   [[nodiscard]] double value(std::string_view formula, std::size_t row) const {
     return formula_of(formula, names_)(Cells(published_, row));
   }
 
-  /// What the declaration says of a printed number; nothing where a value is wanting, or any account.
+  /// The scorecard row of a printed number; nullopt if no rule applies or a value is missing.
   [[nodiscard]] std::optional<ScorecardRow> answer(std::size_t row, const std::string& column) const;
 
-  /// What follows the table: texts and further artifacts.
+  /// Text and artifacts after the table.
   [[nodiscard]] ExperimentResult& after() { return after_; }
 
-  /// The table side by side (paper, ours, verdict), the findings, the scorecard rows in printed order, and what
-  /// follows. Throws std::logic_error that names every number without an account.
+  /// The table (paper, ours, verdict), the findings, the scorecard rows in printed order, and after(). Throws
+  /// std::logic_error, which lists all numbers without a scorecard row.
   [[nodiscard]] ExperimentResult finish() const;
 
  private:

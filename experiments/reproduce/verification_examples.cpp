@@ -24,8 +24,8 @@ namespace {
 const std::vector<double> example_target{1.0 / 3.0, 2.0 / 3.0};
 const std::vector<double> example_draft{2.0 / 3.0, 1.0 / 3.0};
 
-/// Accepted drafts of two, on average over the blocks that the drafter proposes: by block verification, and where the
-/// whole of both joint distributions decides, which accepts a block with sum min(P, Q) of those of its length.
+/// Mean accepted drafts of two: with block verification, and with a rule that uses both joint distributions, which
+/// accepts a block of each length with probability sum min(P, Q).
 void block_example(TableAccount& account, const ExperimentSettings&) {
   double token = 0.0;
   double block = 0.0;
@@ -49,7 +49,7 @@ void block_example(TableAccount& account, const ExperimentSettings&) {
   account.define("joint", joint);
 }
 
-/// What block verification gains in tokens on a synthetic pair of the printed acceptance, by draft length.
+/// Token gain of block verification on a synthetic pair with the printed acceptance, by draft length.
 void block_lengths(TableAccount& account, const ExperimentSettings& settings) {
   const SyntheticModels pair{.target = TargetDistribution::gaussian_logits,
                              .parameter = 10.0,

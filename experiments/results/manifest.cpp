@@ -26,22 +26,22 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto manifest_file = "manifest.json";
 
-/// As document_text() writes it: a path may hold bytes that are no UTF-8.
+/// The text of a value, with invalid UTF-8 replaced as in document_text().
 std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// `wanted`: the keys that must be equal for a folder to be written again.
+/// Throws InputError unless the folder can be written. `wanted`: keys that an existing manifest must have equal.
 void check_result_folder(const std::string& path, const Json& wanted) {
   const std::vector<std::string> names = names_in_folder(path);
   if (names.empty()) return;
   const auto reject = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
-  if (!std::ranges::binary_search(names, manifest_file)) reject("it holds files and no manifest.json");
+  if (!std::ranges::binary_search(names, manifest_file)) reject("it has files but no manifest.json");
   const std::string manifest = (fs::path(path) / manifest_file).string();
   ProblemList problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
   if (!problems.empty()) reject("its manifest.json cannot be read: " + problems.text());
-  if (!found.is_object()) reject("its manifest.json is no JSON object");
+  if (!found.is_object()) reject("its manifest.json is not a JSON object");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? text_of(found.at(key)) : "absent";
     const std::string now = text_of(value);
@@ -70,7 +70,7 @@ ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector
   run["ended"] = nullptr;
   try {
     write_manifest();
-  } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
+  } catch (const RunError& error) {  // nothing has been computed, so it is an input error
     throw InputError(error.what());
   }
 }
@@ -104,13 +104,13 @@ void ResultFolder::write_manifest() const {
 
 namespace {
 
-/// Whether a name can stand for a file inside a folder and for nothing outside of it.
+/// True if a name denotes a file directly inside a folder.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
-/// Throws DomainError where the key holds anything but a whole number of 64 bits.
+/// Throws DomainError unless the key has a whole number of 64 bits.
 std::uint64_t count_at(const Json& json, const char* key) {
   const Json& value = json.at(key);
   if (const auto count = whole_number<std::uint64_t>(value)) return *count;
@@ -124,7 +124,7 @@ std::vector<FileDigest> parse_files(const Json& json) {
   return files;
 }
 
-/// What a manifest says of a configuration.
+/// The part of a manifest that follows from a configuration.
 Manifest manifest_of(const SweepConfig& config) {
   return {.version = std::string(build_info().version),
           .state = "running",
@@ -191,7 +191,7 @@ std::string to_text(const Manifest& manifest) {
             {"shard", nullptr},        {"config", manifest.resolved}};
   if (manifest.shard) json["shard"] = {{"index", manifest.shard->index}, {"count", manifest.shard->count}};
   json["config"]["figure"] = manifest.figures;
-  // Without inputs it means nothing.
+  // Needed only with inputs.
   if (!manifest.inputs.empty() && !manifest.config_folder.empty()) json["config_folder"] = manifest.config_folder;
   json["inputs"] = files_json(manifest.inputs);
   json["outputs"] = files_json(manifest.outputs);
@@ -224,22 +224,22 @@ StoredManifest parse_manifest(std::string_view text, const std::string& file) {
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
-    if (json.at("config_hash") != manifest.hash) throw reject("its configuration does not have its hash");
-    // What is repeated for readers must agree.
+    if (json.at("config_hash") != manifest.hash) throw reject("its configuration has another hash");
+    // Redundant values must be consistent.
     const auto follows = [&](const char* key, const Json& value) {
-      if (json.at(key) != value) throw reject(fmt::format("its {} does not follow from the rest of it", key));
+      if (json.at(key) != value) throw reject(fmt::format("its {} is inconsistent with the rest", key));
     };
     follows("seed", manifest.seed);
     follows("points", manifest.points);
     follows("version", manifest.program.at("version"));
     if (manifest.state != "running" && manifest.state != "complete")
-      throw reject("its state is neither running nor complete");
+      throw reject("its state is not running or complete");
     for (const FileDigest& output : manifest.outputs) {
-      if (!is_plain_name(output.path)) throw reject("an output of it is not a file of its folder");
+      if (!is_plain_name(output.path)) throw reject("an output is not a file of its folder");
     }
     if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
                            manifest.shard->count > manifest.points)) {
-      throw reject("its shard is none of its sweep");
+      throw reject("its shard is not a shard of its sweep");
     }
     if (manifest.state == "complete" && (manifest.outputs.empty() || manifest.outputs.front().path != "points.csv")) {
       throw reject("it is complete without points.csv");

@@ -11,7 +11,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Below this many units a ratio of totals is too skewed for Student's t.
+/// With fewer units, a ratio of totals is too skewed for Student's t.
 constexpr std::uint64_t enough_units = 30;
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string to_text(const Agreement& agreement) {
 
 namespace {
 
-/// A hundred units in the last place: closed form and estimate are a handful of double operations from exact numbers.
+/// A hundred units in the last place, because closed form and estimate are a few double operations from exact numbers.
 constexpr double estimate_round_off = 2e-14;
 
 void append_cell(double value, std::string& row) {
@@ -77,7 +77,7 @@ std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simul
   if (std::isnan(variance) || simulated.units != simulated.iterations) return std::nullopt;
   const double implied = std::sqrt(std::max(0.0, variance) / static_cast<double>(simulated.units));
   if (metric.closed_form == &ClosedForm::tokens_per_iteration) return difference / std::max(rounding, implied);
-  // Where tokens cannot vary, no other metric does: the difference is no accident.
+  // If tokens cannot vary, no metric does, so the difference is not random.
   return implied > 0.0 ? std::nullopt : std::optional(difference / rounding);
 }
 
@@ -115,7 +115,7 @@ void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedFor
       append_cell(deviation_in_se(closed_form, *simulated, metric).value_or(unknown<double>), row);
     }
   }
-  row.erase(start, 1);  // the comma before the first cell stands at the end of the inputs
+  row.erase(start, 1);  // the inputs already end with a comma
 }
 
 }  // namespace foredraft::experiments

@@ -104,7 +104,7 @@ Sweep sweep_of(const SweepConfig& config) {
 
 namespace {
 
-/// Names the line whose value the error quotes or begins with; nothing where it does neither.
+/// The parameter whose value the error quotes or starts with; nullopt if there is none.
 std::optional<std::string_view> key_of_cost(const scenario::Space& space, std::string_view what) {
   std::optional<std::string_view> key;
   for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device", "cost.target_format",
@@ -127,7 +127,7 @@ void read_inputs(const Sweep& sweep, inputs::Inputs& inputs) {
   std::uint64_t too_large = 0;
   for (std::uint64_t index = 0; index < sweep.points.count(); ++index) {
     Scenario scenario = sweep.points.scenario(index);
-    std::optional<std::string_view> key;  // whose value is wrong
+    std::optional<std::string_view> key;  // of the invalid value
     std::string what;
     try {
       inputs.attach(scenario);
@@ -140,7 +140,7 @@ void read_inputs(const Sweep& sweep, inputs::Inputs& inputs) {
       if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(what);
       key = key_of_cost(space, what).value_or("cost");
     } catch (const InputError& error) {
-      // Problems of a file stand with its own lines; a name that is not known stands in the configuration.
+      // Problems in a file have the file's lines; an unknown name is a problem of the configuration.
       what = error.what();
       key = key_of_cost(space, what);
       if (!key || what.find('\n') != std::string::npos) throw;

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Compares a growing text with a file, line by line.
+/// Compares text, as it is produced, with a file, line by line.
 class LineComparison {
  public:
   explicit LineComparison(const std::string& path) : path_(path), file_(path) {}
@@ -50,7 +50,7 @@ class LineComparison {
   }
 
   void expect_end() {
-    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
+    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: extra row", path_, line_number_ + 1));
   }
 
  private:
@@ -81,7 +81,7 @@ void check_inputs(const Manifest& manifest, const inputs::Inputs& inputs) {
   }
 }
 
-/// A file that the manifest does not list would not be compared.
+/// Checks that the manifest lists all files; others would not be compared.
 void check_output_names(const std::string& folder, const StoredManifest& manifest) {
   std::vector<std::string> unlisted = output_names(manifest.config.figures, manifest.shard);
   std::erase_if(unlisted, [&](const std::string& name) {
@@ -98,10 +98,10 @@ void check_digests(const std::string& folder, const Manifest& manifest) {
   for (const FileDigest& file : manifest.outputs) {
     const std::string path = (fs::path(folder) / file.path).string();
     if (ResultReader(path).size() != file.bytes) {
-      throw RunError(fmt::format("{}: has not the size of the manifest, {} bytes", path, file.bytes));
+      throw RunError(fmt::format("{}: size differs from the manifest, {} bytes", path, file.bytes));
     }
     if (digest_file(path).sha256 != file.sha256) {
-      throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
+      throw RunError(fmt::format("{}: SHA-256 differs from the manifest", path));
     }
   }
 }

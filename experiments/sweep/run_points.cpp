@@ -33,20 +33,21 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Processor time of this process, or of this thread alone: what else the machine does comes and goes.
+/// Processor time of this process or thread; unlike elapsed time it does not depend on other load.
 double cpu_seconds(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds between two writes: what an interruption can lose. Each chunk is sized by the time of the one before.
+/// Seconds between two writes, which an interruption can lose. The size of a chunk is chosen from the time of the
+/// previous one.
 constexpr double chunk_seconds = 0.1;
 constexpr double max_chunk_growth = 8.0;
 constexpr double max_chunk_points = 4096;
-/// Draft positions counted at a time over all points of a chunk: what bounds the memory of a sweep.
+/// Maximum draft positions counted at a time over all points of a chunk; bounds the memory of a sweep.
 constexpr double max_chunk_positions = 1e7;
-/// Points that a thread takes at a time, so that taking costs nothing beside 20 us of work.
+/// Points that a thread takes at a time, so that taking is negligible compared with 20 us of work.
 constexpr std::uint64_t batch_points = 16;
 
 /// A point of several blocks between its preparation and its row.
@@ -62,7 +63,8 @@ class ChunkRunner {
   ChunkRunner(const Sweep& sweep, unsigned threads, inputs::Inputs& inputs, const RunHooks& hooks)
       : sweep_(sweep), threads_(threads), inputs_(inputs), hooks_(hooks) {}
 
-  /// Writes the rows of [first, last); if a point fails or the run is stopped, those before the first missing one.
+  /// Writes the rows of [first, last). If a point fails or the run is stopped, writes the rows before the first missing
+  /// one.
   void run(std::uint64_t first, std::uint64_t last) {
     std::vector<std::string> rows(last - first);
     try {
@@ -107,8 +109,8 @@ class ChunkRunner {
     return fmt::format("point {}", index) + (values.empty() ? "" : fmt::format(" ({})", fmt::join(values, ", ")));
   }
 
-  /// What only a run finds out (an alpha that a draft cannot reach, times that add up to years) fails it: a manifest is
-  /// there already, and rows may be.
+  /// Turns errors that only a run can find (an alpha that no draft distribution reaches, times of years) into RunError,
+  /// because manifest and rows may exist already.
   template <class Work>
   void naming(std::uint64_t index, const Work& work) const {
     try {
@@ -117,7 +119,7 @@ class ChunkRunner {
       fail(index, error.what());
     } catch (const std::bad_alloc&) {
       fail(index, "not enough memory");
-    } catch (const std::domain_error& error) {  // of a special function
+    } catch (const std::domain_error& error) {  // from a special function
       fail(index, error.what());
     } catch (const std::overflow_error& error) {
       fail(index, error.what());
@@ -137,7 +139,7 @@ class ChunkRunner {
     throw RunError(problems.text());
   }
 
-  /// The parameter of the configuration that an error names: "invalid process.a=2 (must ...)", or empty.
+  /// The parameter that an error names ("invalid process.a=2 (must ...)"), or empty.
   [[nodiscard]] std::string_view key_of_error(std::string_view what) const {
     constexpr std::string_view start = "invalid ";
     if (!what.starts_with(start)) return {};
@@ -150,7 +152,7 @@ class ChunkRunner {
     return {};
   }
 
-  /// Finishes a point of one block; returns a larger one, to be run block by block.
+  /// Completes a point of one block; returns a larger point, to be run block by block.
   std::unique_ptr<LargePoint> start(std::uint64_t index, std::string& row) {
     Scenario scenario = sweep_.points.scenario(index);
     inputs_.attach(scenario);
@@ -172,8 +174,8 @@ class ChunkRunner {
 
   void run_large(std::uint64_t first, const std::vector<std::unique_ptr<LargePoint>>& points,
                  std::vector<std::string>& rows) {
-    std::vector<std::uint64_t> places;      // in `points`
-    std::vector<std::uint64_t> first_unit;  // of each, in the common numbering of all blocks
+    std::vector<std::uint64_t> places;      // indices into `points`
+    std::vector<std::uint64_t> first_unit;  // first unit of each point, in the common numbering of all blocks
     std::uint64_t units = 0;
     for (std::uint64_t i = 0; i < points.size(); ++i) {
       if (!points[i]) continue;
@@ -203,7 +205,7 @@ class ChunkRunner {
     finished_ += places.size();
   }
 
-  /// Nothing, or a whole row.
+  /// Appends a complete row, or nothing if it throws.
   void append_row(std::uint64_t index, const Scenario& scenario, const sim::Simulator* simulator,
                   const sim::Tally& tally, std::string& to) const {
     std::string row;
@@ -263,7 +265,7 @@ PointRange range_of(std::uint64_t points, const std::optional<Shard>& shard) {
   return {boundary(shard->index - 1), boundary(shard->index)};
 }
 
-// ---- How long it takes.
+// ---- Estimate of the run time.
 
 namespace {
 
@@ -273,7 +275,7 @@ constexpr double longest_sample_s = 0.5;
 constexpr double shortest_sample_s = 0.05;
 constexpr double share_of_run = 0.05;
 constexpr std::uint64_t max_sampled = 64;
-/// A piece that took so long says enough.
+/// Sufficient duration of a timed piece.
 constexpr double enough_s = 0.02;
 
 double seconds_since(SteadyClock::time_point start) {
@@ -282,7 +284,7 @@ double seconds_since(SteadyClock::time_point start) {
 
 double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
-/// A flag that is set when an end is asked for or the time is over.
+/// A flag that is set when a stop is requested or the time is over.
 class Deadline {
  public:
   Deadline(double seconds, StopToken stop) : end_(SteadyClock::now() + std::chrono::duration<double>(seconds)) {
@@ -304,19 +306,19 @@ class Deadline {
   std::atomic<bool> over_{false};
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread watcher_;  // last: it looks at the others
+  std::jthread watcher_;  // last member, because it uses the others
 };
 
-/// What a plan counts, and how many of it.
+/// The count that the plan uses.
 std::uint64_t SimulationPlan::*counted_by(const SimulationPlan& plan) {
   if (plan.requests != 0) return &SimulationPlan::requests;
   return plan.sequences != 0 ? &SimulationPlan::sequences : &SimulationPlan::iterations;
 }
 
-/// Pools of so many entries are prepared for a sample: enough to leave the caches, as larger ones do.
+/// Maximum entries of pools in a sample; larger than caches, like the actual pools.
 constexpr double max_entries = 1e6;
 
-/// How much less a sample prepares: cuts the pool.
+/// Reduces the pool for a sample; returns the factor.
 double cut_pool(Scenario& scenario) {
   auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
   auto* models = token == nullptr ? nullptr : std::get_if<SyntheticModels>(&token->models);
@@ -328,16 +330,17 @@ double cut_pool(Scenario& scenario) {
   return whole / maximum;
 }
 
-/// Iterations, sequences or requests that the first piece of a point takes: a step where one may take long.
+/// Iterations, sequences or requests of the first piece of a point; small if each may take long.
 std::uint64_t first_piece(const Scenario& scenario) {
   const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
   const auto* models = token == nullptr ? nullptr : std::get_if<SyntheticModels>(&token->models);
   if (std::holds_alternative<Server>(scenario.fidelity)) return 1;
   if (models == nullptr) return 16;
-  return models->contexts == Contexts::fresh ? 1 : 8192;  // where pools are prepared anew, one piece must do
+  return models->contexts == Contexts::fresh ? 1 : 8192;  // one piece must be enough if pools are prepared again
 }
 
-/// Seconds of the simulation of a point: pieces of it, each larger, until one is long enough or a whole block.
+/// Estimated seconds of the simulation of a point. Times pieces of increasing size until one is long enough or a whole
+/// block.
 double simulation_seconds(Scenario scenario, const SimulationPlan& asked, std::uint64_t point, StopToken stop) {
   const bool served = std::holds_alternative<Server>(scenario.fidelity);
   const SimulationPlan plan = served ? sim::plan_of_load(scenario, asked) : asked;
@@ -351,7 +354,7 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& asked, std::u
     piece.warmup_requests = 0;
   }
   constexpr std::uint64_t growth = 8;
-  double smaller_units = 0.0, smaller_seconds = 0.0;  // of the piece before
+  double smaller_units = 0.0, smaller_seconds = 0.0;  // of the previous piece
   for (std::uint64_t units = first_piece(scenario);; units *= growth) {
     units = std::clamp<std::uint64_t>(units, 1, std::max<std::uint64_t>(whole, 1));
     piece.*counted = units;
@@ -363,10 +366,10 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& asked, std::u
     try {
       static_cast<void>(simulator->run_block({plan.seed, point, stop}, 0));
     } catch (const Interrupted&) {
-      cut = true;  // it takes longer than this: better than nothing
+      cut = true;  // a lower bound
     }
     const double taken = thread_seconds() - begin;
-    if (whole == 0) return prepared + taken;  // a trace is replayed once, whatever was asked for
+    if (whole == 0) return prepared + taken;  // a trace is replayed once, regardless of the plan
     const auto all = static_cast<double>(whole);
     const auto size = static_cast<double>(units);
     const auto blocks = static_cast<double>(simulator->blocks());
@@ -376,7 +379,7 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& asked, std::u
       smaller_seconds = taken;
       continue;
     }
-    // What a block takes before its first unit is paid once a block, not once a unit.
+    // The fixed time of a block occurs once per block, not once per unit.
     const double each = std::max(0.0, taken - smaller_seconds) / std::max(1.0, size - smaller_units);
     const double once = std::max(0.0, taken - each * size);
     const double times = counted == &SimulationPlan::requests ? static_cast<double>(plan.replicas) : 1.0;
@@ -394,7 +397,7 @@ double seconds_of(const Sweep& sweep, std::uint64_t index, inputs::Inputs& input
          (sweep.simulation ? simulation_seconds(std::move(scenario), *sweep.simulation, index, stop) : 0.0);
 }
 
-/// Seconds of one core for a point of `range`, the mean over some of them; nullopt where none can be timed.
+/// Mean seconds of one core per point of `range`, from a sample; nullopt if none can be timed.
 std::optional<double> timed_seconds_per_point(const Sweep& sweep, const PointRange& range, inputs::Inputs& inputs,
                                               StopToken stop) {
   const std::uint64_t count = range.last - range.first;
@@ -402,14 +405,14 @@ std::optional<double> timed_seconds_per_point(const Sweep& sweep, const PointRan
   try {
     const Deadline deadline(longest_sample_s, stop);
     const SteadyClock::time_point start = SteadyClock::now();
-    // The more there is to do, as far as it is known by then, the more of it is looked at.
+    // The sampling time grows with the estimated total time.
     const auto budget = [&] {
       const double mean = sum / std::max(timed, 1.0);
       return std::clamp(share_of_run * mean * static_cast<double>(count), shortest_sample_s, longest_sample_s);
     };
     for (std::uint64_t sampled = 0; sampled < std::min(count, max_sampled) && seconds_since(start) < budget();
          ++sampled) {
-      // Spread evenly however many there will be, and in step with no axis: multiples of the golden section.
+      // Multiples of the golden ratio: evenly spread for any number of samples, and not periodic along any axis.
       constexpr double golden = 0.6180339887498949;
       const double place = std::fmod(static_cast<double>(sampled) * golden, 1.0);
       const auto offset = std::min(count - 1, static_cast<std::uint64_t>(place * static_cast<double>(count)));
@@ -419,14 +422,14 @@ std::optional<double> timed_seconds_per_point(const Sweep& sweep, const PointRan
         ++timed;
       } catch (const Interrupted&) {
         stop.check();
-        sum += longest_sample_s;  // at least what has passed
+        sum += longest_sample_s;  // at least the elapsed time
         ++timed;
         break;
-      } catch (const std::domain_error&) {  // the run will say it
+      } catch (const std::domain_error&) {  // the run will report it
       }
     }
-  } catch (const std::system_error&) {  // no thread for the deadline
-  } catch (const std::bad_alloc&) {     // nor memory: the run will say it
+  } catch (const std::system_error&) {  // no thread available for the deadline
+  } catch (const std::bad_alloc&) {     // no memory; the run will report it
   }
   return timed > 0.0 ? std::optional(sum / timed) : std::nullopt;
 }
@@ -437,7 +440,7 @@ void say_plan(const Sweep& sweep, const PointRange& range, std::uint64_t finishe
               inputs::Inputs& inputs, StopToken stop) {
   const std::uint64_t points = range.last - range.first - finished;
   std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
-  if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
+  if (finished > 0) plan += fmt::format(" ({} of {} are done)", finished, range.last - range.first);
   if (sweep.simulation && !sweep.replays) {
     const SimulationPlan& counts = *sweep.simulation;
     for (const auto& [units, name] :

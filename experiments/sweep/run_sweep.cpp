@@ -26,7 +26,7 @@ namespace foredraft::experiments {
 
 namespace {
 
-/// The first warnings of a sweep and how many more there are. Thread-safe.
+/// The first warnings of a sweep and the number of others. Thread-safe.
 class Warnings {
  public:
   void add(std::string warning) {
@@ -36,7 +36,7 @@ class Warnings {
   }
   void tell() const {
     for (const std::string& warning : first_) say("warning: {}", warning);
-    if (count_ > first_.size()) say("warning: so it is with {} points more", count_ - first_.size());
+    if (count_ > first_.size()) say("warning: {} more points have this problem", count_ - first_.size());
   }
 
  private:
@@ -80,7 +80,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, con
                 .stop = stop});
   };
   std::uint64_t resumed = points;
-  if (complete) {  // the points stay, the figures are made anew
+  if (complete) {  // keep the points, write the figures again
     remove_drawings(before->config.figures, folder);
     before->figures = manifest.figures;
   } else {
@@ -91,19 +91,19 @@ SweepOutcome run_sweep(const SweepConfig& config, const std::string& folder, con
   return {{points, resumed, complete}, true, std::move(lock)};
 }
 
-// ---- The shards of a sweep, put together.
+// ---- Merging the shards of a sweep.
 
 namespace {
 
 constexpr std::uint64_t every_byte = std::numeric_limits<std::uint64_t>::max();
 
-/// What is kept of a folder: there may be tens of thousands.
+/// Data of a shard's folder; small, because there may be tens of thousands.
 struct Part {
   std::string folder;
   Shard shard;
 };
 
-/// Whether points.csv has the rows of the shard, each with its inputs, and nothing else.
+/// True if points.csv has exactly the rows of the shard with their inputs.
 bool holds_the_rows(const std::string& folder, const StoredManifest& manifest) {
   const PointRange range = range_of(manifest.points, manifest.shard);
   try {
@@ -128,14 +128,14 @@ void check_part(const std::string& folder, const StoredManifest& manifest, const
     reject("other input files", "their digests differ from those of the first folder");
   if (manifest.state != "complete" || !manifest.shard) return;
   if (!holds_its_points(folder, manifest)) {
-    reject("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
+    reject("points.csv was changed or removed", "its SHA-256 differs from the manifest");
   } else if (!holds_the_rows(folder, manifest)) {
-    reject("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
+    reject("points.csv has other rows than its configuration", "a point is missing, damaged or extra",
            "run its shard again, into another folder");
   }
 }
 
-/// The problem of shards that were not seen: the first twenty runs of neighboring ones, and how many more.
+/// The problem of missing shards: the first twenty ranges, and the number of others.
 std::optional<Problem> missing_shards(const std::vector<int>& seen) {
   constexpr int max_ranges = 20;
   const auto missing = static_cast<std::uint64_t>(std::ranges::count(seen, 0));
@@ -159,7 +159,7 @@ std::optional<Problem> missing_shards(const std::vector<int>& seen) {
                  "run them, then merge"};
 }
 
-/// All shards of one sweep, in order. Throws InputError with everything that is wrong.
+/// Reads all shards of one sweep, in order. Throws InputError, which lists all problems.
 std::vector<Part> read_parts(const std::vector<std::string>& folders, const Manifest& first) {
   std::vector<Part> parts;
   ProblemList problems("foredraft merge");
@@ -185,12 +185,12 @@ std::vector<Part> read_parts(const std::vector<std::string>& folders, const Mani
   return parts;
 }
 
-/// The rows of all shards, one after the other, without their headers.
+/// Reads the rows of all shards in order, without headers.
 class ShardRows {
  public:
   ShardRows(const std::vector<Part>& parts, std::size_t header_bytes) : parts_(parts), header_bytes_(header_bytes) {}
 
-  /// The next bytes, at most `max_bytes` of them; none after the last row.
+  /// The next bytes, at most `max_bytes`; empty after the last row.
   std::string_view next(std::uint64_t max_bytes) {
     while (true) {
       const std::string_view piece = file_ ? file_->read(max_bytes) : std::string_view{};
@@ -207,7 +207,7 @@ class ShardRows {
   std::optional<ResultReader> file_;
 };
 
-/// Appends what an unfinished folder lacks of the rows, which have to begin with those that it holds.
+/// Appends the missing rows to an unfinished folder. Its existing rows must be a prefix of `rows`.
 void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged,
                          StopToken stop) {
   ResultReader there(points_path(folder));

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The places of the figure's axes among those of the sweep.
+/// Indices of the figure's axes among the sweep's axes.
 std::vector<std::size_t> axes_of(const Figure& figure, const std::vector<scenario::Axis>& axes) {
   std::vector<std::size_t> places;
   for (const std::string& name : figure.axes) {
@@ -38,7 +38,7 @@ std::vector<std::size_t> axes_of(const Figure& figure, const std::vector<scenari
   return places;
 }
 
-/// x where it is one, and y.
+/// y, and x if it is a quantity.
 std::vector<std::string> quantities_of(const Figure& figure) {
   return figure.along.empty() ? std::vector{figure.y} : std::vector{figure.x, figure.y};
 }
@@ -64,8 +64,7 @@ std::string figure_json(const Figure& figure, const std::vector<scenario::Axis>&
   return json.dump(2) + "\n";
 }
 
-/// Axes are written for every point, also where points.csv leaves out an input that the point does not use: a figure
-/// gives each point a place.
+/// Writes axes for every point, even if the point does not use the input, because every point needs coordinates.
 void write_figure_csv(const Points& points, const Figure& figure, const std::string& folder, const std::string& path) {
   const std::vector<std::size_t> axes = axes_of(figure, points.space().axes);
   std::string line;
@@ -94,7 +93,7 @@ void write_figure_csv(const Points& points, const Figure& figure, const std::str
   file.commit();
 }
 
-/// What plots/ makes of the figures of a sweep.
+/// Names of the drawings that plots/ makes of the figures.
 std::vector<std::string> drawing_names(const std::vector<Figure>& figures) {
   if (figures.empty()) return {};
   std::vector<std::string> names{"report.html"};
@@ -122,7 +121,7 @@ bool has_drawings(const std::vector<Figure>& figures, const std::string& folder)
 }
 
 void remove_drawings(const std::vector<Figure>& figures, const std::string& folder) {
-  std::error_code ignored;  // what cannot be removed is replaced
+  std::error_code ignored;  // files that cannot be removed are replaced later
   for (const std::string& name : drawing_names(figures)) fs::remove(fs::path(folder) / name, ignored);
 }
 
@@ -138,16 +137,16 @@ std::size_t place_of(const std::vector<std::string>& texts, const std::string& t
   return static_cast<std::size_t>(found - texts.begin());
 }
 
-/// A cell of points.csv for readers.
+/// A cell of points.csv for display.
 std::string short_cell(const std::string& cell) {
   const auto number = cell.find('.') == std::string::npos ? std::nullopt : parse_real(cell);
   return number ? short_number_text(*number) : cell;
 }
 
-/// Whether a cell of points.csv says that the best gamma has no end. Folders of earlier versions have the word.
+/// True if the best gamma is unbounded. Folders of earlier versions have the word.
 bool is_unbounded(std::string_view cell) { return cell == "inf" || cell == "unbounded"; }
 
-/// The number of a cell; nullopt without the column or the number.
+/// The number in a cell; nullopt if the column or the number is missing.
 std::optional<double> real_at(const std::vector<std::string>& cells, const std::optional<std::size_t>& column) {
   return column ? parse_real(cells[*column]) : std::nullopt;
 }
@@ -195,7 +194,7 @@ class BestGammaTable {
     if (!speedup) return;
     std::optional<Best>& best = best_[place_of(alphas_, cells[alpha_]) * cs_.size() + place_of(cs_, cells[c_])];
     if (best && best->speedup > *speedup) return;
-    // Of equally fast ones the smallest, in whatever order the axis lists them.
+    // Among equal speedups keep the smallest gamma, in any order of the axis.
     if (best && best->speedup == *speedup && parse_integer(best->gamma) < parse_integer(cells[gamma_])) return;
     best = Best{cells[gamma_],          *speedup,        real_at(cells, simulated_),
                 real_at(cells, error_), cells[optimum_], parse_real(cells[optimum_speedup_])};
@@ -224,7 +223,7 @@ class BestGammaTable {
     return table;
   }
 
-  /// Where the best gamma is the last of the axis and the optimum lies beyond it: what the optimum is.
+  /// States the optimum if the best gamma is the end of the axis and the optimum lies beyond it.
   [[nodiscard]] std::vector<std::string> notes() const {
     std::string note;
     for (std::size_t i = 0; i < best_.size(); ++i) {
@@ -261,8 +260,8 @@ class BestGammaTable {
   std::vector<std::optional<Best>> best_;  ///< [alpha * cs + c]
 };
 
-/// The points of largest speedup of any sweep, all points where they are few: its axes, then tokens per iteration,
-/// speedup, and what a server does.
+/// The points with the largest speedup, or all if there are few, for any sweep: axes, tokens per iteration, speedup,
+/// and metrics of servers.
 class PointsTable {
  public:
   PointsTable(const std::vector<scenario::Axis>& axes, const CsvReader& reader) {
@@ -317,7 +316,7 @@ class PointsTable {
     std::optional<std::size_t> error;
   };
 
-  /// The speedup by closed form, else simulated.
+  /// The closed-form speedup, else the simulated one.
   [[nodiscard]] double rank_of(const std::vector<std::string>& cells) const {
     const auto analytic = real_at(cells, ranking_[0]);
     return analytic ? *analytic : real_at(cells, ranking_[1]).value_or(not_ranked);
@@ -333,10 +332,10 @@ class PointsTable {
     return row;
   }
 
-  Table table_;  ///< its rows: the first points
+  Table table_;  ///< rows: the first points
   std::vector<std::size_t> inputs_;
   std::array<std::optional<std::size_t>, 2> ranking_{};
-  std::vector<double> ranks_;  ///< falling
+  std::vector<double> ranks_;  ///< descending
   std::vector<std::vector<std::string>> ranked_;
   std::vector<Quantity> quantities_;
   std::size_t points_ = 0;
@@ -383,7 +382,7 @@ std::string headline(const Sweep& sweep, const std::string& hash, const SweepSum
   }
   if (sweep.simulation) {
     const SimulationPlan& plan = *sweep.simulation;
-    // A recording is replayed once, however many iterations are asked for.
+    // A recording is replayed once, regardless of the requested iterations.
     const bool asked_for = std::cmp_greater_equal(summary.min_iterations, plan.iterations);
     if (plan.iterations != 0 && asked_for) {
       text += fmt::format("; {} iterations each", plan.iterations);

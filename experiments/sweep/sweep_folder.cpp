@@ -52,13 +52,13 @@ std::string shard_text(const std::optional<Shard>& shard) {
   return shard ? fmt::format("shard {}/{}", shard->index, shard->count) : "the whole sweep";
 }
 
-/// The keys in which two configurations differ, each with its table: "axes.alpha, simulation.seed".
+/// The keys in which two configurations differ, with their tables: "axes.alpha, simulation.seed".
 std::string differing_keys(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now) {
   const auto difference = nlohmann::ordered_json::diff(before, now);
   std::set<std::string> keys;
   for (const auto& change : difference) {
     std::string key = change.at("path").get<std::string>().substr(1);
-    key.resize(std::min(key.find('/', key.find('/') + 1), key.size()));  // the place in a list says nothing
+    key.resize(std::min(key.find('/', key.find('/') + 1), key.size()));  // without the index in a list
     std::ranges::replace(key, '/', '.');
     keys.insert(std::move(key));
   }
@@ -108,7 +108,7 @@ std::optional<StoredManifest> claim_folder(const std::string& folder, const Mani
   reject_other_results(folder, before, wanted);
   if (before.state == "complete" && !holds_its_points(folder, before)) {
     throw InputError(
-        fmt::format("{}: was changed or removed (it has not the SHA-256 of its manifest) - restore it, or use another "
+        fmt::format("{}: was changed or removed (its SHA-256 differs from the manifest) - restore it, or use another "
                     "--out",
                     points_path(folder)));
   }
@@ -128,7 +128,7 @@ FinishedPart finished_part(const std::string& path, const Sweep& sweep, const Po
   std::string line;
   const auto next_line = [&] { return file.next_line(line) && file.line_ended(); };
   const bool whole = next_line();
-  if (!whole && header.starts_with(line)) return {0, 0};  // a torn header: nothing is lost by starting again
+  if (!whole && header.starts_with(line)) return {0, 0};  // an incomplete header; restarting loses nothing
   if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
   FinishedPart part{header.size(), 0};
   const auto columns = static_cast<std::size_t>(std::ranges::count(header, ',')) + 1;
@@ -167,7 +167,7 @@ std::uint64_t extend_points(const std::string& folder, const Sweep& sweep, const
     replace_file(manifest_path(folder), to_text(manifest));
   } catch (const RunError& error) {
     if (file) throw;
-    throw InputError(error.what());  // nothing has been computed: the folder is the user's mistake
+    throw InputError(error.what());  // nothing has been computed, so it is an input error
   }
   if (!file) file.emplace(path);
   file->truncate(part.bytes);

@@ -24,11 +24,12 @@ struct Iid {
 /// conditional.size().
 struct Positional {
   std::vector<double> conditional = {};
-  /// [i]: probability that drafts 0 to i are all accepted, with the digits as given; empty: follows from `conditional`.
+  /// [i]: probability that drafts 0 to i are all accepted, with the digits that the user typed; empty: computed from
+  /// `conditional`.
   std::vector<double> marginal = {};
 };
 
-/// alpha is drawn from Beta(a, b) anew for each iteration and shared by its drafts. a, b > 0.
+/// Each iteration draws an alpha from Beta(a, b), which all of its drafts share. a, b > 0.
 struct BetaMixture {
   double a = 1.0;
   double b = 1.0;
@@ -41,10 +42,10 @@ struct Markov {
   double b = 0.0;
 };
 
-/// Acceptance in runs, the process that is fitted to the counts of a log (docs/adr/0018). After a rejected position the
-/// next one is accepted with probability b and begins a run, which is easy or hard with equal probability. In an easy
-/// run the next position is accepted with probability sigmoid(logit(a) + spread), in a hard one with sigmoid(logit(a) -
-/// spread). For transitions into and out of a bonus token the odds of going on are multiplied by rho. Requires a
+/// Acceptance in runs. Logs are fitted with this process (docs/adr/0018). After a rejected position the next one is
+/// accepted with probability b and begins a run, which is easy or hard with equal probability. In an easy run the next
+/// position is accepted with probability sigmoid(logit(a) + spread), in a hard run with sigmoid(logit(a) - spread). At
+/// transitions into and out of a bonus token, the odds that the run continues are multiplied by rho. Requires a
 /// bonus token, a constant draft length, endless text and gamma <= max_runs_gamma; a < 1 or b > 0.
 struct Runs {
   double a = 0.0;
@@ -53,25 +54,25 @@ struct Runs {
   double rho = 1.0;     ///< odds ratio, 1e-6 to 1e6; with spread = 0 and rho = 1 the process is the Markov chain
 };
 
-/// Recorded outcomes, one entry per token position: 1 the draft would be accepted, 0 rejected, -1 not observed (the
-/// position after a fully accepted draft, where no draft was tested). Each inner vector is one sequence. An unobserved
-/// outcome is drawn with the acceptance rate of the trace's observed tokens, once for its place in the trace.
+/// Recorded outcomes. Each inner vector is one sequence with one entry per token position: 1 if a draft there would be
+/// accepted, 0 if rejected, -1 if not observed (the position after a fully accepted draft, where no draft was tested).
+/// Each unobserved outcome is drawn once, with the acceptance rate of the observed tokens.
 struct Recording {
   std::vector<std::vector<std::int8_t>> sequences;
-  /// Instead of `sequences`: [i] how many drafts (>= 0) of an iteration that begins at position i would be accepted,
-  /// whatever its draft length.
+  /// Instead of `sequences`: [i] is the number of drafts (>= 0) that an iteration starting at position i accepts at any
+  /// draft length.
   std::vector<std::vector<std::int32_t>> accepted_from = {};
 };
 
-/// A recording, replayed once at any gamma.
+/// A recording, replayed once. Any gamma is allowed.
 struct Trace {
   std::shared_ptr<const Recording> recording = {};  ///< read once
   std::string file = {};                            ///< file that it was read from
-  std::int64_t recorded_gamma = 0;  ///< draft length of the recording, for a file of accepted counts; 0: not given
+  std::int64_t recorded_gamma = 0;  ///< draft length of the recording, if the file holds accepted counts; 0: not given
 };
 
-/// What the log of an engine counted. read_inputs() replaces it by a Trace if the log recorded single decode steps,
-/// else by Runs that are fitted to its counts. Gamma, policy and text as for Runs.
+/// Counts from an engine's log. read_inputs() replaces it by a Trace if the log recorded single decode steps, else by
+/// Runs fitted to the counts. Has the requirements of Runs.
 struct Observed {
   std::string file = {};  ///< a log, or an observations file
 };

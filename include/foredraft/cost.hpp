@@ -14,11 +14,11 @@ namespace foredraft {
 
 class ForwardPassTimes;  // scenario/cost.hpp
 
-/// A draft pass takes c target decode steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm.
-/// 3.8, where verify_growth is 0]
+/// A draft pass takes c target decode steps, a verification of n tokens takes 1 + verify_growth (n - 1).
+/// [Leviathan2023, Thm. 3.8, where verify_growth is 0]
 struct ConstantRatio {
   std::optional<double> c = {};  ///< empty: no speedup is computed
-  double verify_growth = 0.0;    ///< >= 0; other than 0 only with a constant draft length
+  double verify_growth = 0.0;    ///< >= 0; must be 0 unless the draft length is constant
 };
 
 /// Measured times, in ms: T = encoders + fixed + iterations (draft passes t_d + t_v + overhead). [Xia2023, Eq. 4]
@@ -41,11 +41,11 @@ struct LookedUpTimes {
   std::int64_t batch = 1;
   std::int64_t context = 512;
   double overhead_ms = 0.0;
-  std::shared_ptr<const ForwardPassTimes> times = {};  ///< of these models on this device, read once
+  std::shared_ptr<const ForwardPassTimes> times = {};  ///< times of these models on this device, read once
 };
 struct Measured : LookedUpTimes {};
-/// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,
-/// from what engines reach of the device's limits (docs/step-times.md).
+/// Times estimated from a data sheet and from how the models are stored and split. Without efficiencies, the fractions
+/// of the peaks that engines attain are used (docs/step-times.md).
 struct Roofline : LookedUpTimes {
   /// Architecture (model_type) to read the target's config.json as; empty: its own.
   std::optional<std::string> assume = {};
@@ -53,15 +53,15 @@ struct Roofline : LookedUpTimes {
   /// fp16.
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
   std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
-  std::int64_t target_pp = 1;                ///< groups of such devices that have some of the target's layers each
-  /// 0: tokens choose their experts independently; 1: all share them; empty: as was measured
+  std::int64_t target_pp = 1;                ///< pipeline stages of the target, each of target_tp devices
+  /// 0: tokens choose their experts independently; 1: all share them; empty: the measured skew
   std::optional<double> expert_skew = {};
   std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< fractions of the data sheet's peaks
   std::optional<double> step_overhead_us = {};  ///< added to every forward pass, beyond its operators
   std::optional<double> iteration_us = {};      ///< added to every iteration, beyond its forward passes
   double memory_utilization = 0.9;              ///< fraction of the device's memory for weights and KV caches
   bool ignore_memory = false;                   ///< answer even if the models do not fit into memory
-  bool allow_vocabulary_mismatch = false;       ///< allow a draft model with another vocabulary than the target's
+  bool allow_vocabulary_mismatch = false;       ///< allow a draft model whose vocabulary differs from the target's
 };
 
 using Cost = std::variant<ConstantRatio, MeasuredTimes, Roofline, Measured>;

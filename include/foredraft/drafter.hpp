@@ -23,22 +23,22 @@ struct AutoregressiveDrafter {};
 
 /// One parallel forward pass drafts the whole block. [Xia2023, Sec. 3.1]
 struct BlockDrafter {
-  double decay = 1.0;  ///< acceptance of a draft divided by that of the one before it, all earlier drafts accepted
+  double decay = 1.0;  ///< conditional acceptance probability at a position divided by that at the previous one
 };
 
-/// Heads on the target, one per draft position; none sees the tokens of the others. [Stern2018; Cai2024]
+/// Heads on the target, one per draft position. No head sees the tokens of another. [Stern2018; Cai2024]
 struct Heads {
   double decay = 1.0;
   std::vector<double> accuracies = {};  ///< [i]: P(head i is right | all before it were); replaces alpha and decay
 };
 
-/// Different drafters at different positions, such as ever smaller models for ever later drafts. [Chen2023cascade]
+/// Different drafters at different positions, such as smaller models for later drafts. [Chen2023cascade]
 struct HorizontalCascade {
-  std::vector<double> costs = {};  ///< [i]: time of draft i over that of a draft step of cost c; at least gamma entries
+  std::vector<double> costs = {};  ///< [i]: time of draft i divided by the time c; at least gamma entries
 };
 
 /// Several drafts of gamma tokens each, verified in one forward pass of drafts * gamma + 1 tokens; the longest accepted
-/// one is kept. Each is accepted independently of the others. Lookahead decoding drafts so at c = 0. [Fu2024]
+/// one is kept. They are accepted independently. With c = 0 this is lookahead decoding. [Fu2024]
 struct IndependentDrafts {
   std::int64_t drafts = 2;  ///< 1 to max_independent_drafts
 };
@@ -49,7 +49,7 @@ struct InputCopy {
   std::int64_t realign = 0;  ///< tokens generated one by one after each edit
 };
 
-/// Copies as PromptLookup does where an end of at least `least` tokens matches; elsewhere an n-gram model drafts.
+/// Copies like PromptLookup if a suffix of at least `least` tokens matches; otherwise an n-gram model drafts.
 /// [Hu2025sam]
 struct LookupFirst {
   std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
@@ -57,11 +57,10 @@ struct LookupFirst {
   std::int64_t window = 1024;  ///< tokens of prompt and text that are searched, 16 to 65,536
 };
 
-/// Small stages run one after another; each reads the token of the previous one. [Wertheimer2024]
+/// Small stages that run in sequence; each reads the token of the previous one. [Wertheimer2024]
 struct MlpSpeculator {
   double decay = 1.0;
-  double recovery =
-      0.5;  ///< how much of the decay the previous token compensates: the decay becomes decay^(1 - recovery)
+  double recovery = 0.5;  ///< effect of reading the previous token: the decay becomes decay^(1 - recovery)
 };
 
 /// An n-gram model of the same text that drafts token by token. [Leviathan2023, Sec. 4.3]
@@ -73,19 +72,19 @@ struct PromptLookup {
   std::int64_t window = 1024;  ///< tokens of prompt and text that are searched, 16 to 65,536
 };
 
-/// A draft model whose own tokens are drafted by an inner drafter and verified by the draft model, in rounds. A round
-/// adds 1 to inner_gamma + 1 tokens to the draft, until all rounds together may reach gamma tokens; the last round
-/// drafts fewer where gamma is no multiple of inner_gamma + 1. [Spector2023; Chen2023cascade]
+/// A draft model that itself decodes speculatively: in each round an inner drafter proposes tokens and the draft model
+/// verifies them, which adds 1 to inner_gamma + 1 tokens to the draft. Rounds are run until they could add up to gamma
+/// tokens; the last round proposes fewer if gamma is not a multiple of inner_gamma + 1. [Spector2023; Chen2023cascade]
 struct StagedDrafter {
   std::int64_t inner_gamma = 0;  ///< k: drafts of the inner drafter in a round, 0 to max_staged_gamma; 0: none
   double inner_alpha = 0.0;      ///< acceptance rate of an inner draft by the draft model, in [0, 1]
-  double inner_c = 0.0;          ///< time of an inner draft step over that of a draft step of cost c, >= 0
+  double inner_c = 0.0;          ///< time of an inner draft step divided by the time c of a draft step, >= 0
 };
 
-/// An n-gram model that drafts gamma tokens, verifying in each of its passes up to copies tokens that are copied
-/// as PromptLookup does. [Spector2023; Chen2023cascade]
+/// An n-gram model that drafts gamma tokens. In each pass it verifies up to `copies` tokens that were copied like in
+/// PromptLookup. [Spector2023; Chen2023cascade]
 struct StagedLookup {
-  std::int64_t copies = 4;     ///< copied tokens that a pass of the model verifies, 1 to 4096
+  std::int64_t copies = 4;     ///< maximum copied tokens verified in one pass of the model, 1 to 4096
   std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
   std::int64_t window = 1024;  ///< tokens of prompt, text and draft that are searched, 16 to 65,536
 };

@@ -5,8 +5,8 @@
 
 #pragma GCC visibility push(default)
 
-/// The exceptions of the library. Everything that a caller can cause is one of these four; std::logic_error is a
-/// mistake in the use of the library or in the library itself.
+/// The exceptions of the library. Every error that a caller can cause is one of these four. std::logic_error means
+/// misuse of the library or a bug in it.
 namespace foredraft {
 
 /// An argument lies outside the domain of a function, or arguments contradict each other. what() reads
@@ -23,14 +23,14 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A run failed after it had begun, or one of its checks did: a full disk, a results folder whose contents are not as
-/// recorded. The program's exit code is 1.
+/// A run or one of its checks failed after it started: a full disk, a results folder that differs from its manifest.
+/// The program's exit code is 1.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run was stopped on request. What was written is complete, and the same call resumes it. The program's exit code is
+/// A run was stopped on request. Completed results are saved, and the same call resumes it. The program's exit code is
 /// 130.
 class Interrupted : public std::runtime_error {
  public:

@@ -8,10 +8,10 @@
 /// Reads the files that a scenario names.
 namespace foredraft {
 
-/// Reads into the scenario what it names: the recording of a Trace, the process of an Observed log, the models trained
-/// on the corpus of NgramModels, the times of Roofline and Measured costs. Call it before predict() and simulate(); a
-/// scenario that names no file stays as it is. Throws InputError for a file that cannot be read or is no trace, log or
-/// profile, and DomainError for models that a profile does not have.
+/// Reads the files that the scenario names: the recording of a Trace, the counts of an Observed log, the corpus of
+/// NgramModels (and trains them), the times of Roofline and Measured costs. Call it before predict() and simulate(). A
+/// scenario that names no file is unchanged. Throws InputError for a file that cannot be read or is not a trace, log or
+/// profile, and DomainError for models that are not in a profile.
 void read_inputs(Scenario& scenario);
 
 }  // namespace foredraft

@@ -9,11 +9,11 @@
 
 #pragma GCC visibility push(default)
 
-/// Models whose distributions are simulated, in token fidelity.
+/// Models for token fidelity, where next-token distributions are simulated.
 namespace foredraft {
 
 inline constexpr std::int64_t max_vocabulary = 256'000;
-/// Maximum n-gram order: a model looks at no more than max_ngram_order - 1 tokens of context.
+/// Maximum n-gram order. A model of order n uses n - 1 tokens of context.
 inline constexpr int max_ngram_order = 5;
 
 /// Distribution of a synthetic target's next-token distributions.
@@ -32,12 +32,12 @@ enum class DraftDistribution {
 
 /// Where the distributions of a synthetic pair come from.
 enum class Contexts {
-  pooled,  ///< a pool of prepared (p, q) pairs; each position takes a random one. Alias tables: about 1e6 iterations/s
+  pooled,  ///< a pool of prepared (p, q) pairs; each position takes a random one. about 1e6 iterations/s
   fresh,   ///< new logits for every position of every iteration; slow, but free of pool effects
 };
 
-/// A synthetic target and its drafter. The strength of their difference is solved for such that the expected acceptance
-/// sum min(p, q) at temperature 1, averaged over contexts, is `alpha`.
+/// A synthetic target and its drafter. `strength` is solved for such that the expected acceptance sum min(p, q) at
+/// temperature 1, averaged over contexts, is `alpha`.
 struct SyntheticModels {
   TargetDistribution target = TargetDistribution::gaussian_logits;
   double parameter = 3.0;
@@ -64,22 +64,21 @@ struct GivenDistributions {
   std::vector<std::vector<double>> target = {};  ///< [context][token]: p, each row sums to 1
   std::vector<std::vector<double>> draft = {};   ///< q, likewise
   // A user-defined verification rule that replaces `rule`, tabulated for these contexts; requires temperature 1.
-  std::vector<std::vector<double>> acceptance =
-      {};  ///< [context][token]: acceptance of a drafted token, in [0, 1]; empty: `rule`
+  /// [context][token]: acceptance probability of a drafted token, in [0, 1]; empty: `rule` is used.
+  std::vector<std::vector<double>> acceptance = {};
   std::vector<std::vector<double>> replacement = {};  ///< distribution of the token after a rejection; each sums to 1
-  std::vector<std::vector<double>> bonus =
-      {};  ///< distribution of the token after gamma accepted drafts; empty: `target`
+  std::vector<std::vector<double>> bonus = {};        ///< distribution of the bonus token; empty: `target`
 };
 
 struct GivenModels {
   std::shared_ptr<const GivenDistributions> distributions = {};
 };
 
-/// The tokens that keep their probability after the temperature, normalized; first top_k, then top_p. Tokens tied with
-/// the last one that is kept are kept too.
+/// Truncation of a distribution after the temperature: first top_k, then top_p, then normalization. Tokens tied with
+/// the last kept token are kept too.
 struct Truncation {
-  std::int64_t top_k = 0;  ///< the most probable ones; 0: all
-  double top_p = 1.0;      ///< as few of the most probable ones as have this probability in total, in (0, 1]
+  std::int64_t top_k = 0;  ///< number of most probable tokens to keep; 0: all
+  double top_p = 1.0;      ///< keep the fewest most probable tokens with at least this total probability; (0, 1]
 };
 
 using Models = std::variant<SyntheticModels, NgramModels, GivenModels>;

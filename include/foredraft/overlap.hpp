@@ -8,21 +8,21 @@
 /// Drafting while the target verifies.
 namespace foredraft {
 
-/// When drafts are made and verified. Every schedule emits the target's own tokens.
+/// Schedule of drafting and verification. Every schedule emits the target's own tokens.
 enum class Overlap {
   none,   ///< gamma drafts, then their verification, in turn [Leviathan2023, Alg. 1]
-  pearl,  ///< stages of gamma drafts beside one forward pass of the target. After a rejection the pass verifies the
-          ///< first draft of its own stage, else the rest of the stage before and the first of its own [Liu2025pearl]
-  dsi,    ///< drafts without a pause; a forward pass of the target starts after each gamma of them and after each
-          ///< token that becomes known, on a server of its own [Timor2025]
+  pearl,  ///< each stage drafts gamma tokens during one forward pass of the target. After a rejection the pass verifies
+          ///< the first draft of its stage, else the rest of the previous stage and the first of its own [Liu2025pearl]
+  dsi,    ///< drafts without a pause. A forward pass of the target, on a separate server, starts after every gamma
+          ///< drafts and after each token that becomes known [Timor2025]
 };
 
-/// Drafts that are accepted independently, and devices.
+/// Parameters of overlapped drafting with independently accepted drafts.
 struct OverlappedDrafting {
   Overlap schedule;
   double alpha;         ///< acceptance rate, in [0, 1]
   std::int64_t gamma;   ///< drafts of an iteration, of a stage or between two passes of the target; 1 to 10^6
-  double c;             ///< time of a draft step over that of a decode step of the target; in [0, 1]
+  double c;             ///< time of a draft step divided by that of a decode step; in [0, 1]
   bool shared = false;  ///< one device runs the drafter and the target, one pass after the other: nothing overlaps
 };
 

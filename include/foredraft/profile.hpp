@@ -19,8 +19,8 @@
 namespace foredraft {
 
 /// Times of forward passes of a target and its drafter, over `batch` sequences (>= 1) with a context of `context`
-/// tokens each (>= 0). A value. All of its functions throw DomainError for what the profile cannot answer, for
-/// positions that a model does not have and for arguments out of range.
+/// tokens each (>= 0). A value type. All functions throw DomainError for times that the profile cannot provide, for
+/// positions beyond a model's context length and for arguments out of range.
 class PairTimes {
  public:
   /// One decode step of the target without speculation: one new token of each sequence.
@@ -31,14 +31,14 @@ class PairTimes {
   [[nodiscard]] ForwardPassTime verify(std::int64_t gamma, std::int64_t batch, std::int64_t context,
                                        Convention convention = Convention::bonus) const;
 
-  /// Drafting of one iteration, gamma >= 1: gamma forward passes for an autoregressive drafter.
+  /// Time to draft gamma >= 1 tokens: gamma forward passes for an autoregressive drafter.
   [[nodiscard]] ForwardPassTime drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
-  /// Sampling of one iteration, gamma >= 1: drawing the drafts and verifying them, from logits to tokens. Empty if the
-  /// profile does not have it.
+  /// Sampling time of one iteration, gamma >= 1: drawing the drafts and verifying them, from logits to tokens. Empty if
+  /// the profile has none.
   [[nodiscard]] std::optional<ForwardPassTime> sampling(std::int64_t gamma, std::int64_t batch) const;
 
-  /// Sampling of one token of each sequence without speculation. Empty if the profile does not have it.
+  /// Sampling time of one token of each sequence without speculation. Empty if the profile has none.
   [[nodiscard]] std::optional<ForwardPassTime> plain_sampling(std::int64_t batch) const;
 
  private:
@@ -50,16 +50,16 @@ class PairTimes {
 
 /// The question that `foredraft predict --profile` answers, at one batch size and context length.
 struct SpeedupQuestion {
-  std::string target = {};  ///< a shipped model (`foredraft list models`), or one that the profile has times of
-  std::string draft = {};   ///< likewise; not used by Heads, which are part of the target
+  std::string target = {};                    ///< a shipped model (`foredraft list models`) or a model of the profile
+  std::string draft = {};                     ///< likewise; not used by Heads, which are part of the target
   Drafter drafter = AutoregressiveDrafter{};  ///< or BlockDrafter or Heads; their parameters are not used
   AcceptanceProcess acceptance = Iid{};       ///< any but Observed and Trace
   Convention convention = Convention::bonus;
   std::int64_t batch = 1;
   std::int64_t context = 512;
-  std::int64_t max_gamma =
-      8;  ///< maximum draft length of the table, 1 to 65,536; at most the number of entries of a Positional
-  double overhead_us = 0.0;  ///< added to an iteration, beyond its forward passes and sampling; >= 0
+  /// Maximum draft length of the table, 1 to 65,536; at most the number of entries of a Positional.
+  std::int64_t max_gamma = 8;
+  double overhead_us = 0.0;  ///< added to each iteration besides its forward passes and sampling; >= 0
 };
 
 struct SpeedupAtGamma {
@@ -68,7 +68,7 @@ struct SpeedupAtGamma {
   ForwardPassTime verify, drafting;
   std::optional<ForwardPassTime> sampling;  ///< empty: unknown and not charged
   double speedup;                           ///< over autoregressive decoding
-  std::optional<double> spread;             ///< half width of its 95 % interval divided by it; empty if a time has none
+  std::optional<double> spread;             ///< half width of its 95 % interval divided by the speedup; empty: unknown
 };
 
 struct SpeedupTable {
@@ -78,28 +78,28 @@ struct SpeedupTable {
   std::int64_t best_gamma;                        ///< the smallest within 1 % of the best; 0: autoregressive decoding
 };
 
-/// The times that are known of a device. A value; copies share what was read.
+/// The known times of a device. A value type; copies share the data.
 class Profile {
  public:
-  /// The profile of a shipped data sheet, by its name (shipped_devices) or a common alias ("A100", "NVIDIA H200"); of
-  /// your own data sheet, by the path of a TOML file (docs/devices.md); or of a profile.json, by its path. Throws
-  /// InputError if there is none and for a file that is neither.
+  /// Reads a profile. `name` is a shipped data sheet (shipped_devices) or a common alias ("A100", "NVIDIA H200"), the
+  /// path of your own data sheet in TOML (docs/devices.md), or the path of a profile.json. Throws InputError if nothing
+  /// has that name or the file is neither.
   [[nodiscard]] static Profile read(const std::string& name);
 
-  /// A profile of your own decode steps: CSV with the header `model,role,batch,tokens,context,ms`. Throws InputError
-  /// with every problem of the file.
+  /// A profile of your own decode steps: CSV with the header `model,role,batch,tokens,context,ms`. Throws InputError,
+  /// which lists all problems of the file.
   [[nodiscard]] static Profile read_steps(const std::string& path);
 
   [[nodiscard]] std::string_view device() const;
   [[nodiscard]] ProfileSource source() const;
-  /// Digest of the bytes that were read, for a shipped data sheet that of its profile.json: 64 lower-case hexadecimal
+  /// SHA-256 of the bytes that were read (for a shipped data sheet, of its profile.json): 64 lower-case hexadecimal
   /// digits.
   [[nodiscard]] std::string_view sha256() const;
-  /// False if two measurements of the same cells differ by more than the protocol allows: its times are unreliable.
+  /// False if repeated measurements differ by more than the protocol allows, so that the times are unreliable.
   [[nodiscard]] bool valid() const;
 
-  /// Times of a model pair; `draft` is not used by Heads. Throws DomainError for models that neither the program nor
-  /// the profile has and for drafters other than AutoregressiveDrafter, BlockDrafter and Heads.
+  /// Times of a model pair; `draft` is not used by Heads. Throws DomainError for models that are neither shipped nor in
+  /// the profile, and for drafters other than AutoregressiveDrafter, BlockDrafter and Heads.
   [[nodiscard]] PairTimes times(const std::string& target, const std::string& draft,
                                 const Drafter& drafter = AutoregressiveDrafter{}) const;
 

@@ -14,7 +14,7 @@ struct Estimate {
   double standard_error;
 };
 
-/// The value of a quantity that is not known.
+/// The value of an unknown quantity.
 template <class Number>
 inline constexpr Number unknown = Number{};
 template <>
@@ -22,8 +22,8 @@ inline constexpr double unknown<double> = std::numeric_limits<double>::quiet_NaN
 template <>
 inline constexpr Estimate unknown<Estimate> = {unknown<double>, unknown<double>};
 
-/// Every output quantity, as a closed form (double; infinity: unbounded) or as an estimate; NaN if it is not known.
-/// Defined in the table of scenario/metrics.cpp and in docs/metrics.md.
+/// Every output quantity, as a closed form (double; infinity: unbounded) or as an estimate; NaN if unknown.
+/// Definitions: scenario/metrics.cpp and docs/metrics.md.
 template <class Number>
 struct Quantities {
   Number tokens_per_iteration = unknown<Number>;

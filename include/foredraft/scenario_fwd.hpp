@@ -3,7 +3,7 @@
 
 #pragma GCC visibility push(default)
 
-/// The names of scenario.hpp and server.hpp, for declarations that take a reference.
+/// Forward declarations of the structs of scenario.hpp and server.hpp.
 namespace foredraft {
 
 struct Scenario;

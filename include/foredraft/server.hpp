@@ -26,25 +26,24 @@ struct GammaRange {
 };
 
 /// How requests share a batch. A static batch (ragged, lockstep) takes the waiting requests as soon as the server is
-/// idle, and no request joins before the slowest sequence has finished. Finished sequences are still computed, as
-/// padding.
+/// idle; no request joins before all of its sequences have finished. Finished sequences are still computed, as padding.
 enum class Batching {
   continuous,  ///< a waiting request replaces a finished sequence before the next iteration
   ragged,      ///< static; each sequence advances by its own tokens
   lockstep,    ///< static; all unfinished sequences advance by the minimum of their tokens
 };
 
-/// Which requests join a continuous batch between two iterations, as far as there is room. They join after prefill;
-/// other requests may arrive meanwhile.
+/// Which waiting requests join a continuous batch between two iterations, up to max_batch. They join after prefill;
+/// other requests may arrive during prefill.
 enum class Admission {
-  one,  ///< those waiting when an iteration ends, in one prefill pass; later requests wait for an iteration
+  one,  ///< those waiting when an iteration ends, in one prefill pass; later arrivals wait for the next iteration
   all,  ///< prefill passes are repeated until no request waits
 };
 
 enum class ArrivalKind {
-  closed,    ///< a fixed number of clients; each sends its next request when its last one is answered
+  closed,    ///< a fixed number of clients; each sends its next request when the previous one is complete
   poisson,   ///< independent of the server, exponential intervals
-  regular,   ///< one constant interval; the first request comes after it
+  regular,   ///< constant intervals; the first request arrives after one interval
   recorded,  ///< the times and lengths of Server::recorded, repeated from its start when it ends
 };
 
@@ -52,23 +51,22 @@ struct Arrivals {
   ArrivalKind kind = ArrivalKind::poisson;
   std::int64_t clients = 0;  ///< closed: >= 1
   double rate_per_s = 0.0;   ///< poisson, regular: requests per second, > 0
-  std::string file = {};     ///< recorded: read_inputs reads it into Server::recorded; empty: they are given
+  std::string file = {};     ///< recorded: read_inputs() reads it into Server::recorded; empty: already read
 };
 
 /// Length of a prompt or of an output, in tokens.
 struct TokenCount {
   double tokens = 0.0;      ///< the length, or its mean
   std::int64_t spread = 0;  ///< uniform on the whole numbers from tokens - spread to tokens + spread
-  bool geometric =
-      false;  ///< the text ends with probability 1 / tokens after every token instead; then tokens >= 1, spread = 0
-  /// Lognormal with mean `tokens` and this 95th percentile, rounded to whole tokens of at least 1: above `tokens` and
-  /// at most 3.86 times as much (exp(1.645^2 / 2)); 0: another length.
+  bool geometric = false;   ///< the text ends after every token with probability 1 / tokens; tokens >= 1, spread = 0
+  /// If not 0: lognormal with mean `tokens` and this 95th percentile, rounded to whole tokens, at least 1. Must be
+  /// above `tokens` and at most 3.86 (exp(1.645^2 / 2)) times `tokens`.
   double p95 = 0.0;
 };
 
 /// A request of a recording.
 struct RecordedRequest {
-  double arrival_s = 0.0;  ///< since the start of the recording; not before that of the request before
+  double arrival_s = 0.0;  ///< since the start of the recording; not before the previous request
   std::int64_t prompt_tokens = 0, output_tokens = 1;
 };
 
@@ -77,10 +75,10 @@ struct RequestRecording {
   std::vector<RecordedRequest> requests;
 };
 
-/// When prompts are read.
+/// When prompts are prefilled.
 enum class Prefill {
-  alone,    ///< in passes of their own between two iterations, as Admission says; no request decodes meanwhile
-  chunked,  ///< in the passes of iterations: up to EngineTerms::pass_tokens, of which verifications take theirs first
+  alone,    ///< in separate passes between two iterations (see Admission), during which no request decodes
+  chunked,  ///< in the passes of iterations, with the tokens of EngineTerms::pass_tokens that verification leaves
 };
 
 /// What an engine adds to the forward passes of an iteration of B requests:
@@ -90,17 +88,17 @@ enum class Prefill {
 ///
 /// A default one adds nothing. [docs/load.md]
 struct EngineTerms {
-  double host_us = 0.0;          ///< scheduling, sampling, handing over: of the host, in every iteration
-  double host_request_us = 0.0;  ///< and for each of its requests
+  double host_us = 0.0;          ///< host time of every iteration: scheduling, sampling, transfers
+  double host_request_us = 0.0;  ///< host time of each request in an iteration
   double draft_host_us = 0.0, draft_host_request_us = 0.0;  ///< likewise, added to an iteration that drafts
   bool asynchronous = false;                                ///< the host prepares an iteration while the last one runs
-  /// Largest number of tokens of a captured pass; a pass over more takes at least eager_us, the time to launch its
-  /// operators one by one. 0: no pass is launched like that.
+  /// Maximum tokens of a pass that runs as a captured graph. A pass over more tokens takes at least eager_us, the time
+  /// to launch its operators one by one. 0: every pass is captured.
   std::int64_t graph_tokens = 0;
   double eager_us = 0.0;
   bool slot_by_slot = false;  ///< drafts and verifies one request after the other; decode steps are batched
   Prefill prefill = Prefill::alone;
-  std::int64_t pass_tokens = 0;  ///< chunked: most tokens of a pass, > 0
+  std::int64_t pass_tokens = 0;  ///< chunked: maximum tokens of a pass, > 0
   bool operator==(const EngineTerms&) const = default;
 };
 
@@ -110,14 +108,14 @@ struct StepShape {
   std::int64_t tokens;  ///< new tokens of each sequence
   double context;       ///< tokens in the KV cache of a sequence, mean over the batch
   bool prompt = false;  ///< prefill, before the first iteration of these sequences
-  /// Tokens of prompts that the same pass reads, each after `chunk_context` tokens of its own prompt, in the mean;
-  /// with batch = 0 nothing else.
+  /// Prompt tokens prefilled in the same pass, each after a mean of `chunk_context` tokens of its own prompt. With
+  /// batch = 0 the pass has no other tokens.
   std::int64_t chunk = 0;
   double chunk_context = 0.0;
 };
 
-/// Roofline time of a forward pass: the maximum of reading (weights and KV cache) and computing, plus a launch time.
-/// [Williams2009]
+/// Roofline time of a forward pass: a launch time plus the maximum of the time to read weights and KV cache and the
+/// time to compute. [Williams2009]
 struct RooflineStep {
   double launch_us = 0.0;   ///< constant part of every forward pass
   double weights_us = 0.0;  ///< reading the weights
@@ -146,13 +144,13 @@ struct Server {
   TokenCount output = {.tokens = 1.0};
   RooflineStep target_step = {};  ///< used with ConstantRatio; other costs look forward passes up
   RooflineStep drafter_step = {};
-  double overhead_us = 0.0;  ///< added to an iteration that drafts, beyond its forward passes
+  double overhead_us = 0.0;  ///< added to each iteration that drafts, besides its forward passes
   EngineTerms engine = {};
-  std::string engine_name = {};  ///< shipped, or a file: read_inputs puts its terms into `engine`; empty: as given
-  double prefix_hit = 0.0;       ///< in [0, 1): share of each prompt that is in the cache already and is not read again
+  std::string engine_name = {};  ///< shipped, or a file; read_inputs() sets `engine` from it; empty: already set
+  double prefix_hit = 0.0;       ///< fraction of each prompt that hits the prefix cache and needs no prefill; in [0, 1)
   std::shared_ptr<const RequestRecording> recorded = {};  ///< for ArrivalKind::recorded
-  /// Of a gamma_schedule: an iteration after a change of gamma takes this much longer, and gamma changes only when the
-  /// batch is more than `switch_margin` requests inside the range of another one.
+  /// For a gamma_schedule: extra time of the iteration after a change of gamma. Gamma changes only when the batch size
+  /// is more than `switch_margin` requests inside another range.
   double switch_us = 0.0;
   std::int64_t switch_margin = 0;
   std::optional<double> latency_goal_us = {};

@@ -19,18 +19,18 @@ enum class Path {
   fast,       ///< one draw per iteration if the process allows it; the same distribution
 };
 
-/// In place of a number of requests, replicas or warm-up requests: as many as the load of the server needs. Of the
-/// requests that are served at once, a warm-up has four times as many and 16, and each replica measures four times as
-/// many, over all at least 2,000; of stated requests there are 8 to 32 replicas.
+/// Instead of a number of requests, replicas or warm-up requests: choose it from the load. With n requests served at
+/// once, a warm-up has 4 n + 16 requests and each replica measures 4 n, at least 2,000 over all replicas. If the number
+/// of requests is given, there are 8 to 32 replicas.
 inline constexpr std::uint64_t as_load_needs = std::uint64_t{1} << 62U;
 
 /// How much is simulated.
 struct SimulationPlan {
-  std::uint64_t iterations = 0;  ///< 0 if sequences or requests are counted instead
-  std::uint64_t sequences = 0;   ///< 0 if they are not counted
+  std::uint64_t iterations = 0;  ///< 0 if the plan counts sequences or requests
+  std::uint64_t sequences = 0;   ///< 0 if the plan does not count sequences
   std::uint64_t seed = 1;
   Path path = Path::fast;
-  // For a server; as_load_needs: from its load.
+  // For a server; each may be as_load_needs.
   std::uint64_t requests = 0;  ///< measured, over all replicas
   std::uint64_t replicas = 0;
   std::uint64_t warmup_requests = 0;  ///< served before the measured ones in each replica
@@ -40,16 +40,15 @@ struct SimulationPlan {
 struct Simulated {
   Estimates estimates;
   std::uint64_t iterations = 0;
-  std::uint64_t units = 0;  ///< independent units that the standard errors rest on
-  std::string unsteady =
-      {};  ///< of a server: why its estimates are not those of a steady state, and what to set; or ""
+  std::uint64_t units = 0;    ///< independent units that the standard errors rest on
+  std::string unsteady = {};  ///< server: why the estimates are not those of a steady state, and what to set; else ""
 };
 
 /// Runs the plan. The result depends only on scenario, plan and seed, not on the number of threads (0: one per hardware
-/// thread). Estimates that the scenario does not have are NaN. Set `stop` to end the run soon; null: it cannot be
-/// stopped. Throws DomainError as predict() does, for a plan that counts nothing, and for what is found only in
-/// preparation, such as an acceptance that no draft can reach; RunError if threads cannot be started; Interrupted when
-/// stopped.
+/// thread). Estimates that do not apply to the scenario are NaN. Set `stop` to end the run soon; null: it cannot be
+/// stopped. Throws DomainError as predict() does, for a plan that counts nothing, and for problems found during
+/// preparation, such as an alpha that no draft distribution reaches; RunError if threads cannot be started; Interrupted
+/// when stopped.
 [[nodiscard]] Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads = 0,
                                  const std::atomic<bool>* stop = nullptr);
 

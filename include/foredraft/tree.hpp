@@ -15,10 +15,10 @@
 /// Trees of drafted tokens that the target verifies in one forward pass, built from accuracies by rank.
 namespace foredraft {
 
-/// One node: a drafted token, or (the root) the token that the target yields in any case.
+/// One node: a drafted token, or at the root the token that the target always yields.
 struct TreeNode {
-  std::int32_t parent;  ///< index of the node before it; -1 for the root
-  std::int32_t rank;    ///< index of the candidate in its head's ranking, from 0; 0 for the root
+  std::int32_t parent;  ///< index of the parent node; -1 for the root
+  std::int32_t rank;    ///< rank of the candidate in its head's ranking, from 0; 0 for the root
   std::int32_t depth;   ///< drafted tokens from the root to it; 0 for the root
   bool operator==(const TreeNode&) const = default;
 };
@@ -33,8 +33,8 @@ struct TreeLink {
   std::int32_t rank;
 };
 
-/// A tree of drafted tokens including the root. A value; nodes are sorted by depth, then by path, so trees compare
-/// equal however they were built.
+/// A tree of drafted tokens including the root. A value type. Nodes are sorted by depth, then by path, so equal trees
+/// compare equal.
 class TokenTree {
  public:
   /// Only the root: no draft.
@@ -57,54 +57,55 @@ class TokenTree {
   std::vector<TreeNode> nodes_{{.parent = -1, .rank = 0, .depth = 0}};
 };
 
-/// The tree whose drafted nodes are these, in any order. Throws DomainError, which names the path, for an empty path, a
-/// negative rank, a path given twice and one whose parent is missing.
+/// Builds a tree from the paths of its drafted nodes, in any order. Throws DomainError, which names the path, for an
+/// empty path, a negative rank, a duplicate path and a missing parent.
 [[nodiscard]] TokenTree tree_from_paths(std::span<const TreePath> paths);
 
-/// Time of an iteration. Without it the best tree is the one with the most expected tokens.
+/// Time of an iteration. Without a price the best tree has the maximum expected tokens.
 struct TreePrice {
-  std::vector<double>
-      verification;   ///< [n - 1]: target pass over n positions, any unit, > 0; at least as many as nodes
-  double c;           ///< time of a draft step divided by that of a target step, >= 0; the target's is verification[0]
-  Drafting drafting;  ///< autoregressive: one forward pass per depth; block: one in total
-  std::string times = {};  ///< source of the times, for readers; empty: as stated
+  /// [n - 1]: time of a target pass over n positions, any unit, > 0; at least as many entries as nodes.
+  std::vector<double> verification;
+  double c;                ///< time of a draft step divided by verification[0], the time of a target step; >= 0
+  Drafting drafting;       ///< autoregressive: one forward pass per depth; block: one in total
+  std::string times = {};  ///< source of the times, for display; empty: given by the user
 };
 
-/// What a drafter can meet at a node, and what it says there.
+/// A context that a drafter may have at a node, with its accuracies and confidences.
 struct DraftContext {
-  double probability;  ///< of meeting it
+  double probability;  ///< of this context
   /// [i]: probability that candidate i is the accepted token, given that the node was accepted; at most 1 in total.
   std::vector<double> accuracies;
-  std::vector<double> confidences;  ///< [i]: the drafter's estimate of it, in [0, 1]
+  std::vector<double> confidences;  ///< [i]: the drafter's estimate of accuracies[i], in [0, 1]
 };
 
-/// Trees that grow while drafting [Li2024eagle2]. A node's value is the product of the confidences on its path. The
-/// drafter expands the `width` nodes of the largest values of each depth, each by its `width` first candidates, and
-/// the target verifies the nodes of the largest values of all, shallower nodes first among equals.
+/// Trees that grow while drafting [Li2024eagle2]. A node's value is the product of the confidences on its path. At each
+/// depth the drafter expands the `width` nodes with the largest values, each by its first `width` candidates. The
+/// target verifies the nodes with the largest values of all depths; among equals, shallower nodes first.
 ///
-/// Each node has its own context, whose accuracies are (1 - spread) times those of the question plus spread times 1/j
-/// for each of the first j candidates. j is drawn so that the mean is the question's accuracy; the rest is the
-/// probability of j = 0, no candidate. Confidences are accuracies^(1/temperature), divided by their sum with the rest.
+/// Each node has its own context. Its accuracies are (1 - spread) times the question's accuracies, plus spread / j for
+/// each of the first j candidates. j is random; its distribution makes the mean accuracies equal to the question's, and
+/// j = 0 means no candidate. Confidences are accuracies^(1/temperature), normalized together with the probability of no
+/// candidate.
 struct TreeGrowth {
   std::int64_t width;                  ///< 1 to 1024; 10 in [Li2024eagle2]
-  double spread = 0.0;                 ///< 0: all contexts alike, 1: j equally good candidates and no other; in [0, 1]
-  double temperature = 1.0;            ///< 1: calibrated, below: overconfident, above: underconfident; 0.01 to 100
+  double spread = 0.0;                 ///< in [0, 1]; 0: equal contexts, 1: only j equally accurate candidates
+  double temperature = 1.0;            ///< 0.01 to 100; 1: calibrated, below 1: overconfident, above 1: underconfident
   std::uint64_t iterations = 100'000;  ///< to simulate
   std::uint64_t seed = 1;
 };
 
 struct TreeQuestion {
   /// [d - 1][i]: probability that candidate i of depth d is the accepted token, given that the token before it was
-  /// accepted [Cai2024, Sec. 2.3.3]; each depth sums to at most 1. If no accuracy rises with the rank the search takes
-  /// O(nodes log nodes), else O(depth ranks nodes^2), and children are first candidates.
+  /// accepted [Cai2024, Sec. 2.3.3]; each depth sums to at most 1. The search takes O(nodes log nodes) if accuracies do
+  /// not increase with rank; else O(depth ranks nodes^2), and the children of a node are its first candidates.
   std::vector<std::vector<double>> accuracies;
   std::int64_t nodes;  ///< maximum number of nodes including the root; 1 to 10^6
   std::int64_t depth;  ///< maximum drafted tokens of one path; 0 to the size of `accuracies`
   /// A tree to evaluate; empty: find the best. Ranks without an accuracy count as 0.
   std::optional<TokenTree> given = {};
   std::optional<TreePrice> price = {};
-  /// Also a tree that grows while drafting, with as many nodes as the chosen tree. Requires accuracies that do not rise
-  /// with the rank.
+  /// If set, also simulate a tree that grows while drafting, with as many nodes as the chosen tree. Requires accuracies
+  /// that do not increase with rank.
   std::optional<TreeGrowth> growth = {};
 };
 
@@ -119,12 +120,12 @@ struct JudgedTree {
 
 /// A tree that grows while drafting, with as many nodes as the chosen tree.
 struct DynamicTree {
-  std::int64_t depth;           ///< depths that are drafted: those of the chosen tree; without a price, of the question
+  std::int64_t depth;           ///< drafted depth: of the chosen tree, or of the question if there is no price
   Estimate tokens;              ///< expected tokens of one iteration, simulated
   double variance;              ///< variance of the tokens of one iteration
-  std::optional<double> exact;  ///< expected tokens by enumeration of all contexts; empty if they are too many
-  double bound;                 ///< maximum expected tokens of any choice of so many nodes on average
-  JudgedTree static_tree;       ///< the best tree within the same nodes, depth and width that ignores contexts
+  std::optional<double> exact;  ///< expected tokens by enumeration of all contexts; empty if there are too many
+  double bound;                 ///< upper bound of the expected tokens with this mean number of nodes
+  JudgedTree static_tree;       ///< the best tree with the same limits of nodes, depth and width that ignores contexts
   std::optional<double> iteration_cost;  ///< in decode steps of the target; all depths are drafted
   std::optional<Estimate> speedup;       ///< over autoregressive decoding
 };
@@ -132,18 +133,18 @@ struct DynamicTree {
 struct TreeAnswer {
   TreeQuestion question;
   JudgedTree chosen;               ///< the given tree, or the best one
-  std::optional<JudgedTree> best;  ///< with a given tree: the best one within its nodes and the depth
+  std::optional<JudgedTree> best;  ///< only with a given tree: the best tree within its nodes and the depth
   JudgedTree dense;                ///< the best tree of equal widths per depth within the nodes and the depth
   std::vector<std::int64_t> dense_widths;
-  JudgedTree chain;                    ///< the best chain of first candidates within them
+  JudgedTree chain;                    ///< the best chain of first candidates within the nodes and the depth
   std::optional<DynamicTree> dynamic;  ///< if asked for
   std::vector<double> pmf;             ///< P(X = k) of the chosen tree at index k - 1
-  std::vector<double> probabilities;   ///< acceptance probability of each of its nodes
+  std::vector<double> probabilities;   ///< acceptance probability of each node of the chosen tree
   std::vector<std::string> notes;      ///< caveats about the accuracies
 };
 
-/// The tree with the most expected tokens [Cai2024, Sec. 2.3.3], or with a price the maximum speedup [Chen2024], and
-/// simpler trees to compare it with. Throws DomainError for accuracies, nodes, depths and times outside of the ranges
+/// The tree with the maximum expected tokens [Cai2024, Sec. 2.3.3] or, with a price, the maximum speedup [Chen2024],
+/// and simpler trees for comparison. Throws DomainError for accuracies, nodes, depths and times outside of the ranges
 /// above, and for a given tree with a node that has no accuracy or no time.
 [[nodiscard]] TreeAnswer best_tree(const TreeQuestion& question);
 

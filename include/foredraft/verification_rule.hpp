@@ -14,23 +14,24 @@ namespace foredraft {
 struct AcceptAll {};
 /// Verifies the drafts of an iteration together and accepts the longest prefix that passes. [Sun2025]
 struct BlockVerification {};
-/// Speculative cascade: verifies the draft against the target where the drafter's best token has a probability below 1
-/// - margin, else accepts it. [Narasimhan2025, Eq. 2]
+/// Speculative cascade: applies rejection sampling if the drafter's best token has a probability below 1 - margin, else
+/// accepts the draft. [Narasimhan2025, Eq. 2]
 struct CascadeChow {
   double margin = 0.5;
 };
-/// The same where it is below that of the target's best token by more than the margin. [Narasimhan2025, Eq. 5]
+/// Speculative cascade: applies rejection sampling if the probability of the drafter's best token is below that of the
+/// target's best token by more than the margin, else accepts the draft. [Narasimhan2025, Eq. 5]
 struct CascadeDiff {
   double margin = 0.5;
 };
-/// The same with the margin times the total variation of p and q. [Narasimhan2025, Eq. 10]
+/// CascadeDiff with the margin multiplied by the total variation of p and q. [Narasimhan2025, Eq. 10]
 struct CascadeOpt {
   double margin = 0.5;
 };
 /// Accepts a draft if it is the target's most probable token.
 struct GreedyMatch {};
-/// Several candidates per position, each accepted with probability min(1, p / (rho q)), rho the smallest that is
-/// lossless. [Sun2023, Alg. 2]
+/// Several candidates per position, each accepted with probability min(1, p / (rho q)), where rho is the smallest
+/// lossless value. [Sun2023, Alg. 2]
 struct KSeq {
   std::int64_t candidates = 2;  ///< 1 to 1024
 };
@@ -44,13 +45,13 @@ struct Lenient {
 struct MultiCandidate {
   std::int64_t candidates = 2;  ///< 1 to 1024
   bool replacement = true;      ///< candidates are drawn with replacement
-  /// [d - 1]: candidates of the d-th draft in place of that, whole numbers of 1 to 1024; `candidates` beyond the list
+  /// [d - 1]: candidates of the d-th draft, whole numbers from 1 to 1024; drafts beyond the list have `candidates`
   std::vector<double> widths = {};
 };
 /// Accepts with probability min(1, p / q), else draws from max(0, p - q). [Leviathan2023; Chen2023]
 struct RejectionSampling {};
-/// Accepts with probability min(1, p / threshold_acc) whatever q is, and always from threshold_single on, as SGLang
-/// does.
+/// Accepts with probability 1 if p >= threshold_single, else with probability min(1, p / threshold_acc), regardless of
+/// q, as SGLang does.
 struct SglangThresholds {
   double threshold_single = 0.5;  ///< SGLang's default is 1
   double threshold_acc = 1.0;     ///< in (0, 1]; both 1: lossless
@@ -66,7 +67,7 @@ struct SigmoidApproximation {
 struct TopBeta {
   std::int64_t top_beta = 3;
   double tolerance = 1.0;  ///< nat
-  bool judged = false;     ///< likelihoods are the drafter's, as first published; false: the target's
+  bool judged = false;     ///< true: uses the drafter's likelihoods, as first published; false: the target's
 };
 /// Accepts one of the target's `relaxed_topk` best tokens that is at most `relaxed_delta` less probable than the best,
 /// as TensorRT-LLM does in thinking phases.
@@ -74,7 +75,8 @@ struct TopNDelta {
   std::int64_t relaxed_topk = 10;
   double relaxed_delta = 0.6;
 };
-/// Accepts a token that is likely enough for the entropy of its distribution. [Cai2024]
+/// Accepts a token if its probability exceeds a threshold that decreases with the entropy of the distribution.
+/// [Cai2024]
 struct TypicalAcceptance {
   double epsilon = 0.09;
   double delta = 0.0;  ///< 0: sqrt(epsilon)

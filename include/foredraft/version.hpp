@@ -12,10 +12,10 @@ namespace foredraft {
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 3;
 inline constexpr int version_patch = 0;
-/// ".dev0" before the release, as Python's packages write it; "" of a release.
+/// ".dev0" before a release, as in Python packages; "" for a release.
 inline constexpr std::string_view version_suffix = ".dev0";
 
-/// "MAJOR.MINOR.PATCH" of the linked library, and its suffix.
+/// "MAJOR.MINOR.PATCH" and the suffix of the linked library.
 [[nodiscard]] std::string_view version();
 
 }  // namespace foredraft

@@ -12,11 +12,11 @@ namespace foredraft {
 
 /// How many tokens one iteration can yield. `gamma` always counts drafted tokens.
 enum class Convention {
-  bonus,  ///< if all gamma drafts are accepted the target yields one more token: 1 to gamma + 1 [Leviathan2023, Alg. 1]
+  bonus,     ///< if all gamma drafts are accepted, the target adds a token: 1 to gamma + 1 [Leviathan2023, Alg. 1]
   no_bonus,  ///< no extra token: 1 to gamma, gamma >= 1 [Xia2023, Eq. 1-3; Stern2018]
 };
 
-/// How the drafter is charged for one iteration, in units of one target step.
+/// Cost of drafting in one iteration, in decode steps of the target.
 enum class Drafting {
   autoregressive,  ///< gamma draft passes: gamma * c
   block,           ///< one draft pass for any gamma >= 1: c

@@ -17,7 +17,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Words of names that tell no two devices apart.
+/// Words that do not distinguish devices.
 constexpr std::array<std::string_view, 50> idle_words{
     "nvidia", "geforce", "tesla",    "quadro",    "amd",         "radeon", "instinct",   "apple",     "intel", "habana",
     "google", "huawei",  "cloud",    "rtx",       "gtx",         "rx",     "arc",        "dgx",       "hgx",   "agx",
@@ -25,16 +25,16 @@ constexpr std::array<std::string_view, 50> idle_words{
     "card",   "desktop", "graphics", "developer", "workstation", "ws",     "edition",    "kit",       "oam",   "w/",
     "tensor", "core",    "cores",    "with",      "the",         "memory", "vram",       "unified",   "dual",  "slot"};
 constexpr std::array<std::string_view, 3> memory_kinds{"hbm", "gddr", "lpddr"};
-/// Letters that belong to the number behind them: gb200 is a word, rtx4090 are two.
+/// Letters that belong to the number after them: gb200 is one word, rtx4090 is two.
 constexpr std::array<std::string_view, 4> joined_letters{"gb", "gh", "mi", "sxm"};
 constexpr std::string_view separators = " \t-_()+,";
-/// Sizes of one memory in GB and GiB, with and without what error correction takes.
+/// Relative tolerance of equal memory sizes: GB or GiB, with or without error correction.
 constexpr double same_size = 0.07;
 constexpr std::size_t most_alike = 6;
 
 struct DeviceNameWords {
   std::vector<std::string> words;   ///< sorted
-  std::optional<double> memory_gb;  ///< of a word "80gb"
+  std::optional<double> memory_gb;  ///< from a word such as "80gb"
 };
 
 struct NamedSheet {
@@ -59,7 +59,7 @@ std::vector<std::string> split_at_separators(std::string_view name) {
   return words;
 }
 
-/// Of "80gb", "80g", "80gib".
+/// Parses "80gb", "80g", "80gib".
 std::optional<double> memory_size_gb(const std::string& word) {
   const std::size_t unit = word.find_first_not_of("0123456789.");
   if (unit == 0 || unit == std::string::npos || !is_digit_of_name(word.front())) return std::nullopt;
@@ -75,7 +75,8 @@ bool is_idle(std::string_view word) {
          std::ranges::any_of(memory_kinds, [&](std::string_view kind) { return word.starts_with(kind); });
 }
 
-/// "rtx4090" to "rtx" and "4090", "3090ti" to "3090" and "ti"; a single letter stays with its number: "h100", "910b".
+/// Splits "rtx4090" into "rtx" and "4090", "3090ti" into "3090" and "ti". Single letters are not split off: "h100",
+/// "910b".
 std::vector<std::string> split_glued(const std::string& word) {
   if (!std::ranges::all_of(word, [](char c) { return is_digit_of_name(c) || is_letter_of_name(c); })) return {word};
   std::vector<std::string> parts;
@@ -148,7 +149,7 @@ const std::vector<NamedSheet>& named_sheets() {
   return named;
 }
 
-/// The only device with a name that fits; null if there is none, or several.
+/// The device with a matching name; null if there is none or several.
 template <typename Fits>
 const DeviceSheet* only_fitting(const Fits& fits) {
   const DeviceSheet* found = nullptr;

@@ -18,12 +18,12 @@ constexpr double tera = 1e12;
 constexpr double kibi = 1024.0;
 constexpr double mebi = 1024.0 * 1024.0;
 
-/// A number of a table. Values outside of [low, high] fit no device; they are mostly in another unit.
+/// A number of a table. Values outside of [low, high] are implausible and usually have another unit.
 template <typename Owner>
 struct FigureKey {
   std::string_view key;
   Figure Owner::*member;
-  double scale;  ///< to the profile's unit
+  double scale;  ///< factor to the profile's unit
   double low, high;
 };
 
@@ -59,17 +59,19 @@ constexpr std::array peak_keys{
     FigureKey<Limits>{"matrix_peak_int8_tflop_per_s", &Limits::matrix_peak_int8_flop_per_s, tera, min_peak, max_peak},
     FigureKey<Limits>{"matrix_peak_fp4_tflop_per_s", &Limits::matrix_peak_fp4_flop_per_s, tera, min_peak, max_peak},
 };
-/// Range of flop per byte of a device. Shipped devices: 9 (fp32 of B200) to 1,250 (fp4 of GB200); a peak in PFLOP/s or
-/// GFLOP/s is wrong by a factor of a thousand.
+/// Plausible range of flop per byte. Shipped devices have 9 (fp32 of B200) to 1,250 (fp4 of GB200); a peak in PFLOP/s
+/// or GFLOP/s is off by a factor of a thousand.
 constexpr double min_flop_a_byte = 2.0;
 constexpr double max_flop_a_byte = 5'000.0;
-/// Memory reported by drivers divided by the manufacturer's: 0.93 to 1.07, depending on the kind of GB that is printed.
+/// Minimum of memory reported by drivers divided by the manufacturer's. Actual values are 0.93 to 1.07, depending on
+/// the unit (GB or GiB).
 constexpr double min_of_printed = 0.85;
 constexpr double max_of_printed = 1.15;
-/// Of memory that the processor shares, systems lend half or more to the device: 62 of 128 GiB on Strix Halo.
+/// The same for memory shared with the processor, of which systems give at least about half to the device: 62 of 128
+/// GiB on Strix Halo.
 constexpr double min_of_unified = 0.45;
 
-/// The same figure in another common unit, if it is in range there: "write 3350".
+/// Suggests the figure in another common unit if it is in range there: "write 3350".
 std::string in_other_unit(double value, double low, double high) {
   for (const double factor : {1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9, 1e12, 1e-12}) {
     if (value * factor >= low && value * factor <= high) return fmt::format("did you mean {:.6g}?", value * factor);
@@ -130,7 +132,8 @@ class SheetReader {
       return table_.reject(line_of(node->source()), key.key, fmt::format("{} is implausible", value),
                            fmt::format("must be {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
     }
-    // A figure printed in giga or tera is an integer number of units: 989.4e12 and not its neighbor.
+    // Rounds to an integer, because figures in giga or tera are integers in the base unit: 989.4e12 and not its
+    // neighbor.
     const double scaled = value * key.scale;
     owner.*key.member = {.value = key.scale > 1.0 ? std::round(scaled) : scaled, .ci95 = {}, .origin = origin};
   }

@@ -20,13 +20,13 @@
 namespace foredraft::latency {
 namespace {
 
-/// A minute of the host; more is another unit.
+/// At most a minute of the host; larger numbers probably have another unit.
 constexpr NumberLimits host_limits{0.0, 6e7};
 constexpr NumberLimits step_limits{0.01, 6e7};
 constexpr double max_engine_count = 16'777'216.0;
 constexpr NumberLimits token_limits{0.0, max_engine_count};
 
-/// In the order in which they are written.
+/// Keys in the order of writing.
 constexpr std::tuple engine_keys{
     Key{"summary", &Engine::summary, Presence::required, {}, "what it is, for lists"},
     Key{"aliases", &Engine::aliases},
@@ -112,7 +112,7 @@ class EngineReader {
   Engine engine_;
 };
 
-/// As a value of TOML.
+/// The value as TOML.
 template <typename Value>
 std::string literal(const Value& value) {
   if constexpr (std::same_as<Value, std::string>) {

@@ -9,7 +9,8 @@
 namespace foredraft::latency {
 namespace {
 
-/// Mixtures that begin at some layer, or at each `decoder_sparse_step`-th layer that mlp_only_layers does not name.
+/// Number of dense layers; mixtures start at some layer, or are every `decoder_sparse_step`-th layer except
+/// mlp_only_layers.
 std::int64_t qwen_dense_layers(const FamilyReading& reading) {
   const std::int64_t step = std::max<std::int64_t>(reading.config.whole_or("decoder_sparse_step", 1), 1);
   std::vector<std::int64_t> dense = reading.config.wholes("mlp_only_layers").value_or(std::vector<std::int64_t>{});
@@ -21,7 +22,7 @@ std::int64_t qwen_dense_layers(const FamilyReading& reading) {
   return reading.shape.layers - reading.shape.layers / step + named;
 }
 
-/// attention_bias and mlp_bias of LLaMA: of all four projections, and of the feed-forward block.
+/// LLaMA: attention_bias applies to all four projections, mlp_bias to the feed-forward block.
 void read_llama(FamilyReading& reading) {
   read_decoder(reading);
   ModelShape& shape = reading.shape;
@@ -37,7 +38,7 @@ void read_mistral(FamilyReading& reading) {
   read_window(reading, reading.shape.layers);
 }
 
-/// Qwen's window applies to the layers from max_window_layers on, if it is used at all.
+/// Qwen's window, if used, applies to the layers from max_window_layers on.
 void read_qwen_window(FamilyReading& reading) {
   if (!reading.config.flag("use_sliding_window", false)) return;
   const std::int64_t first = std::min(reading.config.whole_or("max_window_layers", 0), reading.shape.layers);
@@ -98,7 +99,7 @@ void read_gemma(FamilyReading& reading) {
   reading.shape.attention_bias = reading.config.flag("attention_bias", false);
 }
 
-/// Windows alternate with full attention, beginning with a window.
+/// Layers alternate between a window and full attention, starting with a window.
 void read_gemma2(FamilyReading& reading) {
   read_gemma(reading);
   reading.shape.norms_per_layer = 4;
@@ -121,7 +122,7 @@ void read_gemma3(FamilyReading& reading) {
 }
 
 /// Layers without a window have their own heads and, with attention_k_eq_v, no value projection. A mixture is added to
-/// a dense block, which every token passes.
+/// a dense block, which all tokens use.
 void read_gemma4(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -149,13 +150,13 @@ void read_gemma4(FamilyReading& reading) {
     shape.experts = read_experts(config, "num_experts", "moe_intermediate_size", "top_k_experts");
     shape.experts.shared_d_ff = shape.d_ff;
     shape.d_ff = 0;
-    // Three more norms, the scales of the router's input and of each expert.
+    // Three more norms, the scale of the router's input, and a scale per expert.
     add_further(shape,
                 static_cast<double>(shape.layers) * static_cast<double>(4 * shape.d_model + shape.experts.count));
   }
 }
 
-/// Every projection including the router has a bias, and each head of a layer a sink: one more score.
+/// Every projection including the router has a bias. Each head has a sink, one more score.
 void read_gpt_oss(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -196,8 +197,8 @@ void read_minimax_m2(FamilyReading& reading) {
   if (config.flag("use_mtp", false)) read_drafting_layers(reading, "num_mtp_modules");
 }
 
-/// An indexer with a query for each group of heads and one key scores blocks of tokens; the tokens of the best blocks,
-/// the last one among them, are read.
+/// An indexer with one key and a query per group of heads scores blocks of tokens. Attention reads the tokens of the
+/// best blocks, including the last one.
 void read_block_sparse_attention(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -232,9 +233,9 @@ void read_minimax_m3(FamilyReading& reading) {
   read_drafting_layers(reading, first_key(config, {"num_nextn_predict_layers", "num_mtp_modules"}));
 }
 
-/// Every interleave_moe_layer_step-th layer has a mixture with a shared expert as wide as one, the others a dense block
-/// of intermediate_size_mlp. Attention in chunks counts as a window as long as one; by default every fourth layer,
-/// which has no rotation, sees everything.
+/// Every interleave_moe_layer_step-th layer has a mixture with a shared expert of the same width; others have a dense
+/// block of intermediate_size_mlp. Chunked attention counts as a window of the chunk's length. By default every fourth
+/// layer has full attention (without rotary positions).
 void read_llama4(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -260,7 +261,7 @@ void read_mimo(FamilyReading& reading) {
   read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-/// Layers that hybrid_layer_pattern marks have a window and heads of their own, each with a sink.
+/// Layers marked in hybrid_layer_pattern have a window and their own numbers of heads, each with a sink.
 void read_mimo_v2(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -288,7 +289,7 @@ void read_mimo_v2(FamilyReading& reading) {
   shape.drafting.windowed = shape.drafting.dense = shape.drafting.layers > 0;
 }
 
-/// Layers with a window may have other heads (attention_other_setting); a gate of one number a head.
+/// Layers with a window may have other heads (attention_other_setting). The gate is one number per head.
 void read_step3p5(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -318,7 +319,7 @@ void read_step3p5(FamilyReading& reading) {
   read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-/// A part of a layer that a search found; nullopt if the layer has none.
+/// A part of a layer from architecture search; nullopt if the layer has none.
 std::optional<ConfigObject> searched_part(const ConfigObject& block, std::string_view key) {
   auto part = block.object(key);
   if (!part || part->flag("no_op", false)) return std::nullopt;
@@ -328,7 +329,7 @@ std::optional<ConfigObject> searched_part(const ConfigObject& block, std::string
   return part;
 }
 
-/// intermediate_size, or two thirds of ffn_mult times the width, rounded up to a multiple.
+/// intermediate_size, or 2/3 * ffn_mult * width, rounded up to a multiple.
 double searched_width(const ConfigObject& block, std::int64_t d_model) {
   if (const auto stated = block.whole("intermediate_size")) return static_cast<double>(*stated);
   constexpr double multiple = 256.0;
@@ -336,7 +337,8 @@ double searched_width(const ConfigObject& block, std::int64_t d_model) {
   return std::ceil(width / multiple) * multiple;
 }
 
-/// Layers of their own width, some without attention, found by a search. The shape has the mean width. [Bercovich2024]
+/// Layers from architecture search with different widths, some without attention. The shape has the mean width.
+/// [Bercovich2024]
 void read_nemotron_nas(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -395,7 +397,7 @@ void read_glm4(FamilyReading& reading) {
   reading.shape.norms_per_layer = 4;
 }
 
-/// Windows by layer_types or by a pattern of letters, whose last one has none.
+/// Windows by layer_types, or by a pattern of letters in which the last letter has no window.
 void read_exaone4(FamilyReading& reading) {
   read_decoder(reading);
   reading.shape.query_key_norm = true;

@@ -21,7 +21,7 @@ inline constexpr std::int64_t largest_config_number = 10'000'000;
 /// Maximum number of entries of a list that is read.
 inline constexpr std::size_t largest_config_list = 100'000;
 
-/// The problems of one document. A problem found twice, because a key is read twice, is listed once.
+/// The problems of one document. Duplicates, which occur if a key is read twice, are listed once.
 class ConfigProblems {
  public:
   explicit ConfigProblems(ProblemList& problems) : problems_(&problems) {}
@@ -38,14 +38,14 @@ class ConfigProblems {
   std::set<std::pair<std::string, std::string>> found_;  ///< keys and texts
 };
 
-/// An object of an untrusted document, read key by key. A key that is missing or null has no value; a value of another
-/// type or out of range is a problem, and the fallback is returned.
+/// An object of an untrusted document, read key by key. A missing or null key has no value. A value of another type or
+/// out of range is a problem, and the fallback is returned.
 class ConfigObject {
  public:
-  /// `prefix` is put before keys in messages: "" or "text_config.". All three must outlive this.
+  /// `prefix` precedes keys in messages: "" or "text_config.". `object` and `problems` must outlive this object.
   ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems);
 
-  /// The same object, whose problems are added to others.
+  /// The same object, but problems are added to another list.
   [[nodiscard]] ConfigObject reporting_to(ConfigProblems& problems) const { return {*object_, prefix_, problems}; }
 
   [[nodiscard]] std::size_t size() const;              ///< number of keys
@@ -59,9 +59,9 @@ class ConfigObject {
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view key,
                                                   std::int64_t maximum = largest_config_number) const;
   [[nodiscard]] std::int64_t whole_or(std::string_view key, std::int64_t fallback) const;
-  /// As above; a missing key is a problem, and 1 is returned.
+  /// The integer at `key`. A missing key is a problem, and 1 is returned.
   [[nodiscard]] std::int64_t required(std::string_view key) const;
-  /// A number from 0 to `largest_config_number`, whole or not.
+  /// A real number from 0 to `largest_config_number`.
   [[nodiscard]] std::optional<double> real(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
@@ -70,7 +70,7 @@ class ConfigObject {
   [[nodiscard]] std::optional<ConfigObject> object(std::string_view key) const;
   /// A list of objects.
   [[nodiscard]] std::optional<std::vector<ConfigObject>> tables(std::string_view key) const;
-  /// The nested objects with their keys: for {"group_0": {...}} one.
+  /// The nested objects with their keys; {"group_0": {...}} has one.
   [[nodiscard]] std::vector<std::pair<std::string, ConfigObject>> entries() const;
 
   void reject(std::string_view key, std::string text, std::string why = {}, std::string suggestion = {}) const;
@@ -89,21 +89,21 @@ class ConfigObject {
 
 // ---- Readers of the config.json of each architecture.
 
-/// The state of a reader of one architecture, which it fills.
+/// Input and output of a reader of one architecture.
 struct FamilyReading {
   ConfigObject config;  ///< of the text model
   ModelShape& shape;
   std::vector<std::string>& notes;
-  std::int64_t& drafting_layers;  ///< of multi-token prediction, not part of the shape
+  std::int64_t& drafting_layers;  ///< number of layers for multi-token prediction, not part of the shape
 };
 
 struct ConfigFamily {
   std::string_view model_type;
   void (*read)(FamilyReading& reading);
-  bool named = true;  ///< for a config of the same keys; false where another family has them
+  bool named = true;  ///< may be suggested for a config with these keys; false if another family has the same keys
 };
 
-/// All readers, one entry per model_type, sorted. A new architecture is a new entry.
+/// All readers, one entry per model_type, sorted. To add an architecture, add an entry.
 [[nodiscard]] const std::vector<ConfigFamily>& config_families();
 
 }  // namespace foredraft::latency

@@ -21,7 +21,7 @@ constexpr std::array activation_words{
     Word{"situ", Activation::silu},
 };
 
-/// A list of one entry a layer, of which those of drafting layers are cut off.
+/// A list with one entry per layer, without entries of drafting layers.
 template <typename Entry>
 void fit_to_layers(const ConfigObject& config, std::string_view key, std::int64_t layers, std::vector<Entry>& list) {
   if (static_cast<std::int64_t>(list.size()) < layers) {
@@ -148,8 +148,7 @@ void read_latent(FamilyReading& reading) {
 
 namespace {
 
-/// Layers whose indexer is their own: those that indexer_types names, or the first ones and then one of
-/// index_topk_freq.
+/// Number of layers with their own indexer: marked in indexer_types, or the first ones and then one of index_topk_freq.
 std::int64_t indexing_layers(const FamilyReading& reading) {
   const std::int64_t layers = reading.shape.layers;
   if (auto types = reading.config.texts("indexer_types")) {

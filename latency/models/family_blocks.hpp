@@ -10,16 +10,16 @@
 #include "latency/models/config_object.hpp"
 #include "latency/models/model_shape.hpp"
 
-/// What readers of config.json share: each adds one part to the shape of a reading. Numbers are those of untrusted
-/// documents; a part out of range stays so and is rejected with the shape.
+/// Functions that readers of config.json share; each adds a part to the shape. Numbers come from untrusted documents;
+/// values out of range are kept, so that the check of the shape rejects them.
 namespace foredraft::latency {
 
-/// Names of keys and defaults of an architecture for keys that configs omit. A number of 0: the key is required.
+/// Key names of an architecture, and defaults for keys that configs omit. 0: the key is required.
 struct DecoderKeys {
   bool tied = false;
   std::int64_t layers = 0;
   std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;  ///< 0: as many as heads
+  std::int64_t kv_heads = 0;  ///< 0: equal to heads
   std::int64_t head_dim = 0;  ///< 0: hidden_size / heads
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;
@@ -27,72 +27,73 @@ struct DecoderKeys {
   std::string_view d_ff = "intermediate_size";
 };
 
-/// Reads the keys of every decoder.
+/// Reads the keys that all decoders have.
 void read_decoder(FamilyReading& reading, const DecoderKeys& keys = {});
 
-/// hidden_act and its other names.
+/// Reads hidden_act or one of its other names.
 void read_activation(FamilyReading& reading, std::string_view fallback);
 
 /// The product of two numbers of a config.
 [[nodiscard]] double product_of(std::int64_t a, std::int64_t b);
 
-/// A whole number, at most 4e18: what is out of range stays out of range.
+/// Converts to an integer, limited to 4e18, which is still out of range.
 [[nodiscard]] std::int64_t whole_of(double value);
 
-/// Adds parameters that are counted and not timed.
+/// Adds parameters that are counted but not part of timed passes.
 void add_further(ModelShape& shape, double parameters);
 
-/// The value of the first of `keys` that the config has, else of the last one.
+/// The first of `keys` that the config has, else the last one.
 [[nodiscard]] std::string_view first_key(const ConfigObject& config, std::initializer_list<std::string_view> keys);
 
-// ---- Lists with an entry for each layer. Further entries are those of drafting layers.
+// ---- Lists with an entry for each layer. Additional entries belong to drafting layers.
 
-/// Nullopt if the key is no list.
+/// nullopt if the key is not a list.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> layer_numbers(const FamilyReading& reading,
                                                                      const ConfigObject& config, std::string_view key);
 
-/// Layers that the list at `key` marks by a number other than 0; nullopt if the key is no list.
+/// Number of layers with a nonzero number in the list at `key`; nullopt if the key is not a list.
 [[nodiscard]] std::optional<std::int64_t> marked_layers(const FamilyReading& reading, std::string_view key);
 
-/// Layers that layer_types names `kind`; nullopt if there is no list. Kinds other than this one, full_attention,
-/// linear_attention and sliding_attention are a problem.
+/// Number of layers of this `kind` in layer_types; nullopt if there is no list. A kind other than this one,
+/// full_attention, linear_attention and sliding_attention is a problem.
 [[nodiscard]] std::optional<std::int64_t> layers_of_kind(const FamilyReading& reading, std::string_view kind);
 
 // ---- Attention.
 
-/// Window of `tokens` for `layers`; no window if it is at least the context length.
+/// Sets a window of `tokens` for `layers` layers; none if `tokens` is at least the context length.
 void set_window(ModelShape& shape, std::int64_t tokens, std::int64_t layers);
 
-/// sliding_window, for the layers that layer_types names or for `layers`.
+/// Reads sliding_window, for the layers marked in layer_types or for `layers` layers.
 void read_window(FamilyReading& reading, std::int64_t layers, std::int64_t default_tokens = 0);
 
-/// Norms of queries and keys over all heads together: more parameters than one norm of a head.
+/// Sets norms of queries and keys over all heads together, which have more parameters than a norm per head.
 void read_wide_query_key_norm(ModelShape& shape);
 
-/// Latent attention by the keys of DeepSeek.
+/// Reads latent attention with DeepSeek's keys.
 void read_latent(FamilyReading& reading);
 
-/// The indexer of DeepSeek-V3.2: its queries from the compressed ones; one key, with a norm, and a weight of each head
-/// from the hidden state. Layers may use the choice of one before (GLM-5.2). [DeepSeek2025]
+/// Reads the indexer of DeepSeek-V3.2. Its queries come from the compressed queries; its single key (with a norm) and
+/// the weights of its heads come from the hidden state. Layers may reuse the selection of an earlier layer (GLM-5.2).
+/// [DeepSeek2025]
 void read_indexer(FamilyReading& reading);
 
 // ---- Mixtures of experts.
 
-/// The experts of a mixture, without those that are shared.
+/// Reads the routed experts of a mixture.
 [[nodiscard]] Experts read_experts(const ConfigObject& config, std::string_view count, std::string_view d_ff,
                                    std::string_view per_token = "num_experts_per_tok");
 
-/// Sets the layers with a dense block: those that mlp_layer_types or the list moe_layer_freq names, else the first
-/// ones. Without any there is no d_ff.
+/// Sets the layers with a dense block: those marked in mlp_layer_types or in the list moe_layer_freq, else the first
+/// ones. If there are none, d_ff is 0.
 void read_dense_layers(FamilyReading& reading, std::int64_t default_first);
 
-/// Number of layers of the shape with a mixture.
+/// Number of layers with a mixture.
 [[nodiscard]] std::int64_t mixtures(const ModelShape& shape);
 
-/// A bias added to each router output, used to choose experts but not to weight them.
+/// Adds a bias of the router outputs that is used to choose experts but not to weight them.
 void add_router_bias(ModelShape& shape);
 
-/// Layers of multi-token prediction, with a note.
+/// Reads layers for multi-token prediction and adds a note.
 void read_drafting_layers(FamilyReading& reading, std::string_view key);
 
 // ---- Readers that are not in config_families.cpp.
@@ -108,7 +109,7 @@ void read_qwen3_next(FamilyReading& reading);   ///< also Qwen3.5
 void read_nemotron_h(FamilyReading& reading);   ///< also Nemotron 3
 void read_lfm2(FamilyReading& reading);
 
-/// num_experts and related keys of Qwen, with the shared expert and its gate of one row.
+/// Reads num_experts and related keys of Qwen, including the shared expert and its gate of one row.
 void read_qwen_experts(FamilyReading& reading);
 
 }  // namespace foredraft::latency

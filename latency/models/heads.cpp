@@ -14,19 +14,19 @@
 namespace foredraft::latency {
 namespace {
 
-/// Drafters by the method that made them.
+/// Kinds of heads, by method.
 enum class HeadKind { eagle, eagle3, dflash, dspark, domino, peagle, medusa, stages };
 
 struct HeadWord {
   std::string_view word;
   HeadKind kind;
 };
-/// In names of architectures; the first that fits.
+/// Words in names of architectures; the first match counts.
 constexpr std::array architecture_words{HeadWord{"PEagle", HeadKind::peagle}, HeadWord{"DFlash", HeadKind::dflash},
                                         HeadWord{"DSpark", HeadKind::dspark}, HeadWord{"Domino", HeadKind::domino},
                                         HeadWord{"Eagle3", HeadKind::eagle3}, HeadWord{"Eagle", HeadKind::eagle},
                                         HeadWord{"Medusa", HeadKind::medusa}, HeadWord{"MLPSpec", HeadKind::stages}};
-/// Of speculators_model_type, model_type and projector_type.
+/// Values of speculators_model_type, model_type and projector_type.
 constexpr std::array type_words{HeadWord{"peagle", HeadKind::peagle}, HeadWord{"dflash", HeadKind::dflash},
                                 HeadWord{"dspark", HeadKind::dspark}, HeadWord{"domino", HeadKind::domino},
                                 HeadWord{"eagle3", HeadKind::eagle3}, HeadWord{"eagle", HeadKind::eagle},
@@ -63,7 +63,7 @@ std::optional<HeadKind> kind_of_head(const ConfigObject& config) {
   if (config.has("medusa_num_heads")) return HeadKind::medusa;
   if (config.has("n_predict")) return HeadKind::stages;
   if (config.has("draft_vocab_size")) return HeadKind::eagle3;
-  // EAGLE of 2024 has neither a vocabulary of its own nor its name in the architecture.
+  // EAGLE of 2024 has neither its own vocabulary nor its name in the architecture.
   const bool one_layer = config.whole_or("num_hidden_layers", 0) == 1;
   if (one_layer && config.text("model_type").value_or("") == "llama") return HeadKind::eagle;
   return std::nullopt;
@@ -75,8 +75,9 @@ const ConfigFamily* layer_family(std::string_view model_type) {
   return found == families.end() ? nullptr : &*found;
 }
 
-/// The architecture names the layers where it begins with a family ("LlamaForCausalLMEagle3" of a Qwen target has
-/// layers of LLaMA); latent attention shows in its ranks; else the type, and LLaMA for one that is not known.
+/// Reads the layers. Their family is the start of the architecture's name ("LlamaForCausalLMEagle3" for a Qwen target
+/// has LLaMA layers); latent attention is recognized by its ranks; otherwise the model_type, or LLaMA if that is
+/// unknown.
 void read_layers_of_head(FamilyReading& reading, const ConfigObject& outer) {
   const ConfigObject& config = reading.config;
   std::string type = config.text("model_type").value_or("llama");
@@ -90,18 +91,18 @@ void read_layers_of_head(FamilyReading& reading, const ConfigObject& outer) {
   family->read(reading);
   ModelShape& shape = reading.shape;
   shape.architecture = Architecture::head;
-  shape.max_context = 0;  // the training length; engines let it go as far as its target
+  shape.max_context = 0;  // it is the training length; engines use the target's maximum
   shape.tied = false;
   shape.drafting = {};
 }
 
 void add_parameters(ModelShape& shape, double parameters) {
-  constexpr double beyond = 4e18;  // rejected with the shape
+  constexpr double beyond = 4e18;  // out of range, so that the shape is rejected
   shape.further_parameters =
       static_cast<std::int64_t>(std::min(static_cast<double>(shape.further_parameters) + parameters, beyond));
 }
 
-/// Number of entries of a list, where it is there and not empty.
+/// Number of entries of a list; nullopt if it is missing or empty.
 std::optional<std::int64_t> count_of(const std::optional<ConfigObject>& config, std::string_view key) {
   if (!config) return std::nullopt;
   const auto list = config->wholes(key);
@@ -109,7 +110,7 @@ std::optional<std::int64_t> count_of(const std::optional<ConfigObject>& config, 
   return static_cast<std::int64_t>(list->size());
 }
 
-/// hidden_states and hidden_width.
+/// HeadInputs with hidden_states and hidden_width.
 HeadInputs inputs_of_target(const ConfigObject& outer, const ModelShape& shape, std::int64_t states) {
   HeadInputs inputs{.hidden_states = states, .hidden_width = outer.whole_or("target_hidden_size", 0)};
   if (inputs.hidden_width == shape.d_model) inputs.hidden_width = 0;
@@ -123,7 +124,7 @@ void read_eagle(FamilyReading& reading, const ConfigObject& outer) {
   reading.notes.emplace_back("one layer of LLaMA: read as an EAGLE head, which has its target's vocabulary");
 }
 
-/// Keys that EAGLE-3 and P-EAGLE share. A norm of each hidden state before their projection: EAGLE-3.1.
+/// Reads keys that EAGLE-3 and P-EAGLE share. EAGLE-3.1 has a norm of each hidden state before their projection.
 void read_wide_head(FamilyReading& reading, const ConfigObject& outer) {
   ModelShape& shape = reading.shape;
   constexpr std::int64_t default_states = 3;
@@ -162,15 +163,15 @@ void read_peagle(FamilyReading& reading, const ConfigObject& outer) {
     shape.head.block_size = default_drafts;
   }
   shape.head.anchor_drafts = true;
-  // The hidden state that stands for those of tokens which are not verified yet.
+  // The learned hidden state for tokens that are not verified yet.
   const std::int64_t width = shape.head.hidden_width > 0 ? shape.head.hidden_width : shape.d_model;
   add_parameters(shape, static_cast<double>(shape.head.hidden_states) * static_cast<double>(width));
 }
 
 double as_real(std::int64_t value) { return static_cast<double>(value); }
 
-/// A table and a projection of rank r from the token before to the vocabulary, with a gate or a state if it says so;
-/// and a confidence of each position.
+/// Reads a Markov head: a table and a projection of rank r from the previous token to the vocabulary, optionally with a
+/// gate or a state, and a confidence per position.
 void read_markov_head(ModelShape& shape, const ConfigObject& keys) {
   const double rank = as_real(keys.whole_or("markov_rank", 0));
   const double width = as_real(shape.d_model), vocabulary = as_real(shape.vocabulary);
@@ -187,8 +188,8 @@ void read_markov_head(ModelShape& shape, const ConfigObject& keys) {
   add_parameters(shape, width + (keys.flag("confidence_head_with_markov", true) ? rank : 0.0) + 1.0);
 }
 
-/// A gated recurrent unit over the embeddings of the drafts, and from it and the hidden state through emb_dim to the
-/// vocabulary.
+/// Reads a recurrent head: a GRU over the embeddings of the drafts; its state and the hidden state are projected
+/// through emb_dim to the vocabulary.
 void read_recurrent_head(ModelShape& shape, const ConfigObject& keys) {
   const double state = as_real(keys.required("gru_hidden_dim")), inner = as_real(keys.required("emb_dim"));
   const double width = as_real(shape.d_model);
@@ -196,8 +197,8 @@ void read_recurrent_head(ModelShape& shape, const ConfigObject& keys) {
                                                                inner * as_real(shape.vocabulary));
 }
 
-/// DFlash and what was made of it. A block begins with the last known token. With DFlash this position drafts nothing;
-/// with DSpark, and Domino with shift_label, each position drafts the token after it.
+/// Reads DFlash and its variants. A block begins with the last known token. In DFlash this position drafts nothing; in
+/// DSpark, and in Domino with shift_label, each position drafts the next token.
 void read_block_head(FamilyReading& reading, const ConfigObject& outer, HeadKind kind) {
   ModelShape& shape = reading.shape;
   read_layers_of_head(reading, outer);
@@ -217,19 +218,19 @@ void read_block_head(FamilyReading& reading, const ConfigObject& outer, HeadKind
   if (kind == HeadKind::domino) read_recurrent_head(shape, keys);
 }
 
-/// A head of stages without attention.
+/// Sets a head with stages without attention.
 void read_stages(ModelShape& shape, std::int64_t stages, std::int64_t width) {
   shape.architecture = Architecture::head;
   shape.d_model = width;
   shape.layers = 1;
   shape.attention_layers = shape.feed_forward_layers = 0;
-  // No attention: any heads will do.
+  // Without attention, any number of heads is valid.
   shape.heads = shape.kv_heads = 1;
   shape.head_dim = 2;
   shape.head = {.own_vocabulary = true, .stages = stages};
 }
 
-/// Heads side by side on one hidden state, each with residual blocks and a vocabulary projection. [Cai2024]
+/// Parallel heads on one hidden state, each with residual blocks and a vocabulary projection. [Cai2024]
 void read_medusa(ModelShape& shape, const ConfigObject& config) {
   const auto key = [&config](std::string_view first, std::string_view second) {
     return config.has(first) ? first : second;
@@ -243,7 +244,7 @@ void read_medusa(ModelShape& shape, const ConfigObject& config) {
   add_parameters(shape, (as_real(shape.head.stages) - 1.0) * stage);
 }
 
-/// Each stage embeds the token before by a table of its own, adds the projected state, and normalizes.
+/// Each stage embeds the previous token with its own table, adds the projected state, and normalizes.
 /// [Wertheimer2024]
 void read_mlp_speculator(ModelShape& shape, const ConfigObject& config) {
   const std::int64_t target = config.required("emb_dim");
@@ -254,7 +255,7 @@ void read_mlp_speculator(ModelShape& shape, const ConfigObject& config) {
   shape.head.hidden_width = target == shape.d_model ? 0 : target;
   const double width = as_real(shape.d_model), table = as_real(shape.vocabulary) * width;
   const double later = as_real(shape.head.stages) - 1.0;
-  // Tied: all stages but the first are one, and the first differs in its projection alone.
+  // Tied: all stages share their weights, except for the projection of the first.
   add_parameters(shape,
                  table + (config.flag("tie_weights", false) ? (later > 0.0 ? width * width : 0.0)
                                                             : later * (2.0 * table + width * width + 2.0 * width)));
@@ -298,7 +299,7 @@ ModelShape mtp_head(const ModelShape& target) {
   head.linear = {};
   head.attention_layers.reset();
   head.feed_forward_layers.reset();
-  // All layers with a window: so has this one.
+  // If all layers have a window, this layer has one too.
   const bool windowed = target.drafting.windowed || target.window.layers == attention_layers(target);
   if (!windowed) head.window = {};
   if (head.window.layers > 0) head.window.layers = 1;
@@ -306,7 +307,7 @@ ModelShape mtp_head(const ModelShape& target) {
   for (SparseAttention& sparse : head.sparse) sparse.layers = 1;
   head.experts.dense_layers = 0;
   if (target.drafting.dense) head.experts = {};
-  // Of the embedding and of the hidden state; what else the target has is not known of this layer.
+  // Norms of embedding and hidden state. Other additional parameters of this layer are unknown.
   head.further_parameters = 2 * target.d_model;
   head.published_parameters.reset();
   head.published_rounding = 0.0;

@@ -8,16 +8,16 @@
 /// target's.
 namespace foredraft::latency {
 
-/// Whether the config is that of such a drafter: its architecture, its speculators_model_type, its own keys
-/// (dflash_config, draft_vocab_size, medusa_num_heads, n_predict) or one layer of LLaMA say so.
+/// True if the config describes such a drafter. Recognized by its architecture, speculators_model_type, specific keys
+/// (dflash_config, draft_vocab_size, medusa_num_heads, n_predict) or a single LLaMA layer.
 [[nodiscard]] bool is_head(const ConfigObject& config);
 
-/// EAGLE and EAGLE-3, DFlash, DSpark, Domino and P-EAGLE, Medusa and MLP speculators. The layers are in reading.config,
-/// the head's own keys in `outer`, which may be the same.
+/// Reads EAGLE, EAGLE-3, DFlash, DSpark, Domino, P-EAGLE, Medusa and MLP speculators. reading.config describes the
+/// layers; `outer` has the head's own keys and may be the same object.
 void read_head(FamilyReading& reading, const ConfigObject& outer);
 
-/// The head that a target's own layers for multi-token prediction are: one of them, with two norms and the projection
-/// of the embedding and the hidden state, the target's embedding and vocabulary projection; one pass a token. Named
+/// The head that consists of one of the target's layers for multi-token prediction, with two norms, the projection of
+/// embedding and hidden state, and the target's embedding and vocabulary projection. One pass per token. Its name is
 /// "mtp-TARGET". Throws DomainError for a target without such layers.
 [[nodiscard]] ModelShape mtp_head(const ModelShape& target);
 

@@ -16,7 +16,8 @@
 namespace foredraft::latency {
 namespace {
 
-/// Python writes numbers that JSON does not have, as in "time_step_limit": [0.0, Infinity]; they are not needed here.
+/// Replaces numbers that Python writes but JSON does not have ("time_step_limit": [0.0, Infinity]); they are not needed
+/// here.
 std::string without_python_numbers(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -42,7 +43,7 @@ std::string without_python_numbers(std::string_view text) {
   return out;
 }
 
-/// Quantizations list each expert of each layer.
+/// Parses the document. Quantizations may list each expert of each layer, so the number of keys is not limited.
 nlohmann::ordered_json parse_document(std::string_view json, ProblemList& problems) {
   nlohmann::ordered_json document = parse_large_json(without_python_numbers(json), problems);
   if (problems.empty() && !document.is_object()) problems.add({.text = "no config.json", .why = "must be an object"});
@@ -53,7 +54,7 @@ nlohmann::ordered_json parse_document(std::string_view json, ProblemList& proble
 struct ConfigKey {
   std::string_view shape, config;
 };
-/// The config key of a member of the shape, in most configs.
+/// The usual config key of each member of the shape.
 constexpr std::array config_keys{
     ConfigKey{"layers", "num_hidden_layers"},
     ConfigKey{"d_model", "hidden_size"},
@@ -74,7 +75,8 @@ std::string_view config_key(std::string_view shape_key) {
   return found == config_keys.end() ? shape_key : found->config;
 }
 
-/// Multimodal models nest the text model, those that also speak in the part that thinks; heads for engines their layer.
+/// The nested config of the text model: of multimodal models, of the thinker of speaking models, of the layers of
+/// heads.
 std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
   if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
   if (root.is_object("thinker_config")) return nested_config(*root.object("thinker_config"), notes);
@@ -86,7 +88,7 @@ std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<
   return std::nullopt;
 }
 
-/// DeepSeek-V4 states the format of its routed experts apart: fp4 with an exponent for 32 of them.
+/// DeepSeek-V4 states the format of routed experts separately: fp4 with an exponent per 32 values.
 std::optional<WeightFormat> experts_format(const ConfigObject& config) {
   const auto word = config.text("expert_dtype");
   if (!word) return std::nullopt;
@@ -123,16 +125,16 @@ const ConfigFamily* family_of(std::string_view type) {
   const std::string text = "_text";
   const auto& families = config_families();
   const auto found = std::find_if(families.begin(), families.end(), [&](const ConfigFamily& family) {
-    // "gemma3" whose text model has no type is "gemma3_text"; "minimax_m3_text" is "minimax_m3".
+    // "gemma3" with an untyped text model means "gemma3_text"; "minimax_m3_text" means "minimax_m3".
     return family.model_type == type || family.model_type == std::string(type) + text ||
            std::string(family.model_type) + text == type;
   });
   return found == families.end() ? nullptr : &*found;
 }
 
-/// The architecture whose reader finds most keys of the config, and no problem; empty if there is none.
+/// The architecture whose reader reads the most keys of the config without a problem; empty if there is none.
 std::string_view closest_family(const ConfigObject& config) {
-  constexpr std::size_t most_keys = 1000;  // of any model; the time grows with them
+  constexpr std::size_t most_keys = 1000;  // of any model; limits the time
   if (config.size() > most_keys) return {};
   std::string_view closest;
   std::size_t most = 0;
@@ -156,7 +158,7 @@ std::string_view closest_family(const ConfigObject& config) {
   return closest;
 }
 
-/// The reader of a model_type, or a problem with the family that has the same keys.
+/// Calls the reader of a model_type, or adds a problem that suggests the family with the same keys.
 void read_family(const ConfigObject& root, std::string_view assume, FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   const std::string outer = root.text("model_type").value_or("");
@@ -227,14 +229,14 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   } else {
     read_family(root, assume, reading);
   }
-  // A multimodal config may state it for the whole model.
+  // Multimodal configs may state it at the top level.
   if (nested && !reading.config.has("tie_word_embeddings") && root.has("tie_word_embeddings")) {
     model.shape.tied = root.flag("tie_word_embeddings", model.shape.tied);
   }
   read_formats(root, reading.config, model);
   const bool head = model.shape.architecture == Architecture::head;
   model.shape.summary = fmt::format("{} of a config.json", head ? "a head" : root.text("model_type").value_or("model"));
-  // Further problems would follow from what is missing or mistyped.
+  // Otherwise further problems would only be consequences.
   if (problems.empty()) {
     for (const ShapeProblem& problem : shape_problems(model.shape)) {
       root.reject(config_key(problem.key), problem.text, problem.why);

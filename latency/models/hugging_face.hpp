@@ -13,24 +13,23 @@ namespace foredraft::latency {
 
 /// A model as described by the config.json of a checkpoint.
 struct HuggingFaceModel {
-  ModelShape shape;                      ///< named `name`; a drafter's config (heads.hpp) is an Architecture::head
-  std::optional<WeightFormats> weights;  ///< of quantization_config, else of dtype; empty if it has neither
-  std::optional<WeightFormats> drafting_weights;  ///< of its layers for drafting (MTP), where a quantization says them
-  std::optional<NumberFormat> kv_cache;           ///< of quantization_config, if it states one
-  bool quantized = false;                         ///< `weights` are those of a quantization_config
-  std::vector<std::string> notes;                 ///< what was omitted or assumed, one sentence each
+  ModelShape shape;                      ///< a drafter's config (heads.hpp) gives an Architecture::head
+  std::optional<WeightFormats> weights;  ///< from quantization_config, else from dtype; empty if there is neither
+  std::optional<WeightFormats> drafting_weights;  ///< of MTP layers, if a quantization states them
+  std::optional<NumberFormat> kv_cache;           ///< from quantization_config; empty if not stated
+  bool quantized = false;                         ///< `weights` come from a quantization_config
+  std::vector<std::string> notes;                 ///< omissions and assumptions, one sentence each
 };
 
-/// The model of a config.json. `name` is its name, also in messages; `assume` the architecture (model_type) to read it
-/// as, empty: its own. Throws DomainError with one line per problem,
-/// `name: key: problem (why) - suggestion`, all at once: an architecture that hugging_face_architectures() lacks, a
-/// quantization, an activation or a layer that a shape cannot express, missing and impossible numbers. Keys that are
-/// not needed are ignored.
+/// Parses a config.json. `name`: name of the model, also in messages. `assume`: architecture (model_type) to read it
+/// as; empty: its own. Unknown keys are ignored. Throws DomainError, which lists all problems, one per line, `name:
+/// key: problem (why) - suggestion`: an unsupported architecture, a quantization, activation or layer that ModelShape
+/// cannot express, missing and invalid numbers.
 [[nodiscard]] HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name,
                                                   std::string_view assume = {});
 
-/// Takes the formats of a hf_quant_config.json, which older checkpoints of modelopt have beside a config.json without a
-/// quantization; of weights if that is so. Throws as parse_hugging_face.
+/// Adds the formats of a hf_quant_config.json, which older modelopt checkpoints have in addition to a config.json.
+/// Formats of weights are used only if the config.json has no quantization. Throws as parse_hugging_face.
 void add_quantization(HuggingFaceModel& model, std::string_view json, const std::string& name);
 
 /// The supported values of model_type, sorted.

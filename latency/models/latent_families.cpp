@@ -5,11 +5,11 @@
 
 #include "latency/models/family_blocks.hpp"
 
-/// Families whose attention reads one vector a token: latent attention, and what DeepSeek made of it.
+/// Families whose attention reads one vector per token: latent attention and its successors by DeepSeek.
 namespace foredraft::latency {
 namespace {
 
-/// Routed and shared experts by the keys of DeepSeek.
+/// Reads routed and shared experts with DeepSeek's keys.
 void read_deepseek_experts(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   Experts& experts = reading.shape.experts;
@@ -42,22 +42,22 @@ void read_deepseek_v32(FamilyReading& reading) {
 
 namespace {
 
-/// Compresses `ratio` tokens to one entry: two projections and biases by position, of twice the width where the
-/// tokens of neighbors overlap, and a norm.
+/// Parameters of the compression of `ratio` tokens to one entry: two projections and biases by position, with twice the
+/// width if tokens of neighboring entries overlap, and a norm.
 double compressor_parameters(const ModelShape& shape, std::int64_t ratio, std::int64_t dim, bool overlap) {
   const std::int64_t width = (overlap ? 2 : 1) * dim;
   return product_of(width, 2 * shape.d_model + ratio) + static_cast<double>(dim);
 }
 
-/// Layers by compress_ratios: 0 only a window, 4 an indexer over entries of overlapping tokens, more all entries. The
-/// window is part of every layer.
+/// Reads layers by compress_ratios. 0: only a window; 4: an indexer over entries of overlapping tokens; more: all
+/// entries. Every layer has the window.
 void read_compressed_attention(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
   constexpr std::int64_t indexed_ratio = 4;
   const std::int64_t window = config.required("sliding_window");
   const auto ratios = layer_numbers(reading, config, "compress_ratios");
-  if (!ratios) return config.reject("compress_ratios", "missing", "it says how each layer compresses");
+  if (!ratios) return config.reject("compress_ratios", "missing", "it states the compression of each layer");
   std::map<std::int64_t, std::int64_t> layers;
   for (const std::int64_t ratio : *ratios) ++layers[ratio];
   for (const auto& [ratio, count] : layers) {
@@ -83,9 +83,9 @@ void read_compressed_attention(FamilyReading& reading) {
 
 }  // namespace
 
-/// One vector of head_dim a token is key and value of all heads, which a low rank projects queries to and the output
-/// from, in groups. Hyper-connections between the blocks. The first num_hash_layers choose experts by a table of
-/// tokens, which is no weight.
+/// One vector of head_dim per token is key and value of all heads. Queries have a low-rank projection, outputs a
+/// low-rank projection in groups. Blocks are linked by hyper-connections. The first num_hash_layers choose experts by a
+/// table of tokens, which does not count as a weight.
 void read_deepseek_v4(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -103,7 +103,7 @@ void read_deepseek_v4(FamilyReading& reading) {
   // Norm of the cached vector, sinks of attention.
   add_further(shape, product_of(shape.layers, shape.head_dim + shape.heads));
   if (shape.residual_streams > 1) {
-    // The mixing's bias and scales at each block, and the last mixing before the vocabulary.
+    // Bias and scales of the mixing at each block, and the final mixing before the vocabulary projection.
     const std::int64_t streams = shape.residual_streams;
     constexpr std::int64_t scales = 3;
     add_further(shape, product_of(2 * shape.layers, (2 + streams) * streams + scales) +
@@ -111,8 +111,8 @@ void read_deepseek_v4(FamilyReading& reading) {
   }
 }
 
-/// A layer has latent attention and a dense block twice, and one mixture beside them. Some experts return their input:
-/// a token uses fewer of those with weights. [Meituan2025]
+/// A layer has latent attention and a dense block twice, and one parallel mixture. Some experts return their input, so
+/// a token uses fewer experts with weights. [Meituan2025]
 void read_longcat_flash(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;

@@ -42,7 +42,7 @@ const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_
 
 namespace {
 
-/// The keys of a table, in the order in which they are read and suggested.
+/// The keys of a table in the order of reading and suggestions.
 template <typename Owner>
 constexpr std::tuple<> keys_of{};
 template <>
@@ -137,7 +137,7 @@ constexpr std::tuple keys_of<ModelShape>{Key{"summary", &ModelShape::summary, Pr
                                          Key{"published_parameters", &ModelShape::published_parameters},
                                          Key{"published_rounding", &ModelShape::published_rounding}};
 
-/// Keys that users may expect here but that belong elsewhere.
+/// Keys that belong elsewhere, with where.
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
@@ -166,7 +166,7 @@ constexpr bool is_list = false;
 template <typename Entry>
 constexpr bool is_list<std::vector<Entry>> = true;
 
-/// The keys of one table.
+/// Reads the keys of one table.
 class ShapeReader {
  public:
   ShapeReader(TomlTable& table, ProblemList& problems) : table_(table), problems_(problems) {}

@@ -11,7 +11,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Far beyond any model, and small enough that the product of two dimensions fits into 64 bits.
+/// Larger than in any model, and small enough that the product of two dimensions fits into 64 bits.
 constexpr std::int64_t largest_dimension = 10'000'000;
 
 class ShapeCheck {
@@ -21,7 +21,7 @@ class ShapeCheck {
             fmt::format("must be {} to {}", minimum, largest_dimension));
   }
 
-  /// Maximum number of parameters, elements or positions; far below the range of 64 bits.
+  /// Checks a number of parameters, elements or positions; the maximum is far below 2^63.
   void count(const char* key, std::int64_t value, std::int64_t minimum) {
     constexpr std::int64_t largest_count = 1'000'000'000'000'000;
     require(value >= minimum && value <= largest_count, key, fmt::format("is {}", value),
@@ -60,7 +60,7 @@ void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
   check.dimension("drafting.layers", shape.drafting.layers, 0);
 }
 
-/// Checks the members of an optional part: in range if it is present, all 0 if not.
+/// Checks that an absent part has no members other than 0.
 void check_absent(ShapeCheck& check, bool absent, const char* key, const std::string& why) {
   check.require(absent, key, "has numbers other than 0", why);
 }
@@ -95,7 +95,7 @@ void check_latent(const ModelShape& shape, ShapeCheck& check) {
                 fmt::format("latent attention has keys and values for every head, {}", shape.heads));
 }
 
-/// Counts of layers of each kind.
+/// Checks the numbers of layers of each kind.
 void check_layers(const ModelShape& shape, ShapeCheck& check) {
   check.count("linear.layer_parameters", shape.linear.layer_parameters, 0);
   check.count("linear.state_elements", shape.linear.state_elements, 0);
@@ -153,8 +153,7 @@ void check_projections(const ModelShape& shape, ShapeCheck& check) {
                 fmt::format("is {}", shape.output_rank), "groups of the output have a rank");
   const bool latent = shape.latent.kv_rank > 0;
   check.require(!latent || (shape.query_rank == 0 && shape.output_groups == 0 && shape.value_dim == 0), "latent",
-                "has ranks and a value_dim of its own",
-                "query_rank, output_groups and value_dim are for other attention");
+                "has its own ranks and value_dim", "query_rank, output_groups and value_dim are for other attention");
 }
 
 void check_head(const ModelShape& shape, ShapeCheck& check) {
@@ -265,7 +264,7 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
     return "projections of attention through other widths are not run";
   }
   if (shape.residual_streams > 1) return "hyper-connections are not run";
-  if (shape.head != HeadInputs{}) return "heads of several hidden states or a vocabulary of their own are not run";
+  if (shape.head != HeadInputs{}) return "heads with several hidden states or their own vocabulary are not run";
   if (attention_layers(shape) != shape.layers || feed_forward_layers(shape) != shape.layers) {
     return "layers without attention or without a feed-forward block are not run";
   }

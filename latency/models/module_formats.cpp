@@ -15,9 +15,9 @@ namespace {
 
 double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-// ---- Which modules a word of a list means.
+// ---- Matching words of lists with modules.
 
-/// The prefixes of layers in checkpoints, longer ones first: text models lie inside multimodal ones.
+/// Prefixes of layers in checkpoints, longest first, because text models are nested in multimodal ones.
 constexpr std::array<std::string_view, 7> layer_prefixes{
     "model.language_model.", "language_model.model.", "language_model.", "model.model.", "model.", "backbone.", ""};
 
@@ -28,7 +28,7 @@ std::string_view without_prefix(std::string_view name) {
   return name;
 }
 
-/// Whether a glob with * and ? matches the name, or a module that it is in.
+/// True if a glob with * and ? matches the name or an enclosing module.
 bool matches_glob(std::string_view glob, std::string_view name) {
   std::size_t at = 0, in_name = 0, star = std::string_view::npos, after_star = 0;
   const auto ended = [&] { return at == glob.size() && (in_name == name.size() || name[in_name] == '.'); };
@@ -49,11 +49,12 @@ bool matches_glob(std::string_view glob, std::string_view name) {
   return true;
 }
 
-/// Limits of untrusted lists: a model has below 200 layers, and a config lists modules by layer but a handful of globs.
+/// Limits of untrusted lists. Models have fewer than 200 layers, and configs have few globs that are not specific to a
+/// layer.
 constexpr std::int64_t max_layers = 512;
 constexpr std::size_t max_expressions = 4096, max_globs = 65'536, max_general_globs = 1024;
 
-/// "12" of "layers.12.mlp*"; "" of globs that may mean several layers.
+/// "12" for "layers.12.mlp*"; "" for globs that may match several layers.
 std::string_view layer_of(std::string_view name) {
   constexpr std::string_view layers = "layers.";
   if (!name.starts_with(layers)) return "";
@@ -106,7 +107,7 @@ std::optional<Stored> ModuleRules::find(const std::string& name) const {
   return std::nullopt;
 }
 
-/// Any run of components of the name.
+/// Finds any sequence of components of the name.
 std::optional<Stored> ModuleRules::find_name(std::string_view name) const {
   if (names_.empty()) return std::nullopt;
   for (std::size_t begin = 0; begin < name.size(); begin = std::min(name.find('.', begin), name.size() - 1) + 1) {
@@ -138,13 +139,13 @@ namespace {
 
 // ---- The modules of a shape.
 
-/// Modules of one name in some of the layers.
+/// A module that some of the layers have.
 struct Module {
   ModelPart part;
   double weights;                  ///< in one layer
-  double layers;                   ///< that have it
+  double layers;                   ///< number of layers that have it
   std::int64_t first, end;         ///< layers that may have it
-  std::vector<std::string> names;  ///< in checkpoints, after "layers.0."
+  std::vector<std::string> names;  ///< names in checkpoints, after "layers.0."
 };
 
 std::vector<std::string> module_names(const std::vector<std::string>& roots, const std::vector<std::string>& leaves) {
@@ -168,7 +169,7 @@ class ModuleWriter {
     const bool mixture = shape_.experts.count > 0;
     const double blocks = as_double(feed_forward_layers(shape_));
     const double dense = mixture ? std::min(as_double(shape_.experts.dense_layers), blocks) : blocks;
-    // Mixtures begin after some dense layers; where layers are one block each, only lists say which is which.
+    // Mixtures start after some dense layers. If each layer is a single block, only lists tell the kinds apart.
     const std::int64_t first_mixture =
         mixture && !one_block() ? std::min<std::int64_t>(shape_.experts.dense_layers, layers_) : 0;
     const std::vector<std::string> roots =
@@ -178,7 +179,7 @@ class ModuleWriter {
                 as_double(shape_.d_ff));
     if (!mixture) return std::move(modules_);
     const std::pair<std::int64_t, std::int64_t> range{first_mixture, layers_};
-    // Gemma 4 has its experts beside a dense block.
+    // Gemma 4 has experts in parallel with a dense block.
     const bool beside = shape_.norms_per_layer > 2;
     write_block(ModelPart::shared_experts,
                 beside ? std::vector<std::string>{"mlp"} : module_names(roots, {"shared_experts", "shared_expert"}),
@@ -242,7 +243,7 @@ class ModuleWriter {
     attention(heads * as_double(latent.value_dim) * width_, {"o_proj"});
   }
 
-  /// Half of the weights project to queries, keys and values, a quarter each to the gate and from the output.
+  /// Half of the weights project to queries, keys and values, a quarter to the gate and a quarter from the output.
   void write_linear_attention() {
     const double quarter = 0.25 * as_double(shape_.linear.layer_parameters), layers = as_double(shape_.linear.layers);
     const bool delta_rule = shape_.attention_gate && shape_.latent.kv_rank == 0;
@@ -263,7 +264,7 @@ class ModuleWriter {
 
 // ---- The format of each part.
 
-/// Weights by their format, in the order of appearance.
+/// Weights by format, in order of appearance.
 class FormatShares {
  public:
   void add(const WeightFormat& format, double weights) {
@@ -284,7 +285,7 @@ class FormatShares {
     return found == shares_.end() ? std::nullopt : std::optional(found->format);
   }
 
-  /// The format of most of them, with the mean bits of all.
+  /// The format of most weights, with the mean bits of all.
   [[nodiscard]] std::optional<WeightFormat> mean() const {
     std::optional<WeightFormat> mean = most();
     if (!mean || shares_.size() < 2) return mean;
@@ -305,13 +306,13 @@ class FormatShares {
   std::vector<Share> shares_;
 };
 
-/// Nullopt if no list names it.
+/// nullopt if no list names it.
 std::optional<Stored> stated_format(const QuantizedModules& modules, const std::string& name) {
   if (modules.excluded.find(name)) return modules.left_out;
   return modules.named.find(name);
 }
 
-/// `layers`: the names of one layer in checkpoints.
+/// `layers`: names of one layer in checkpoints.
 std::optional<Stored> stated_format(const QuantizedModules& modules, const Module& module,
                                     const std::vector<std::string>& layers) {
   for (const std::string& layer : layers) {
@@ -322,7 +323,7 @@ std::optional<Stored> stated_format(const QuantizedModules& modules, const Modul
   return std::nullopt;
 }
 
-/// A list may name a module in more layers than have it: each counts less then.
+/// A list may name a module in more layers than have it; each layer then has a smaller weight.
 FormatShares shares_of(const QuantizedModules& modules, const Module& module, const ModelShape& shape, LayersOf which) {
   const WeightFormat plain = weight_format(NumberFormat::bf16);
   FormatShares shares;

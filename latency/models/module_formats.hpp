@@ -13,26 +13,26 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 
-/// The format of each part of a model, from what a config says of modules by their names.
+/// The formats of a model's parts, from a config's rules for module names.
 namespace foredraft::latency {
 
-/// Limit of untrusted lists: no name of a module is longer.
+/// Maximum length of a module name in untrusted lists.
 inline constexpr std::size_t max_pattern = 1024;
 
-/// No entry: in 16 bits.
+/// Empty: 16 bits.
 using Stored = std::optional<WeightFormat>;
 
-/// Words of lists, each with the format of the modules that it means.
+/// Words of lists, each with the format of the modules that it matches.
 class ModuleRules {
  public:
-  /// `word`: a name or a part of one, whole components (self_attn, model.layers.0.mlp); a glob; re: with an expression.
-  /// Returns why it cannot be used, "" if it can.
+  /// Adds a word: components of a name (self_attn, model.layers.0.mlp), a glob, or "re:" with an expression. Returns
+  /// why it is invalid, or "".
   std::string add(std::string_view word, const Stored& format);
 
-  /// After the last add(). Returns why the expressions cannot be used, "" if they can.
+  /// Call after the last add(). Returns why the expressions are invalid, or "".
   std::string compile();
 
-  /// The format of a module, "layers.0.mlp.gate_proj"; nullopt if no word means it.
+  /// The format of a module such as "layers.0.mlp.gate_proj"; nullopt if no word matches.
   [[nodiscard]] std::optional<Stored> find(const std::string& name) const;
 
   [[nodiscard]] bool empty() const { return names_.empty() && globs_ == 0 && expressions_.empty(); }
@@ -55,20 +55,20 @@ class ModuleRules {
   static RE2::Options bounded();
 };
 
-/// What a quantization says of modules.
+/// A quantization's formats by module.
 struct QuantizedModules {
-  Stored layers;    ///< of what no list names
-  Stored experts;   ///< the same, of routed experts
-  Stored left_out;  ///< of what `excluded` names
+  Stored layers;    ///< modules that no list names
+  Stored experts;   ///< routed experts that no list names
+  Stored left_out;  ///< modules that `excluded` names
   ModuleRules excluded;
   ModuleRules named;
-  std::optional<WeightFormat> vocabulary = {};  ///< stated by a switch of its own
+  std::optional<WeightFormat> vocabulary = {};  ///< if stated by a separate switch
 };
 
-/// Of the layers of the model, or of one that drafts (MTP), which lies behind them or in a module of its own.
+/// The layers of the model, or an MTP layer, which follows them or is a separate module.
 enum class LayersOf { model, drafting };
 
-/// The format of most modules of each part, with the mean of their bits by weights.
+/// The format of most weights of each part, with the mean bits per weight.
 [[nodiscard]] WeightFormats part_formats(const QuantizedModules& modules, const ModelShape& shape, LayersOf which);
 
 inline constexpr const char* say_format = "use --target-format or --draft-format on a config without it";

@@ -18,8 +18,8 @@ namespace {
 
 // ---- Schemes.
 
-/// Integers of `bits`, or floating-point numbers, in groups with a scale of 16 bits, of 8 for 32 floating-point
-/// numbers. Group 0: one scale a row.
+/// The format of integers or floating-point numbers of `bits` in groups with a 16-bit scale (8 bits for groups of 32
+/// floating-point numbers). Group 0: one scale per row.
 Stored format_of(std::int64_t bits, const std::string& type, std::int64_t group) {
   const bool floating = type == "float";
   const double scale = group > 0 ? (floating && group == 32 ? 8.0 : 16.0) / static_cast<double>(group) : 0.0;
@@ -33,7 +33,7 @@ void reject_bits(const ConfigObject& place, std::string_view key, std::int64_t b
   place.reject(key, fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
 }
 
-/// group_size, which is -1 for one group a row; nullopt if it is not stated.
+/// group_size; -1 means one group per row; nullopt if not stated.
 std::optional<std::int64_t> group_of(const ConfigObject& scheme) {
   if (!scheme.has("group_size") || scheme.is_negative("group_size")) return std::nullopt;
   return scheme.whole("group_size");
@@ -56,7 +56,7 @@ void add_rule(const ConfigObject& place, std::string_view key, const std::string
   if (!why.empty()) place.reject(key, fmt::format("\"{}\" {}", word.substr(0, max_pattern), why), "", say_format);
 }
 
-/// Lists of what is left out, under the names of all methods.
+/// Reads lists of excluded modules, with the key names of all methods.
 void read_excluded(const ConfigObject& quantization, QuantizedModules& modules) {
   for (const std::string_view key :
        {"modules_to_not_convert", "exclude_modules", "ignore", "ignored_layers", "llm_int8_skip_modules", "exclude"}) {
@@ -66,7 +66,8 @@ void read_excluded(const ConfigObject& quantization, QuantizedModules& modules) 
   }
 }
 
-/// Groups of compressed-tensors: those of a class of modules ("Linear") are of all that no other names.
+/// Reads groups of compressed-tensors. Groups of a class of modules ("Linear") apply to all modules that no other group
+/// names.
 void read_groups(const ConfigObject& quantization, QuantizedModules& modules) {
   const auto groups = quantization.object("config_groups");
   if (!groups) return;
@@ -87,7 +88,8 @@ void read_groups(const ConfigObject& quantization, QuantizedModules& modules) {
 
 // ---- Methods.
 
-/// modelopt's quant_algo. W4A16 computes in 16 bits: nvfp4 counts as nvfp4 there, which matters for large batches only.
+/// modelopt's quant_algo. W4A16 computes in 16 bits, but its nvfp4 counts as nvfp4, which matters only for large
+/// batches.
 constexpr std::array algorithms{
     Word{"fp8", NumberFormat::fp8},
     Word{"fp8_pb_wo", NumberFormat::fp8},
@@ -109,7 +111,7 @@ constexpr std::array algorithms{
     Word{"w8a16", NumberFormat::int8},
 };
 
-/// `group`: that of the whole, where the scheme has none of its own.
+/// `group`: default group size.
 Stored read_algorithm(const ConfigObject& scheme, std::optional<std::int64_t> group) {
   const std::string word = scheme.text("quant_algo").value_or("");
   const auto format = meaning_of(lower_case(word), algorithms);
@@ -151,7 +153,7 @@ void read_modelopt(const ConfigObject& quantization, QuantizedModules& modules) 
   }
 }
 
-/// fp8 in blocks; a few published checkpoints add layers in another format.
+/// fp8 in blocks; a few published checkpoints have layers in other formats.
 void read_fp8(const ConfigObject& quantization, QuantizedModules& modules) {
   WeightFormat format = weight_format(NumberFormat::fp8);
   const auto block = quantization.wholes("weight_block_size");
@@ -188,7 +190,7 @@ void read_groups_of_integers(const ConfigObject& quantization, bool zero_points,
   const Stored format = read_integers(quantization, std::nullopt, usual_group, zero_points);
   modules.layers = modules.experts = format;
   if (quantization.flag("lm_head", false)) modules.vocabulary = format;
-  // GPTQModel: "+:expression" with other numbers, "-:expression" left out. auto-round: names with other numbers.
+  // GPTQModel: "+:expression" has other numbers, "-:expression" is excluded. auto-round: names with other numbers.
   for (const std::string_view key : {"dynamic", "extra_config"}) {
     const auto others = quantization.is_object(key) ? quantization.object(key) : std::nullopt;
     if (!others) continue;
@@ -201,7 +203,7 @@ void read_groups_of_integers(const ConfigObject& quantization, bool zero_points,
   }
 }
 
-/// Which stores zero points also where all are the same.
+/// GPTQ stores zero points even if all are the same.
 void read_gptq(const ConfigObject& quantization, QuantizedModules& modules) {
   read_groups_of_integers(quantization, true, modules);
 }
@@ -210,12 +212,12 @@ void read_awq(const ConfigObject& quantization, QuantizedModules& modules) {
   read_groups_of_integers(quantization, quantization.flag("zero_point", true), modules);
 }
 
-/// Of routed experts alone.
+/// mxfp4 applies only to routed experts.
 void read_mxfp4(const ConfigObject& /*quantization*/, QuantizedModules& modules) {
   modules.experts = weight_format(NumberFormat::mxfp4);
 }
 
-/// nf4 and fp4 in blocks of 64 with an fp32 scale; scales themselves in 8 bits, in blocks of 256, if quantized twice.
+/// nf4 and fp4 in blocks of 64 with an fp32 scale; with double quantization, scales have 8 bits in blocks of 256.
 /// [Dettmers2023]
 void read_bitsandbytes(const ConfigObject& quantization, QuantizedModules& modules) {
   if (quantization.flag("load_in_8bit", false)) {
@@ -229,7 +231,7 @@ void read_bitsandbytes(const ConfigObject& quantization, QuantizedModules& modul
   }
 }
 
-/// {"dtype": "fp4", "group_size": 32}; of two levels of scales the weights' own come first.
+/// {"dtype": "fp4", "group_size": 32}; with two levels of scales, the weights' scales come first.
 Stored read_quark_weights(const ConfigObject& scheme) {
   const auto weights = scheme.is_object("weight") ? scheme.object("weight") : std::nullopt;
   if (!weights) return std::nullopt;

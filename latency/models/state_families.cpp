@@ -6,7 +6,7 @@
 #include "latency/models/family_blocks.hpp"
 #include "latency/words.hpp"
 
-/// Families with layers that keep a state in place of a KV cache.
+/// Families with layers that have a state instead of a KV cache.
 namespace foredraft::latency {
 
 /// Lightning attention: queries, keys, values, a gate and the output, and a norm; a state of head_dim^2 per head.
@@ -15,7 +15,7 @@ void read_minimax(FamilyReading& reading) {
   ModelShape& shape = reading.shape;
   read_decoder(reading, {.dense = false});
   shape.experts = read_experts(config, "num_local_experts", "intermediate_size");
-  // 0 for lightning attention, as first published.
+  // The first publication used 0 for lightning attention.
   const auto types = config.wholes("attn_type_list");
   shape.linear.layers =
       types ? std::count(types->begin(), types->end(), 0) : layers_of_kind(reading, "linear_attention").value_or(0);
@@ -27,9 +27,9 @@ void read_minimax(FamilyReading& reading) {
 
 namespace {
 
-/// Gated delta rule: projections to queries, keys, values and a gate z, and of one number per value head to beta and
-/// the decay; a convolution over queries, keys and values; decay and its bias; the gate's norm; the output. The state
-/// is a matrix per value head and the last inputs of the convolution. [Yang2024]
+/// Gated delta rule: projections to queries, keys, values, a gate z, and (one number per value head) beta and decay; a
+/// convolution over queries, keys and values; decay and its bias; the gate's norm; the output. The state is a matrix
+/// per value head and the last inputs of the convolution. [Yang2024]
 void read_delta_rule(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -86,8 +86,8 @@ void read_mamba(FamilyReading& reading) {
   shape.linear.state_elements = whole_of(inner * state + convolved * std::max(kernel - 1.0, 0.0));
 }
 
-/// Layer types of Nemotron-H, one letter per layer: M Mamba-2, * attention, - a feed-forward block, E a mixture. Later
-/// configs have a list of words.
+/// Layer types of Nemotron-H, one letter per layer: M for Mamba-2, * for attention, - for a feed-forward block, E for a
+/// mixture. Later configs have a list of words.
 std::string layer_pattern(const ConfigObject& config) {
   constexpr std::array words{Word{"mamba", 'M'}, Word{"attention", '*'}, Word{"mlp", '-'}, Word{"moe", 'E'}};
   const char* const key = config.has("layers_block_type") ? "layers_block_type" : "hybrid_override_pattern";
@@ -143,8 +143,8 @@ void read_nemotron_h(FamilyReading& reading) {
 
 namespace {
 
-/// Delta attention of Kimi: queries, keys and values with convolutions, a decay of low rank with its bias, one beta a
-/// head, a gate of low or full rank, the gate's norm and the output. [Moonshot2025]
+/// Delta attention of Kimi: queries, keys and values with convolutions, a low-rank decay with its bias, one beta per
+/// head, a low- or full-rank gate, the gate's norm and the output. [Moonshot2025]
 void read_kimi_delta(FamilyReading& reading, const ConfigObject& linear) {
   ModelShape& shape = reading.shape;
   const std::int64_t heads = linear.required("num_heads"), dim = linear.required("head_dim");
@@ -163,8 +163,8 @@ void read_kimi_delta(FamilyReading& reading, const ConfigObject& linear) {
 
 }  // namespace
 
-/// Delta attention and latent attention by the lists of linear_attn_config; Kimi-K3 has experts in a space of their own
-/// and residuals that attend to those of earlier blocks.
+/// Delta attention and latent attention by the lists of linear_attn_config. Kimi-K3 has experts with their own input
+/// dimension and residuals that attend to those of earlier blocks.
 void read_kimi_linear(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -186,13 +186,13 @@ void read_kimi_linear(FamilyReading& reading) {
     if (config.flag("latent_moe_use_norm", false))
       add_further(shape, product_of(mixtures(shape), shape.experts.latent_dim));
   }
-  // Two norms and two projections to one number a layer, and the last ones.
+  // Two norms and two projections to one number per layer, and a final set.
   if (config.whole_or("attn_res_block_size", 0) > 0)
     add_further(shape, product_of(4 * shape.layers + 2, shape.d_model));
   read_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-/// Gated convolutions of a few tokens in place of attention; the state is their last inputs. [Liquid2025]
+/// Gated convolutions over a few tokens instead of attention; the state is their last inputs. [Liquid2025]
 void read_lfm2(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -200,7 +200,7 @@ void read_lfm2(FamilyReading& reading) {
   const auto d_ff = first_key(config, {"block_ff_dim", "intermediate_size"});
   read_decoder(reading, {.tied = true, .d_ff = d_ff});
   shape.query_key_norm = true;
-  // The stated width is that of a block without gate.
+  // The stated width is for a block without gate.
   if (!mixture && config.flag("block_auto_adjust_ff_dim", true)) {
     const std::int64_t multiple = std::max<std::int64_t>(config.whole_or("block_multiple_of", 256), 1);
     const std::int64_t without_gate = 2 * shape.d_ff / 3;

@@ -40,7 +40,8 @@ std::optional<NumberFormat> number_format(std::string_view word) {
 }
 
 double bits_of(NumberFormat format) {
-  // llama.cpp: bytes of a block over its values, static_asserted in ggml-common.h: q6_k has 210 for 256.
+  // llama.cpp: bytes of a block / number of values, see static_asserts in ggml-common.h: q6_k has 210 bytes for 256
+  // values.
   static constexpr std::array<double, WordsOf<NumberFormat>::list.size()> bits{32.0,
                                                                                16.0,
                                                                                16.0,
@@ -112,14 +113,14 @@ namespace {
 
 using Nf = NumberFormat;
 
-/// `share` of the layers have more bits than the others.
+/// A fraction `share` of the layers has more bits than the others.
 struct Mixed {
   Nf usual;
   Nf more = usual;
   double share = 0.0;
 };
 
-/// A file of llama.cpp. [llama_tensor_get_type of llama-quant.cpp]
+/// A kind of file of llama.cpp. [llama_tensor_get_type in llama-quant.cpp]
 struct Recipe {
   std::string_view word;
   Nf layers;  ///< gate and up
@@ -130,7 +131,7 @@ struct Recipe {
   Nf embedding, vocabulary;
 };
 
-/// Of use_more_bits(): an eighth of the layers at each end and every third between.
+/// Fraction of layers by use_more_bits(): an eighth at each end and every third in between.
 constexpr double half_of_them = 0.5;
 
 constexpr std::array recipes{
@@ -198,7 +199,7 @@ constexpr std::array recipes{
     Recipe{"tq1_0", Nf::tq1_0, Nf::tq1_0, {Nf::tq1_0}, Nf::tq1_0, {Nf::tq1_0}, Nf::q4_k, Nf::q6_k},
 };
 
-/// Other words for them: llama.cpp's, and Unsloth's, whose files choose types by layer and model.
+/// Other names, from llama.cpp and from Unsloth, whose files choose types by layer and model.
 constexpr std::array recipe_aliases{
     Word<std::string_view>{"q3_k", "q3_k_m"},       Word<std::string_view>{"q4_k", "q4_k_m"},
     Word<std::string_view>{"q5_k", "q5_k_m"},       Word<std::string_view>{"ud-q2_k_xl", "q2_k"},
@@ -206,14 +207,14 @@ constexpr std::array recipe_aliases{
     Word<std::string_view>{"ud-q5_k_xl", "q5_k_m"}, Word<std::string_view>{"ud-q6_k_xl", "q6_k"},
 };
 
-/// Formats of all layers with other scales than the format's own.
+/// Formats with nonstandard group sizes.
 constexpr std::array grouped_words{
     Word{"int4_g32", WeightFormat{Nf::int4, 4.0 + 16.0 / 32.0}},
     Word{"int4_g64", WeightFormat{Nf::int4, 4.0 + 16.0 / 64.0}},
     Word{"nf4", WeightFormat{Nf::int4, 4.0 + 32.0 / 64.0}},
     Word{"mxfp8", WeightFormat{Nf::fp8, 8.0 + 8.0 / 32.0}},
 };
-/// llama.cpp: experts mxfp4, all else q8_0.
+/// llama.cpp: experts mxfp4, everything else q8_0.
 constexpr std::string_view mxfp4_moe = "mxfp4_moe";
 
 double mean_bits(const Mixed& mixed) {
@@ -221,7 +222,7 @@ double mean_bits(const Mixed& mixed) {
 }
 
 WeightFormats formats_of(const Recipe& recipe) {
-  // Four tenths of the weights of attention are of queries, as many of the output; a third of a block's are down.
+  // Queries and output have 40 % of attention's weights each; the down projection has a third of a block's weights.
   const double attention =
       0.5 * bits_of(recipe.query_key) + 0.1 * mean_bits(recipe.value) + 0.4 * bits_of(recipe.output);
   const double block = (2.0 * bits_of(recipe.layers) + mean_bits(recipe.down)) / 3.0;

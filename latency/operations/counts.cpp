@@ -60,7 +60,7 @@ void list_accesses(const StoreKeysValues& store, AccessList& list) {
   const std::int64_t queries = rows * store.heads * store.head_dim;
   const std::int64_t entries = rows * store.kv_heads * store.head_dim;
   const std::int64_t capacity = store.batch * store.capacity * store.kv_heads * store.head_dim;
-  // Without rotation the queries stay in place.
+  // Without rotation the queries are not accessed.
   list.add({store.packed, queries + 2 * entries, 2 * entries + (store.rotary ? queries : 0), store.rotary ? queries : 0,
             false});
   list.add({store.keys, capacity, 0, entries, false});
@@ -127,7 +127,7 @@ std::int64_t flop_of(const StoreKeysValues& store) {
   return store.rotary ? 3 * store.batch * store.tokens * (store.heads + store.kv_heads) * store.head_dim : 0;
 }
 
-/// A score and its share of the sum, each a multiply-add per element of a head.
+/// Scores and weighted sums, each a multiply-add per element of a head.
 std::int64_t flop_of(const Attend& attend) { return 4 * attended_pairs(attend) * attend.head_dim; }
 
 std::int64_t flop_of(const Activate& activate) { return (activate.gated ? 2 : 1) * activate.rows * activate.width; }

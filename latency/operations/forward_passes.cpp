@@ -10,11 +10,10 @@
 namespace foredraft::latency {
 namespace {
 
-/// Far beyond the memory of any device, so that products of three counts fit into 64 bits.
+/// Larger than any device's memory allows; products of three counts fit into 64 bits.
 constexpr std::int64_t largest_count = 1'000'000;
 
-/// Throws DomainError for counts that no pass of the shape can have. `last_position`: number of tokens of context and
-/// pass.
+/// Throws DomainError for counts that are invalid for the shape. `last_position`: number of tokens of context and pass.
 void check_request(const ModelShape& shape, const ForwardPassRequest& request, std::int64_t last_position) {
   check_shape(shape);
   check_range("tokens", request.tokens, 1, largest_count);
@@ -53,11 +52,11 @@ std::int64_t source_length(const ModelShape& shape, const ForwardPassRequest& re
   return request.source_length > 0 ? request.source_length : shape.source_length;
 }
 
-/// Standard deviation of biases: small compared with what they are added to, as in trained models.
+/// Standard deviation of biases; small, as in trained models.
 constexpr double bias_scale = 0.1;
 constexpr double gain_scale = 1.0;
 
-/// Preserves the variance of what passes through a random matrix.
+/// Scale of a random matrix that preserves the variance.
 double projection_scale(std::int64_t inputs) { return 1.0 / std::sqrt(static_cast<double>(inputs)); }
 
 std::string layer_name(std::int64_t layer) { return fmt::format("layer {}", layer); }
@@ -67,21 +66,22 @@ struct LayerRun {
   std::int64_t batch;
   std::int64_t tokens;
   std::int64_t context;   ///< entries of the caches before this run
-  std::int64_t capacity;  ///< of the caches
+  std::int64_t capacity;  ///< capacity of the caches
   bool causal;
   std::int64_t source_length;  ///< of the cross-attention; 0: none
 };
 
 /// Writes transformer layers into a program: norms before the blocks, the residual sum fused into the next norm,
 /// queries, keys and values in one projection, gate and input of a gated feed-forward block in another. All layers
-/// share one workspace: "stream" holds the residual stream, "delta" what the next norm adds to it, "normed" its result.
+/// share one workspace: "stream" is the residual stream, "delta" is added to it by the next norm, "normed" is the
+/// norm's result.
 class LayerWriter {
  public:
   /// `prefix` of the names of weights and caches: "" or "encoder ".
   LayerWriter(ProgramBuilder& builder, const ModelShape& shape, std::string prefix, LayerRun run)
       : builder_(&builder), shape_(&shape), prefix_(std::move(prefix)), run_(run) {}
 
-  /// rows x width workspace of this run.
+  /// A workspace of rows x width.
   BufferId working_space(const std::string& name, std::int64_t width) {
     return builder_->activation(name, rows() * width);
   }
@@ -91,7 +91,7 @@ class LayerWriter {
     const bool learned = shape_->positions == Positions::learned;
     BufferId positions = no_buffer;
     if (learned || shape_->positions == Positions::sinusoidal) {
-      // A computed table is a table too; a learned one has the size of training.
+      // Computed positions are also stored in a table. A learned table has the size used in training.
       const std::int64_t table = learned && prefix_.empty() ? shape_->learned_positions : run_.capacity;
       positions = builder_->weight(prefix_ + "positions", table * shape_->d_model, projection_scale(shape_->d_model));
     }
@@ -162,7 +162,7 @@ class LayerWriter {
     project(layer + " query key value", normed, packed, packed_width, shape_->d_model, shape_->attention_bias);
 
     const std::int64_t cached = run_.batch * run_.capacity * entry;
-    // An encoder has no cache: its keys and values are workspace that the layers share.
+    // An encoder has no cache; its keys and values are workspace that the layers share.
     const bool kept = prefix_.empty();
     const BufferId keys = kept ? builder_->cache(layer + " keys", cached) : builder_->activation("keys", cached);
     const BufferId values = kept ? builder_->cache(layer + " values", cached) : builder_->activation("values", cached);
@@ -223,7 +223,7 @@ class LayerWriter {
   LayerRun run_;
 };
 
-/// The hidden states that a head reads first, written by the target. no_buffer for other architectures.
+/// The target's hidden states, which a head reads in its first pass; no_buffer for other architectures.
 BufferId target_hidden_states(ProgramBuilder& builder, const ModelShape& shape, std::int64_t rows) {
   if (shape.architecture != Architecture::head) return no_buffer;
   return builder.cache("hidden states", rows * shape.d_model);
@@ -329,7 +329,7 @@ Program head_drafting(const ModelShape& shape, const ForwardPassRequest& request
   BufferId drafts = no_buffer;
   for (std::int64_t head = 0; head < gamma; ++head) {
     const std::string name = fmt::format("head {}", head);
-    // The sum changes its stream, and every head starts from the same hidden states.
+    // The sum changes its stream, so every head starts from a copy of the hidden states.
     builder.add(Embed{sequences, hidden, no_buffer, stream, request.batch, shape.d_model, request.batch, 1, 0});
     writer.project(name + " block", stream, inner, shape.d_model, shape.d_model, true);
     builder.add(Activate{inner, delta, request.batch, shape.d_model, Activation::silu, false});

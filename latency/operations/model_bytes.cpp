@@ -25,7 +25,7 @@ void check_counted(const ModelShape& shape, const Deployment& deployment) {
   }
 }
 
-/// Those of a decode step of one sequence.
+/// The operators of a decode step of one sequence, with weights.
 std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
   if (shape.head.block_size > 0) {
     return write_pass(WrittenPass::block_drafting, shape, deployment, block_point(shape.head, 1, 1, 0));
@@ -38,10 +38,10 @@ Deployment on_one_device(Deployment deployment) {
   return deployment;
 }
 
-/// Bytes that one sequence keeps on one of `devices`: for each token, and for each of the last tokens of a window.
+/// Cache bytes of one sequence on one device, per token and per token of a window.
 struct CacheOfSequence {
   double token = 0.0;
-  double window_token = 0.0, local_tokens = 0.0;  ///< of the windows; of sparse attention, all of them together
+  double window_token = 0.0, local_tokens = 0.0;  ///< per token of windows; total of local tokens of sparse attention
 };
 
 CacheOfSequence cache_of(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
@@ -68,7 +68,7 @@ double state_bytes_of(const ModelShape& shape) {
   return state_bytes * static_cast<double>(shape.linear.layers) * static_cast<double>(shape.linear.state_elements);
 }
 
-/// Of one copy of the model that is not split. `per_token`: only so many of its experts.
+/// Parameters of an unsplit copy of the model. `active`: only the experts of one token.
 double parameters_of(ModelShape shape, bool active) {
   if (active) shape.experts.count = shape.experts.per_token;
   const Deployment whole;
@@ -88,7 +88,7 @@ double parameters_of(ModelShape shape, bool active) {
 double parameters(const ModelShape& shape) { return parameters_of(shape, false); }
 
 double active_parameters(const ModelShape& shape) {
-  // The router keeps a row for each expert.
+  // The router still has a row for each expert.
   const Experts& experts = shape.experts;
   const double mixtures =
       number(feed_forward_layers(shape) - std::min(experts.dense_layers, feed_forward_layers(shape)));
@@ -113,7 +113,7 @@ double weight_bytes_per_device(const ModelShape& shape, const Deployment& deploy
     (one.step.name == "embedding" ? embedding : one.step.name == "vocabulary" ? vocabulary : layers) += bytes;
   }
   if (deployment.pipeline_parallel == 1) return layers + embedding + vocabulary;
-  // The first devices hold the embedding, the last ones the vocabulary projection.
+  // The first devices have the embedding, the last ones the vocabulary projection.
   const double share = std::ceil(number(shape.layers) / number(deployment.pipeline_parallel)) / number(shape.layers);
   return layers * share + std::max(embedding, shape.tied ? embedding : vocabulary);
 }

@@ -27,7 +27,7 @@ class OperatorWriter {
     operators_.reserve(max_operators);
   }
 
-  /// in [rows, inputs] times weight [inputs, outputs], sizes on one device.
+  /// in [rows, inputs] times weight [inputs, outputs]; sizes on one device.
   struct Product {
     ModelPart part;
     std::string_view name;
@@ -53,7 +53,7 @@ class OperatorWriter {
   }
   [[nodiscard]] Weights plain_weights(double parameters) const { return {parameters, parameters * value_bytes_}; }
   [[nodiscard]] NumberFormat compute_of(ModelPart part) const { return compute_format(formats_.of(part).format); }
-  /// Of a product of `flop` over all rows.
+  /// StepOperator::vector_flop of a product with `flop` over all rows.
   [[nodiscard]] double vector_flop(const WeightFormat& format, double flop) const {
     return is_gguf(format.format) ? flop * std::min(1.0, static_cast<double>(max_vector_tokens) / rows_) : 0.0;
   }
@@ -73,7 +73,7 @@ class OperatorWriter {
 
   void product(const Product& product) { product_in(formats_.of(product.part), product); }
 
-  /// A product of all rows with `parameters` weights. `moved`: activations that it reads and writes; `inputs`: terms of
+  /// Adds a product of all rows with `parameters` weights. `moved`: activations read and written; `inputs`: terms of
   /// each sum.
   void product_with(ModelPart part, std::string_view name, double count, double parameters, double moved,
                     double inputs) {
@@ -85,7 +85,7 @@ class OperatorWriter {
          weights});
   }
 
-  /// One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
+  /// A product with a separate matrix per head.
   void product_by_head(std::string_view name, double count, double heads, double inputs, double outputs) {
     product_with(ModelPart::attention, name, count, heads * inputs * outputs, rows_ * heads * (inputs + outputs),
                  inputs);
@@ -119,12 +119,12 @@ class OperatorWriter {
   const WeightFormats& formats_;
   double batch_, rows_;
   NumberFormat unquantized_;
-  double value_bytes_;                ///< of one activation
-  StepPart part_ = StepPart::layers;  ///< of the operators that are written
+  double value_bytes_;                ///< per activation
+  StepPart part_ = StepPart::layers;  ///< of the operators that are being written
   std::vector<WeightedOperator> operators_;
 
  private:
-  static constexpr std::size_t max_operators = 48;  ///< of any pass, so that a list is allocated once
+  static constexpr std::size_t max_operators = 48;  ///< maximum of any pass, so that the list is allocated once
 };
 
 }  // namespace foredraft::latency

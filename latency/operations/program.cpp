@@ -36,7 +36,7 @@ void check_access(const Program& program, const Access& access, std::string_view
                        buffer.elements));
   }
   if (access.token_ids != (buffer.kind == BufferKind::tokens)) {
-    reject(fmt::format("{} takes \"{}\" for what it is not", operation, buffer.name));
+    reject(fmt::format("{} uses \"{}\" as the wrong kind of buffer", operation, buffer.name));
   }
   if (access.written > 0 && buffer.kind == BufferKind::weight) {
     reject(fmt::format("{} writes the weight \"{}\"", operation, buffer.name));

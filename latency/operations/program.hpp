@@ -9,8 +9,8 @@
 
 #include "latency/models/model_shape.hpp"
 
-/// A forward pass of a model as a list of operations on named buffers. The list has four readers: it is counted (bytes,
-/// flops), computed in double precision (reference), launched on a GPU, and run on a CPU.
+/// A forward pass of a model as a list of operations on named buffers. The list is used in four ways: counted (bytes,
+/// flop), computed in double precision (reference), launched on a GPU, and run on a CPU.
 namespace foredraft::latency {
 
 /// Storage type of weights, activations and caches.
@@ -30,8 +30,8 @@ inline constexpr BufferId no_buffer = -1;
 
 enum class BufferKind {
   weight,      ///< read only, random with standard deviation `scale`
-  cache,       ///< result of earlier passes, random likewise: keys and values, hidden states of a target
-  activation,  ///< written before it is read in every pass; poisoned before each
+  cache,       ///< result of earlier passes, also random: keys and values, hidden states of a target
+  activation,  ///< written before it is read in every pass; poisoned before each pass
   input,       ///< result of an operation outside of the program, random with standard deviation `scale`
   tokens,      ///< 32-bit token ids in [0, vocabulary)
 };
@@ -41,7 +41,7 @@ struct Buffer {
   BufferKind kind;
   std::int64_t elements;
   double scale;             ///< weights, caches and inputs: standard deviation of the random content
-  std::int64_t vocabulary;  ///< for tokens: ids are below it; else 0
+  std::int64_t vocabulary;  ///< for tokens: upper bound of ids (exclusive); else 0
 };
 
 /// out[row] = table[tokens[row]] (+ positions[first_position + row % tokens_per_sequence]).
@@ -106,8 +106,8 @@ struct Program {
 /// "project", "attend", ...: the name of an operation in CSV files.
 [[nodiscard]] std::string_view name_of(const Operation& operation);
 
-/// Throws std::logic_error if an operation accesses elements outside a buffer, reads an activation that was not
-/// written, or a name is used twice; each is a bug.
+/// Throws std::logic_error for a bug: an operation accesses elements outside a buffer or reads an activation that was
+/// not written, or a name is used twice.
 void check_program(const Program& program);
 
 /// Builds a program. A buffer is identified by its name: requesting it again returns the same one, so layers share
@@ -133,20 +133,20 @@ class ProgramBuilder {
 
 // ---- The operations of a forward pass one by one, so that each can be timed separately.
 
-/// Everything that determines the cost of an operation besides name and storage type: "rows 6 outputs 4096 inputs
+/// The dimensions that determine the cost of an operation, besides name and storage type: "rows 6 outputs 4096 inputs
 /// 4096".
 [[nodiscard]] std::string shape_text(const Operation& operation);
 
 struct CountedOperation {
-  Operation operation;  ///< first of its name and shape
+  Operation operation;  ///< first one with its name and shape
   std::int64_t count;
 };
 
 /// The distinct operations of a program by name and shape, in the order of their first occurrence.
 [[nodiscard]] std::vector<CountedOperation> distinct_operations(const Program& program);
 
-/// A program of one operation of `program`, over the buffers that this one names. An activation that it reads becomes
-/// an input, because no operation writes it.
+/// A program with a single operation of `program` and the buffers that it uses. Activations that it reads become
+/// inputs, because no operation writes them.
 [[nodiscard]] Program operation_alone(const Program& program, const Operation& operation);
 
 }  // namespace foredraft::latency

@@ -9,8 +9,8 @@
 #include "latency/operations/program.hpp"
 
 /// Contents of buffers before a pass: bit-identical on every backend. Element e of a buffer is made from word e % 4 of
-/// draw e / 4 of the stream (Purpose::buffer_content, content_point(name), 0) under the run's seed, by integers and one
-/// single-precision product, so it does not depend on a math library.
+/// draw e / 4 of the stream (Purpose::buffer_content, content_point(name), 0) under the run's seed, with integers and
+/// one single-precision product, so it does not depend on a math library.
 namespace foredraft::latency {
 
 /// 32-bit FNV-1a of the name.
@@ -25,8 +25,8 @@ namespace foredraft::latency {
   return static_cast<std::int32_t>((word & 255U) + (word >> 8U & 255U) + (word >> 16U & 255U) + (word >> 24U)) - 510;
 }
 
-/// A weight or cache element before it is rounded (to nearest, ties to even) to its storage type:
-/// float(bell_from_word(word)) * content_factor(scale).
+/// Factor of a weight or cache element: float(bell_from_word(word)) * content_factor(scale), then rounded (to nearest,
+/// ties to even) to the storage type.
 [[nodiscard]] float content_factor(double scale);
 
 /// A token id below `vocabulary`.
@@ -53,10 +53,10 @@ void run_reference_of(const Attend& attend, BufferContents& contents);
 /// the queries in place; the packed keys stay unchanged. Norms add 1e-6 to the mean square or variance.
 void run_reference(const Program& program, BufferContents& contents);
 
-/// Added to the mean square or the variance before the root.
+/// Added to the mean square or the variance before the square root.
 inline constexpr double norm_epsilon = 1e-6;
 
-/// Base of the rotary angles: position * rotary_base^(-2 i / head_dim) for the pair (i, i + head_dim / 2).
+/// Base of the rotary angles position * rotary_base^(-2 i / head_dim) of the pairs (i, i + head_dim / 2).
 inline constexpr double rotary_base = 10'000.0;
 
 }  // namespace foredraft::latency

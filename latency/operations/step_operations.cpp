@@ -15,7 +15,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Each of them `times` times.
+/// The operators without weights, each repeated `times` times.
 std::vector<StepOperator> without_weights(const std::vector<WeightedOperator>& weighted, std::int64_t times) {
   std::vector<StepOperator> operators;
   operators.reserve(weighted.size());
@@ -32,7 +32,7 @@ void check_extents(const ForwardPassPoint& point, std::int64_t min_tokens) {
   check_range("context", point.context, 0, largest_extent);
 }
 
-/// `positions`: those that the model has; 0: no limit.
+/// `positions`: maximum of the model; 0: no limit.
 void check_positions(const ModelShape& shape, const ForwardPassPoint& point, std::int64_t positions) {
   if (positions == 0 || point.context + point.tokens <= positions) return;
   throw DomainError(fmt::format("{}: context {} and {} new tokens exceed the {} positions of the model - ask for less",
@@ -85,7 +85,8 @@ std::vector<StepOperator> ForwardPassOperations::mixed(const ForwardPassPoint& d
                                                        ForwardPassPoint prompt) const {
   prompt.prompt = true;
   const std::vector<StepOperator> own = operators(decoding), of_prompt = operators(prompt);
-  // Without a context, which products do not see, so that the tokens of all sequences exceed no model's positions.
+  // Context 0, because products do not depend on it, and the tokens of all sequences might exceed the model's
+  // positions.
   std::vector<StepOperator> all =
       operators({.batch = decoding.batch * decoding.tokens + prompt.batch * prompt.tokens, .tokens = 1, .context = 0});
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -159,7 +160,7 @@ double experts_read(const Experts& experts, double rows, double skew) {
   if (!(rows >= 1.0)) throw DomainError(fmt::format("invalid rows={} (must be >= 1)", rows));
   const auto count = static_cast<double>(experts.count);
   const auto used = static_cast<double>(experts.per_token);
-  // The same as count (1 - (1 - used / count)^rows), exact for one row.
+  // Equals count (1 - (1 - used / count)^rows), but exact for one row.
   const double further = (count - used) * (1.0 - std::pow((count - used) / count, rows - 1.0));
   return used + (1.0 - skew) * further;
 }

@@ -15,8 +15,8 @@
 namespace foredraft::latency {
 namespace {
 
-/// Flop per element of a state and token: decay, product with the key, update by the outer product, product with the
-/// query. For the gated delta rule; Mamba-2 has 5.
+/// Flop per state element and token of the gated delta rule: decay, product with the key, outer-product update, product
+/// with the query. Mamba-2 has 5.
 constexpr double state_flop = 7.0;
 
 double as_number(std::int64_t value) { return static_cast<double>(value); }
@@ -33,15 +33,15 @@ double seen_positions(const StepPoint& point, std::int64_t window) {
   return all - (cut * excess - 0.5 * cut * (cut - 1.0));
 }
 
-constexpr double id_bytes = 4.0;  ///< of one token id
+constexpr double id_bytes = 4.0;  ///< per token id
 
 /// Number of tokens with logits.
 std::int64_t drafted_vocabulary(const ModelShape& shape) {
   return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
 }
 
-/// Writes the operators of a forward pass, in the order in which the programs of forward_passes.hpp first have them.
-/// Checks nothing.
+/// Writes the operators of a forward pass, in the order of first use in the programs of forward_passes.hpp. Does not
+/// check arguments.
 class StepWriter : OperatorWriter {
  public:
   StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
@@ -89,10 +89,10 @@ class StepWriter : OperatorWriter {
   }
 
  private:
-  /// What a query of each head and the cache of each layer hold, in values on one device.
+  /// Values per query and per cache entry on one device.
   struct Attending {
     double heads, key_dim, value_dim;
-    double cached;  ///< of one entry
+    double cached;  ///< per cache entry
   };
 
   void write_decoder() {
@@ -133,7 +133,7 @@ class StepWriter : OperatorWriter {
 
   [[nodiscard]] bool fills_block() const { return shape_.head.block_size > 0 && !shape_.head.wide_attention; }
 
-  /// A stage reads the state of the stage before, the first one that of the target; the embedding is added to it.
+  /// A stage adds the embedding to the state of the previous stage, or of the target for the first stage.
   void write_stage() {
     const double width = as_number(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
     product({ModelPart::inputs, "state", as_number(shape_.layers), point_.own_hidden_states ? d_model_ : width,
@@ -159,7 +159,7 @@ class StepWriter : OperatorWriter {
     }
   }
 
-  /// On one device.
+  /// Key-value heads on one device.
   [[nodiscard]] double kv_heads(std::int64_t heads) const { return std::ceil(as_number(heads) / devices_); }
 
   [[nodiscard]] double blocks() const {
@@ -169,7 +169,7 @@ class StepWriter : OperatorWriter {
   void write_layers() {
     part_ = StepPart::layers;
     if (shape_.head.stages > 0) return write_stage();
-    // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
+    // The residual sum is part of the following norm; the first norm has none.
     norm("first norm", 1.0, d_model_, false);
     if (fills_block()) write_context_attention();
     if (shape_.latent.kv_rank > 0) {
@@ -182,7 +182,7 @@ class StepWriter : OperatorWriter {
     write_residual_streams();
     norm("norm", blocks() - 1.0, d_model_, true);
     if (shape_.norms_per_layer > 2) norm("norm after block", blocks(), d_model_, false);
-    // The hidden states that attention reads beside the embedding have their own norm.
+    // The hidden states, which attention also reads, have a separate norm.
     if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
     write_cross_attention();
     write_feed_forward();
@@ -196,7 +196,8 @@ class StepWriter : OperatorWriter {
     norm("final norm", 1.0, d_model_, true);
   }
 
-  /// A block's layers project keys and values of the hidden states by the weights of its own, in passes of their own.
+  /// The layers of a block head project keys and values of the hidden states with their own weights, as separate
+  /// operators.
   void write_context_attention() {
     const auto write = [this](double layers, const AttentionHeads& heads) {
       const double cached = shape_.latent.kv_rank > 0
@@ -214,7 +215,7 @@ class StepWriter : OperatorWriter {
     });
   }
 
-  /// Projections, cache and attention of the layers with a window, or of the others.
+  /// Writes projections, cache and attention of the layers with or without a window.
   void write_attention(bool windowed) {
     const AttentionHeads shapes = windowed ? window_heads(shape_) : attention_heads(shape_);
     const double windowed_layers = as_number(shape_.window.layers);
@@ -226,7 +227,7 @@ class StepWriter : OperatorWriter {
     const bool projects_values = (windowed || !shape_.values_are_keys) && !shape_.single_cache;
     const double projected = keys + (projects_values ? values : 0.0);
     const double cached = keys + (shape_.single_cache ? 0.0 : values);
-    // Of a head the first layer alone is wide.
+    // Only the first layer of a head is wide.
     const double wide =
         shape_.head.wide_attention && layers > 0.0 && (!windowed || windowed_layers == attention_layers_) ? 1.0 : 0.0;
     const double gate = shape_.attention_gate ? attended : 0.0;
@@ -274,7 +275,7 @@ class StepWriter : OperatorWriter {
     product({ModelPart::attention, "attention output", layers, groups * rank, d_model_, shape_.bias});
   }
 
-  /// Attention of the layers without a window: to the whole cache, or sparse.
+  /// Writes attention of the layers without a window: full or sparse.
   void write_attends(double layers, const Attending& attending) {
     double whole = layers;
     for (const SparseAttention& sparse : shape_.sparse) whole -= as_number(sparse.layers);
@@ -282,7 +283,7 @@ class StepWriter : OperatorWriter {
     for (const SparseAttention& sparse : shape_.sparse) write_sparse_attend(sparse, attending);
   }
 
-  /// Queries of one sequence choose their own entries: together they read at most as many as all chosen ones.
+  /// Queries of a sequence choose entries independently; together they read at most the sum of these.
   void write_sparse_attend(const SparseAttention& sparse, const Attending& attending) {
     const double layers = as_number(sparse.layers), tokens = as_number(point_.tokens);
     const double length = as_number(point_.context) + tokens;
@@ -310,14 +311,14 @@ class StepWriter : OperatorWriter {
   void write_attend(std::string_view name, double layers, std::int64_t window, const Attending& attending) {
     const double tokens = as_number(point_.tokens);
     const double length = as_number(point_.context) + tokens;
-    // The windows of all queries together.
+    // The union of the windows of all queries.
     const double read = window == 0 ? length : std::min(length, as_number(window) + tokens - 1.0);
-    // In a block each query also sees the tokens after its own.
+    // In a block each query also sees later tokens.
     const double seen = seen_positions(point_, window) + (causal_ ? 0.0 : 0.5 * tokens * (tokens - 1.0));
     write_attend_to(name, layers, read, seen, attending);
   }
 
-  /// Of each sequence `read` entries of the cache, and `seen` of them summed over the queries.
+  /// Writes attention that reads `read` cache entries per sequence; `seen`: entries seen, summed over queries.
   void write_attend_to(std::string_view name, double layers, double read, double seen, const Attending& attending) {
     const double width = attending.key_dim + attending.value_dim;
     const double entry_bytes = as_number(point_.batch) * attending.cached * cache_bytes_;
@@ -382,8 +383,8 @@ class StepWriter : OperatorWriter {
                state_flop * rows_ * elements);
   }
 
-  /// Before each block the streams are mixed to its input by weights that follow from all of them, after it its output
-  /// is added to each.
+  /// Before each block, the streams are mixed to its input with weights computed from all streams; after it, its output
+  /// is added to each stream.
   void write_residual_streams() {
     if (shape_.residual_streams == 1) return;
     const double streams = as_number(shape_.residual_streams), width = streams * d_model_;
@@ -425,7 +426,7 @@ class StepWriter : OperatorWriter {
       product({ModelPart::feed_forward, "into the space of experts", layers, d_model_, width});
     }
 
-    // Each token uses `used` of them; its row counts once for each in the products.
+    // Each token uses `used` experts, so its row counts `used` times in the products.
     const auto experts_product = [&](std::string_view name, double in_values, double inputs, double outputs) {
       const double bias = shape_.bias ? 1.0 : 0.0;
       Weights one = weights_of(ModelPart::experts, inputs * outputs);
@@ -459,7 +460,7 @@ class StepWriter : OperatorWriter {
   void write_projection_of_logits() {
     const bool head = shape_.architecture == Architecture::head;
     const double vocabulary = as_number(drafted_vocabulary(shape_));
-    // Tied: the table of the embedding. A head without its own: the target's.
+    // Shared with the embedding if tied, or with the target for a head without its own projection.
     const bool shared = head ? !shape_.head.own_vocabulary : shape_.tied;
     product({ModelPart::vocabulary, "vocabulary", 1.0, d_model_, vocabulary / devices_});
     operators_.back().shared = shared;
@@ -468,7 +469,7 @@ class StepWriter : OperatorWriter {
     }
   }
 
-  /// Of the tokens of all rows at once; of a block with corrected logits one draft after the other.
+  /// Writes the choice of tokens: for all rows at once, or draft by draft for a block with corrected logits.
   void write_choice() {
     const std::int64_t drafts = std::max<std::int64_t>(point_.drafts, 1);
     const bool one_by_one = shape_.head.correction_parameters > 0;
@@ -494,7 +495,7 @@ class StepWriter : OperatorWriter {
   double devices_, d_model_;
   double attention_layers_, feed_forward_layers_, cross_layers_;
   double heads_;        ///< on one device
-  double cache_bytes_;  ///< of one cached value
+  double cache_bytes_;  ///< per cached value
   bool causal_ = true;
 };
 

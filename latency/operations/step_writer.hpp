@@ -8,14 +8,14 @@
 #include "latency/models/storage.hpp"
 #include "latency/operations/step_operations.hpp"
 
-/// The operators of one forward pass with their weights: what ForwardPassOperations times and model_bytes.hpp sums up.
-/// Writing checks nothing.
+/// The operators of one forward pass with their weights, used by ForwardPassOperations and model_bytes.hpp. Arguments
+/// are not checked.
 namespace foredraft::latency {
 
-/// Far beyond any pass; products of counts are floating-point numbers here.
+/// Larger than in any pass. Products of counts are computed in floating point.
 inline constexpr std::int64_t largest_extent = 100'000'000;
 
-/// Throws DomainError for an impossible shape, and a split or routing that it cannot have.
+/// Throws DomainError for an invalid shape, and for an invalid split or routing.
 void check_deployment(const ModelShape& shape, const Deployment& deployment);
 
 /// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
@@ -23,16 +23,16 @@ struct StepPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
-  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
-                                   ///< without the projection of several of them (EAGLE-3)
-  std::int64_t drafts = 0;         ///< of each sequence: the tokens with logits; 0: all
+  bool own_hidden_states = false;  ///< for a head: reads its own last output instead of the target's hidden states,
+                                   ///< without their projection (EAGLE-3)
+  std::int64_t drafts = 0;         ///< tokens of each sequence with logits; 0: all
   bool prompt = false;             ///< ForwardPassPoint::prompt
-  std::int64_t verified = 0;       ///< tokens of each sequence whose hidden states a block of a head reads
+  std::int64_t verified = 0;       ///< tokens of each sequence with hidden states that a block head reads
 };
 
-/// The pass of a head that drafts a block of `drafts` tokens, after a verification of as many and one more. P-EAGLE
-/// (wide_attention) takes the verified tokens through its layers, with a mask for each draft but the first; DFlash
-/// stores keys and values of their hidden states and fills a block behind the last of them.
+/// The pass of a block head that drafts `drafts` tokens after a verification of `drafts` + 1 tokens. P-EAGLE
+/// (wide_attention) processes the verified tokens in its layers, with a mask token for each draft except the first.
+/// DFlash stores keys and values of their hidden states and drafts a block after the last one.
 [[nodiscard]] StepPoint block_point(const HeadInputs& head, std::int64_t batch, std::int64_t drafts,
                                     std::int64_t context);
 
@@ -50,28 +50,27 @@ struct Weights {
 /// An operator with its weights on one device.
 struct WeightedOperator {
   StepOperator step;
-  Weights read = {};    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
-  Weights stored = {};  ///< in memory: all experts, whole tables
-  bool shared = false;  ///< with another model or pass, where it is stored
+  Weights read = {};    ///< read by the pass, included in step.bytes; without rows of tables
+  Weights stored = {};  ///< in memory, including all experts and whole tables
+  bool shared = false;  ///< stored by another model or pass
 };
 
-/// What is written of a pass.
+/// The kind of pass to write.
 enum class WrittenPass {
   decoder,         ///< layers and logits of every row
-  drafting,        ///< the same, and the choice of a token by each logits
-  block_drafting,  ///< the same, of tokens that see each other
-  context,         ///< a head that fills a block takes in the hidden states of all tokens of the point, without logits
-  head_drafting,   ///< one head on a hidden state: a residual block and a vocabulary projection
-  encoder,         ///< over the point's tokens, whose keys and values are in no cache, and those of the cross-attention
+  drafting,        ///< the same, and choosing a token for each row
+  block_drafting,  ///< the same for tokens that see each other
+  context,         ///< a block head stores keys and values of the hidden states of all tokens, without logits
+  head_drafting,   ///< a head on a hidden state: a residual block and a vocabulary projection
+  encoder,         ///< the encoder, without a cache, and keys and values of the cross-attention
 };
 
 [[nodiscard]] std::vector<WeightedOperator> write_pass(WrittenPass pass, const ModelShape& shape,
                                                        const Deployment& deployment, const StepPoint& point);
 
-/// Of the key that an indexer keeps for an entry of the cache: values in fp8 with an fp32 scale for every 128 of them.
-/// [DeepSeek2025]
+/// Bytes of an indexer's key of a cache entry: fp8 values with an fp32 scale per 128 values. [DeepSeek2025]
 [[nodiscard]] double index_key_bytes(std::int64_t index_dim);
 
-inline constexpr double state_bytes = 4.0;  ///< of one element of a state of linear attention, kept in fp32
+inline constexpr double state_bytes = 4.0;  ///< per state element of linear attention (fp32)
 
 }  // namespace foredraft::latency

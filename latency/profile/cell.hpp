@@ -12,14 +12,14 @@
 
 #include "latency/words.hpp"
 
-/// One point of the cost surface: a forward pass of a model at one size.
+/// A point of the cost surface: a forward pass of a model at one size.
 namespace foredraft::latency {
 
-/// The kind of pass, named as in operations/forward_passes.hpp. A decoder pass of a drafter and of a target is the
-/// same, so it is measured once for all pairs that need it.
+/// The kind of pass, named as in operations/forward_passes.hpp. Decoder passes of drafter and target are the same, so
+/// they are measured once for all pairs.
 enum class Role { decoder_pass, autoregressive_drafting, block_drafting, head_drafting, encoder_pass };
-enum class Cache { hot, cold };      ///< hot: the same buffers each time; cold: buffers rotated past the L2
-enum class Launch { graph, eager };  ///< graph: replay of a captured graph; eager: one launch after the other
+enum class Cache { hot, cold };      ///< hot: the same buffers each time; cold: rotating buffers that exceed the L2
+enum class Launch { graph, eager };  ///< graph: replay of a captured graph; eager: individual launches
 
 template <>
 struct WordsOf<Role> {
@@ -40,7 +40,7 @@ struct Cell {
   Role role = Role::decoder_pass;
   std::string dtype;               ///< "fp16", "bf16", "fp32"
   std::int64_t batch = 1;          ///< sequences
-  std::int64_t tokens = 1;         ///< new tokens per sequence; of drafting: gamma; of an encoder: 0
+  std::int64_t tokens = 1;         ///< new tokens per sequence; drafting: gamma; encoder: 0
   std::int64_t context = 0;        ///< tokens per sequence that are already in the KV cache
   std::int64_t source_length = 0;  ///< encoder positions; 0 without an encoder
   Cache cache = Cache::cold;
@@ -49,11 +49,11 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
-/// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": name of a cell in messages and lists.
+/// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": the cell in messages and lists.
 [[nodiscard]] std::string to_text(const Cell& cell);
 
-/// A value as a CSV cell: the word of an enumeration (by its `to_string`), numbers with enough digits to read back the
-/// same one, empty for no value.
+/// A value as a CSV cell: the word of an enumeration (`to_string`), a number in shortest round-trip form, empty for no
+/// value.
 template <typename T>
 std::string cell_text(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -65,10 +65,10 @@ std::string cell_text(const T& value) {
   }
 }
 
-/// One verification step that is timed.
+/// A timed verification step.
 struct VerificationCell {
   std::string verifier;
-  std::string dtype;  ///< of the logits
+  std::string dtype;  ///< type of the logits
   std::int64_t batch = 1;
   std::int64_t gamma = 5;  ///< drafts per request
   std::int64_t vocabulary = 1;

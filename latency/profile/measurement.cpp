@@ -22,8 +22,8 @@ double percentile(std::span<const double> sorted, double fraction) {
 Ranks median_ranks(std::int64_t samples, double level) {
   check_at_least("samples", samples, 1);
   if (!(level > 0.0 && level < 1.0)) throw DomainError("invalid level (must lie between 0 and 1)");
-  // Fewer than k of n samples are below the median with probability P(Bin(n, 1/2) <= k - 1): the interval from the k-th
-  // smallest to the k-th largest misses it with twice that probability.
+  // P(fewer than k of n samples are below the median) = P(Bin(n, 1/2) <= k - 1). The interval from the k-th smallest to
+  // the k-th largest misses the median with twice this probability.
   const boost::math::binomial_distribution<double> below(static_cast<double>(samples), 0.5);
   std::int64_t inside = 0;
   std::int64_t outside = (samples + 1) / 2;

@@ -30,34 +30,34 @@ struct SampleSummary {
 /// Summary of at least one sample, each finite and > 0.
 [[nodiscard]] SampleSummary summarise(std::span<const double> samples_us);
 
-/// Summary of one time without a spread. Not checked: files report what is wrong with a time themselves.
+/// Summary of a single time without spread. Does not check it; readers of files report invalid times.
 [[nodiscard]] SampleSummary one_sample(double us);
 
 /// Half the width of the interval of the median divided by the median.
 [[nodiscard]] double relative_spread(const SampleSummary& summary);
 
-/// Quantile: the value below which `fraction` of the sorted values are, linear between order statistics (the default of
-/// numpy, R's type 7). At least one value, ascending; 0 <= fraction <= 1.
+/// Quantile `fraction` in [0, 1] of at least one ascending value, linear between order statistics (numpy's default, R's
+/// type 7).
 [[nodiscard]] double percentile(std::span<const double> sorted, double fraction);
 
-/// The order statistics that enclose the median with at least this probability, for any distribution: ranks low and
-/// high from 0, of n sorted samples. The whole range if n is too small for the level (below 6 for 0.95).
+/// Ranks (from 0) of the order statistics that enclose the median with at least probability `level`, for any
+/// distribution. The whole range if there are too few samples (below 6 for 0.95).
 struct Ranks {
   std::int64_t low;
   std::int64_t high;
 };
 [[nodiscard]] Ranks median_ranks(std::int64_t samples, double level = 0.95);
 
-// ---- Results of measuring, as data; gpu_bench/measure measures.
+// ---- Protocol and results of measurements; gpu_bench/measure does the measuring.
 
 struct Protocol {
-  double relative_spread = 0.005;  ///< an arm is done when its median is known to this precision
+  double relative_spread = 0.005;  ///< an arm is complete when its median has this precision
   std::int64_t fewest_samples = 20;
   std::int64_t most_samples = 10'000;
-  double budget_s = 1.0;         ///< for all arms together
-  double throttled_below = 0.9;  ///< a sample at a clock below this fraction of the fastest seen is dropped
-  std::int64_t warm_up = 3;      ///< calls of each arm that do not count
-  std::uint64_t seed = 1;        ///< of the order of arms in each round
+  double budget_s = 1.0;         ///< time budget of all arms together
+  double throttled_below = 0.9;  ///< samples with a clock below this fraction of the maximum are dropped
+  std::int64_t warm_up = 3;      ///< uncounted calls of each arm
+  std::uint64_t seed = 1;        ///< for the order of arms in each round
 };
 
 enum class Stopped { stable, out_of_time, most_samples };
@@ -68,9 +68,9 @@ struct WordsOf<Stopped> {
 
 struct Measurement {
   std::string name;
-  SampleSummary summary;  ///< of the counted samples; samples = 0 if there are none
+  SampleSummary summary;  ///< over counted samples; samples = 0 if there are none
   std::vector<double> samples_us;
-  std::int64_t throttled = 0;  ///< dropped because of their clock
+  std::int64_t throttled = 0;  ///< samples dropped because of their clock
   double clock_mhz = 0.0;      ///< median over the counted samples
   Stopped stopped = Stopped::stable;
 };
@@ -80,7 +80,7 @@ struct AgainstItself {
   std::int64_t pairs = 0;
   double median_difference = 0.0;  ///< of |second / first - 1|
   double p95_difference = 0.0;
-  /// Median within 2 % and 95th percentile within 5 %; otherwise a profile is not valid.
+  /// True if the median is within 2 % and the 95th percentile within 5 %; otherwise the profile is invalid.
   [[nodiscard]] bool valid() const { return pairs > 0 && median_difference <= 0.02 && p95_difference <= 0.05; }
 };
 

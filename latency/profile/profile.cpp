@@ -12,10 +12,10 @@
 namespace foredraft::latency {
 namespace {
 
-/// Far beyond any pass, and small enough for sums and products of two counts to fit into 64 bits.
+/// Larger than in any pass; sums and products of two counts fit into 64 bits.
 constexpr std::int64_t max_cell_count = 1'000'000'000;
 
-/// The counts of a Cell or VerificationCell.
+/// Checks the counts of a Cell or VerificationCell.
 void check_counts(const std::string& what, const auto& cell) {
   visit_fields(cell, [&](std::string_view name, const auto& field) {
     if constexpr (std::same_as<decltype(field), const std::int64_t&>) {

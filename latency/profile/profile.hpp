@@ -14,29 +14,30 @@
 
 namespace foredraft::latency {
 
-/// Latency model: time of an operation that moves and computes:
+/// Latency model: the time of an operation is
 ///
 ///     launch + input * inputs + ((bytes / bandwidth)^p + (flop / peak)^p)^(1/p),
 ///
-/// `input` only for matrix products; attention has its own launch and peak. A pass is the sum over its operations. p =
-/// infinity is the roofline. Each > 0 and finite (except p); launches and `input_us` may be 0.
+/// The term `input * inputs` applies only to matrix products; attention has its own launch and peak. The time of a pass
+/// is the sum over its operations. p = infinity is the roofline. All parameters are > 0 and finite (except p); launches
+/// and `input_us` may be 0.
 struct LatencyModel {
   double launch_us = 0.0;
-  double input_us = 0.0;  ///< per input of a product: time that a longer sum takes beyond its bytes
+  double input_us = 0.0;  ///< per input of a product: additional time of a longer sum
   double bandwidth_bytes_per_s = 0.0;
   double peak_flop_per_s = 0.0;
-  double sharpness = 0.0;  ///< p > 1: how sharply memory-bound changes to compute-bound
+  double sharpness = 0.0;  ///< p > 1: sharpness of the transition from memory-bound to compute-bound
   double attend_launch_us = 0.0;
   double attend_peak_flop_per_s = 0.0;
 };
 
-/// 95 % intervals of a model's parameters, from refits to shapes drawn with replacement.
+/// 95 % intervals of a model's parameters, from a bootstrap over shapes.
 struct LatencyIntervals {
   Interval launch_us{}, input_us{}, bandwidth_bytes_per_s{}, peak_flop_per_s{}, sharpness{}, attend_launch_us{},
       attend_peak_flop_per_s{};
 };
 
-/// Errors |predicted / measured - 1| of rows whose whole shape (a model, or a matrix) was left out of the fit.
+/// Errors |predicted / measured - 1| of rows of held-out shapes (a model, or a matrix).
 struct HeldOutError {
   std::int64_t rows = 0, shapes = 0;
   double mean = 0.0, median = 0.0, p90 = 0.0, p95 = 0.0, max = 0.0;
@@ -44,8 +45,8 @@ struct HeldOutError {
 
 /// Domain of a fit: the range of its data.
 struct FitDomain {
-  Interval rows{};           ///< batch times tokens; for autoregressive drafting: batch
-  Interval product_bytes{};  ///< of one matrix product over one row: its weights
+  Interval rows{};           ///< batch times tokens; autoregressive drafting: batch
+  Interval product_bytes{};  ///< weights of one matrix product
   Interval context{};
 };
 
@@ -60,7 +61,7 @@ struct LatencyFit {
   FitDomain domain;
 };
 
-// ---- Measurements and limits of a device: schema foredraft.profile/1, or /2 if a profile has what 1 cannot express. A
+// ---- Measurements and limits of a device: schema foredraft.profile/1, or /2 if a profile has fields that /1 lacks. A
 // profile has one kind of source.
 
 inline constexpr std::string_view profile_schema_1 = "foredraft.profile/1";
@@ -73,12 +74,12 @@ struct WordsOf<Source> {
   static constexpr std::array<std::string_view, 5> list{"measured", "datasheet", "user", "engine", "operators"};
 };
 
-/// Sources of steps whose parts were not timed: answered from the table, never from a fit or a limit.
+/// True for sources with times of whole steps only: times come from the table, never from a fit or a limit.
 [[nodiscard]] constexpr bool holds_steps_alone(Source source) {
   return source == Source::user || source == Source::engine || source == Source::operators;
 }
 
-/// A number and its origin: the data sheet with its date, or how it was measured. No value: not known.
+/// A number and its origin: the data sheet with its date, or how it was measured. No value: unknown.
 struct Figure {
   std::optional<double> value = {};
   std::optional<Interval> ci95 = {};
@@ -88,9 +89,9 @@ struct Figure {
 struct Device {
   std::string name;
   std::string compute_capability;                                                        ///< "9.0"
-  Figure multiprocessors, memory_bytes, memory_bus_bits, l2_bytes, shared_memory_bytes;  ///< the last a multiprocessor
+  Figure multiprocessors, memory_bytes, memory_bus_bits, l2_bytes, shared_memory_bytes;  ///< last: per multiprocessor
   Figure base_clock_mhz, boost_clock_mhz, memory_clock_mhz, power_limit_w;
-  Figure usable_memory_bytes;  ///< reported by the driver, while memory_bytes is the manufacturer's; schema 2
+  Figure usable_memory_bytes;  ///< reported by the driver (memory_bytes is the manufacturer's); schema 2
 };
 
 /// Limits of a device. Matrix peaks: dense, products of two matrices, accumulated in fp32.
@@ -101,23 +102,23 @@ struct Limits {
   Figure matrix_peak_fp16_flop_per_s, matrix_peak_bf16_flop_per_s;
   Figure matrix_peak_tf32_flop_per_s, matrix_peak_fp32_flop_per_s;
   Figure matrix_peak_fp8_flop_per_s, matrix_peak_int8_flop_per_s, matrix_peak_fp4_flop_per_s;  ///< schema 2
-  Figure link_bandwidth_bytes_per_s;  ///< each way, to the other devices of its node; schema 2
+  Figure link_bandwidth_bytes_per_s;  ///< per direction, to the other devices of the node; schema 2
   Figure stream_launch_us, graph_node_us, grid_sync_us, event_pair_us, read_back_us;
 };
 
-/// Versions and places, for readers. Empty: not known.
+/// Versions and environment of a measurement, for display. Empty: unknown.
 struct Identity {
   std::string tool_version, commit, build_flags, device_compiler, host_compiler;
   std::string cuda_driver, cuda_runtime, cublaslt;
   std::string date_utc, host_cpu, operating_system;
 };
 
-/// Data of a row besides its name: the time, and the bytes and flop.
+/// Data of a row: time, bytes and flop.
 struct Timing {
   SampleSummary summary;
   std::int64_t throttled = 0;
   Stopped stopped = Stopped::stable;
-  double clock_mhz = 0.0;  ///< median; 0: not known
+  double clock_mhz = 0.0;  ///< median; 0: unknown
   double read_bytes = 0.0, written_bytes = 0.0, flop = 0.0;
 };
 
@@ -133,12 +134,12 @@ struct KernelRow {
   std::string dtype;
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
-  std::string algorithm = {};  ///< of a product: what the library was configured to use; else empty
+  std::string algorithm = {};  ///< for products: algorithm configured in the library; else empty
   Timing timing;
 };
 
-/// An operation of a step, and its multiplicity. Its time is in the row of the same operation, shape and cache, the
-/// step's dtype and Launch::graph.
+/// An operation of a step and its multiplicity. Its time is in the kernel row with the same operation, shape and cache,
+/// the step's dtype and Launch::graph.
 struct Part {
   std::string operation, shape;
   Cache cache = Cache::cold;
@@ -152,53 +153,53 @@ struct Breakdown {
 };
 
 /// One verification step: `verifier` named as in verify/verifiers.hpp, `logits` as in verify/logits.hpp. The bytes of
-/// the timing are the minimum of any such verification; its flop is 0.
+/// the timing are the minimum of any verification of this size; its flop is 0.
 struct VerificationRow {
   VerificationCell cell;
   std::int64_t launches = 0;
-  std::int64_t read_backs = 0;   ///< times that the host waits for a result
-  double requested_bytes = 0.0;  ///< read and written by the kernels, including what comes from a cache
-  double memory_bytes = 0.0;     ///< memory of a call besides its inputs and outputs
+  std::int64_t read_backs = 0;   ///< number of times the host waits for a result
+  double requested_bytes = 0.0;  ///< read and written by the kernels, including cache hits
+  double memory_bytes = 0.0;     ///< memory of a call in addition to inputs and outputs
   Timing timing;
 };
 
-/// A cell that was planned but is missing.
+/// A planned cell that is missing.
 struct Missing {
   std::string what, why;
 };
 
-/// The file samples.csv beside a profile: its first bytes, as many as were there when the profile was written.
+/// The part of samples.csv that existed when the profile was written.
 struct RawSamples {
   std::int64_t bytes = 0;
   std::string crc32;  ///< of these bytes, eight hexadecimal digits
 };
 
-/// Storage and splitting over devices of a model for its steps.
+/// Formats and tensor parallelism of a model in its steps.
 struct ModelDeployment {
   std::string model;
   std::string weights, kv_cache;  ///< words of latency::NumberFormat
   std::int64_t tensor_parallel = 1;
 };
 
-/// Tokens that the drafter reads besides those that it drafts from.
+/// Additional tokens that the drafter must read before drafting.
 enum class CatchUp {
-  none,     ///< none: drafting itself fills its KV cache
-  verified  ///< after each verification the gamma + 1 tokens that the target read (llama.cpp: common/speculative.cpp)
+  none,     ///< none; drafting fills the KV cache
+  verified  ///< after each verification, the gamma + 1 verified tokens (llama.cpp: common/speculative.cpp)
 };
 template <>
 struct WordsOf<CatchUp> {
   static constexpr std::array<std::string_view, 2> list{"none", "verified"};
 };
 
-/// Work of an iteration of an engine's loop besides drafting and verification.
+/// Work of an engine's iteration in addition to drafting and verification.
 struct EngineLoop {
   CatchUp draft_catch_up = CatchUp::none;
-  /// Sampling a token from the logits of one position on the host, in us: once in a decode step, and at each verified
-  /// position.
+  /// Time of sampling a token from the logits of one position on the host, in us; once in a decode step, and once per
+  /// verified position.
   Figure draw_us = {};
 };
 
-/// A note for readers: a condition seen, or how something was measured.
+/// A note: an observed condition, or how something was measured.
 struct Note {
   std::string name, text;
 };
@@ -210,7 +211,7 @@ struct Profile {
   Limits limits;
   std::optional<Protocol> protocol = {};  ///< measured only
   std::optional<AgainstItself> aa_test = {};
-  /// Whether the A/A test says so; true without one.
+  /// True if the A/A test is valid or there is none.
   [[nodiscard]] bool valid() const { return !aa_test || aa_test->valid(); }
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
@@ -220,10 +221,10 @@ struct Profile {
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
   std::vector<LatencyFit> fits = {};  ///< measured only; absent from the file if there is none
-  /// Half width of the 95 % interval of every step divided by its time, below 1: engine and operators only; schema 2.
+  /// Half width of the 95 % interval of every step divided by its time, below 1. Only for engine and operators; schema
+  /// 2.
   Figure step_error = {};
-  /// Models of which only steps are known, for their memory: operators only, schema 2; absent from the file if there is
-  /// none.
+  /// Deployments of the models, for their memory. Only for operators, schema 2; absent from the file if there are none.
   std::vector<ModelDeployment> deployments = {};
   std::optional<EngineLoop> engine_loop = {};  ///< engine only, schema 2; absent from the file if there is none
 
@@ -233,7 +234,7 @@ struct Profile {
 /// The first schema that can express the profile.
 [[nodiscard]] std::string_view schema_of(const Profile& profile);
 
-/// The fields of a row taken from `measurement`; the counts are those of the pass.
+/// The timing of a row from `measurement` and the counts of the pass.
 [[nodiscard]] Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop);
 
 /// The maximum of measured copy and read bandwidth, or the manufacturer's if neither was measured.
@@ -245,35 +246,32 @@ struct Profile {
 /// The peak of "fp16", "bf16" and "fp32"; nullopt for other words.
 [[nodiscard]] std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype);
 
-/// Lower bound of a time from the device's limits, the maximum of moving and computing: all bytes at the best measured
-/// bandwidth, or the manufacturer's without one; flop at the matrix peak of `dtype`. Nullopt if the limits are not
-/// known.
+/// Lower bound of a time from the device's limits: the maximum of bytes divided by best_bandwidth and flop divided by
+/// the matrix peak of `dtype`. nullopt if the limits are unknown.
 [[nodiscard]] std::optional<double> floor_us(const Limits& limits, std::string_view dtype, const Timing& timing);
 
-/// floor_us divided by the median: 1 for a pass at the limit. Nullopt without samples or limits.
+/// floor_us divided by the median; 1 for a pass at the limit. nullopt without samples or limits.
 [[nodiscard]] std::optional<double> fraction_of_ceiling(const Limits& limits, std::string_view dtype,
                                                         const Timing& timing);
 
-/// The row that times a part of a step, a step, a verification; null if there is none.
+/// The row with the time of a part of a step, of a step, or of a verification; null if there is none.
 [[nodiscard]] const KernelRow* find_part(const Profile& profile, const std::string& dtype, const Part& part);
 [[nodiscard]] const StepRow* find_step(const Profile& profile, const Cell& cell);
 [[nodiscard]] const VerificationRow* find_verification(const Profile& profile, const VerificationCell& cell);
 
-/// Throws DomainError for an invalid profile: rows in a data sheet, a name that is empty or would break a CSV cell, the
-/// same cell or operation twice, a part of a step without its time, a figure without a finite value > 0 or without its
+/// Throws DomainError for an invalid profile: rows in a data sheet, a name that is empty or invalid in a CSV cell, a
+/// duplicate cell or operation, a part of a step without a time, a figure without a finite value > 0 or without an
 /// origin, times that are not finite and > 0 or not in order (low <= median <= high), a fit out of its range.
 void check_profile(const Profile& profile);
 
-// ---- profile.json: the profile as a file for programs.
+// ---- profile.json: the profile as JSON.
 
-/// The profile as indented JSON with a line end. Besides the fields it has derived values (complete, valid,
-/// relative_spread, floor_us, fraction_of_ceiling), for readers in other languages. Throws DomainError as check_profile
-/// does.
+/// The profile as indented JSON with a line end. Also contains derived values (complete, valid, relative_spread,
+/// floor_us, fraction_of_ceiling) for other programs. Throws DomainError as check_profile does.
 [[nodiscard]] std::string to_json(const Profile& profile);
 
 /// Parses a profile. Throws DomainError `name: path: problem` for anything that to_json would not write: another
-/// schema, a missing or unknown key, a value of the wrong kind, a derived value that does not follow. `name` is the
-/// file in messages.
+/// schema, a missing or unknown key, a value of the wrong type, a wrong derived value. `name`: file name in messages.
 [[nodiscard]] Profile from_json(std::string_view text, const std::string& name);
 
 /// The same for a file that the user named. Throws InputError if it cannot be read.
@@ -288,9 +286,9 @@ void check_profile(const Profile& profile);
 
 // ---- A profile as a single file.
 
-/// Checks a path before a run writes to it. Returns nullopt if nothing is there, or the profile of an incomplete run,
-/// whose rows the new run may keep. Throws DomainError for a complete profile, for anything else that is there and if
-/// the folder does not exist.
+/// Checks a path before a run writes to it. Returns the profile of an incomplete run, whose rows the new run may keep,
+/// or nullopt if there is no file. Throws DomainError for a complete profile, for anything else at the path and if the
+/// folder does not exist.
 [[nodiscard]] std::optional<Profile> claim_profile_file(const std::string& path);
 
 /// Replaces the file atomically. Throws DomainError as check_profile does, std::runtime_error if it cannot be written.

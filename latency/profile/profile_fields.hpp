@@ -9,7 +9,7 @@
 
 #include "latency/profile/profile.hpp"
 
-/// The names of all fields. JSON reading, writing and tables visit them in this order.
+/// The names of all fields, in the order of JSON and tables.
 namespace foredraft::latency {
 
 template <typename Object, typename Struct>
@@ -283,7 +283,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("engine_loop", profile.engine_loop);
 }
 
-/// Whether foredraft.profile/1 lacks the field: a file has it only if it has a value.
+/// True if foredraft.profile/1 lacks the field; it is written only if it has a value.
 [[nodiscard]] constexpr bool since_schema_2(std::string_view name) {
   constexpr std::array names{
       std::string_view("matrix_peak_fp8_flop_per_s"), std::string_view("matrix_peak_int8_flop_per_s"),
@@ -292,7 +292,7 @@ void visit_fields(Object& profile, auto&& visit) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Columns of a row's table after its fields: derived from them and the limits.
+/// Derived columns, computed from a row's fields and the limits; they follow the fields.
 struct Derived {
   std::optional<double> relative_spread, floor_us, fraction_of_ceiling;
 };

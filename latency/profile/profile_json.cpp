@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
-/// An empty fit, deployment, engine loop or figure of a later schema is not written, so older files are still read.
+/// True for fields that are not written if empty (fits, deployments, engine loop, figures of schema 2), so older files
+/// remain valid.
 template <typename T>
 bool left_out(std::string_view name, const T& value) {
   if constexpr (std::same_as<T, std::vector<LatencyFit>> || std::same_as<T, std::vector<ModelDeployment>>) {
@@ -32,7 +33,7 @@ bool left_out(std::string_view name, const T& value) {
   return false;
 }
 
-/// Writes values; rows need the limits for derived ones.
+/// Writes values; derived values of rows need the limits.
 class Encoder {
  public:
   explicit Encoder(const Limits& limits) : limits_(limits) {}
@@ -122,7 +123,7 @@ void decode(const Json& json, const std::string& path, T& value) {
     decode(json, path, value.emplace());
   } else if constexpr (is_vector<T>) {
     if (!json.is_array()) reject(path, "must be a list");
-    value.clear();  // grows with the input: an empty row takes two bytes in the text and hundreds in memory
+    value.clear();  // grown step by step, because an empty row takes two bytes of text and hundreds in memory
     for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
   } else {
     decode_fields(json, path, value);
@@ -145,8 +146,7 @@ void check_schema(const Json& json) {
   reject("schema", fmt::format("{}, this program reads \"{}\" and \"{}\"", schema, profile_schema_1, profile_schema_2));
 }
 
-/// Checks that writing the parsed profile gives the input again: finds unknown keys and derived values that do not
-/// follow.
+/// Checks that writing the parsed profile reproduces the input; finds unknown keys and wrong derived values.
 void check_same(const Json& read, const Json& written) {
   const Json difference = Json::diff(written, read);
   if (difference.empty()) return;
@@ -183,7 +183,7 @@ Profile read_profile(const std::string& path) { return from_json(read_file(path)
 
 namespace {
 
-/// One line per row; `text` returns a cell from a field's name and value.
+/// A table with one line per row.
 template <typename Row>
 std::string table_line(const Row& row, const Derived& derived_values, const std::string& source, auto&& text) {
   std::string line;

@@ -43,7 +43,7 @@ std::string name_of(const ForwardPassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
-/// "1, 2, 4" of few, "1 to 9" of many or consecutive ones.
+/// "1, 2, 4" for a few numbers, "1 to 9" for many or consecutive ones.
 std::string counts_text(const std::set<std::int64_t>& counts) {
   constexpr std::size_t max_counts = 12;
   const std::int64_t first = *counts.begin(), last = *counts.rbegin();
@@ -53,7 +53,7 @@ std::string counts_text(const std::set<std::int64_t>& counts) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-/// Where there are times, for messages: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
+/// Text in messages that says where there are times: "batch 1, 2, 4, tokens 1 to 9, context 512, 2048".
 class Coverage {
  public:
   void add(const ForwardPassPoint& point) {
@@ -61,7 +61,7 @@ class Coverage {
     tokens_.insert(point.tokens);
     contexts_.insert(point.context);
   }
-  /// Of at least one point.
+  /// Requires at least one point.
   [[nodiscard]] std::string text() const {
     return fmt::format("batch {}; tokens {}; context {}", counts_text(batches_), counts_text(tokens_),
                        counts_text(contexts_));
@@ -77,7 +77,7 @@ std::string coverage_text(const std::vector<StepTable::Row>& rows) {
   return coverage.text();
 }
 
-/// Every kind of pass that the profile has times of, with where: "llama-3.1-8b decoder_pass (batch 1, ...)".
+/// Every kind of pass with times in the profile, and their coverage: "llama-3.1-8b decoder_pass (batch 1, ...)".
 std::string coverage_text(const Profile& profile) {
   constexpr std::size_t max_kinds = 6;
   std::map<std::string, Coverage> kinds;
@@ -94,7 +94,7 @@ std::string coverage_text(const Profile& profile) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The passes that the profile has of a model: "decoder_pass fp16, ...".
+/// The kinds of passes of a model in the profile: "decoder_pass fp16, ...".
 std::string measured_kinds(const Profile& profile, const std::string& model) {
   std::set<std::string> kinds;
   for (const StepRow& row : profile.steps) {
@@ -125,7 +125,7 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
                   scenario::method_or_suggestion(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
 }
 
-/// Its limits, and a launch per operator if the sheet states its cost.
+/// The limits, and a launch per operator if the sheet states its cost.
 Attained floor_of(const Limits& limits) {
   Attained floor = data_sheet_limits();
   floor.operator_us = limits.graph_node_us.value.value_or(0.0);
@@ -239,7 +239,7 @@ Latency CostSurface::at(const ForwardPassPoint& asked) const {
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,
-                  table_ ? "outside of what the profile measured" : "the profile has no times for it", covered_));
+                  table_ ? "outside of the profile's measured range" : "the profile has no times for it", covered_));
 }
 
 Latency CostSurface::mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const {

@@ -22,7 +22,7 @@ namespace foredraft::latency {
 /// t(batch, tokens, context) of a forward pass on a device, from its profile.
 
 using Origin = TimeOrigin;
-/// The spread of a measured time is that of spread_of().
+/// For measured times the spread is spread_of().
 using Latency = ForwardPassTime;
 
 /// One kind of pass.
@@ -35,46 +35,46 @@ struct ForwardPassKind {
 
 /// Settings of a data sheet for one kind of pass; not used for other profiles.
 struct SheetPass {
-  std::optional<Deployment> deployment = {};  ///< empty: on one device, all in the dtype of the setting
-  std::optional<Attained> attained = {};      ///< empty: lower bound from the limits
-  std::optional<double> spread = {};          ///< relative half width of the interval of a time; empty: no interval
+  std::optional<Deployment> deployment = {};  ///< empty: one device, all weights and caches in the dtype of the setting
+  std::optional<Attained> attained = {};      ///< empty: times are lower bounds from the limits
+  std::optional<double> spread = {};          ///< relative half width of the interval of times; empty: no interval
 };
 
-/// The cost surface of one kind of pass: a time is looked up in the table of the profile, else computed by the fit; for
-/// a data sheet it is the sum over its operators (pass_us).
+/// The cost surface of one kind of pass. A time is looked up in the table of the profile or, outside of the table,
+/// computed from the fit. For a data sheet it is the sum over operators (pass_us).
 ///
-/// Between its points the table follows the shape of a model, the profile's fit or the roofline of its limits; the
-/// ratio of measured times to it is interpolated. A pass hardly takes longer for more rows until computing takes as
-/// long as reading the weights; linear interpolation between a batch of 1 and one of 4 would miss that corner.
+/// Between points, the ratio of measured time to a reference model (the profile's fit or the roofline) is interpolated.
+/// The time of a pass hardly increases with the number of rows until computing takes as long as reading the weights;
+/// plain linear interpolation would miss this corner.
 class CostSurface {
  public:
-  /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it if the
-  /// profile has no times of the model. Throws DomainError for a model that neither of them knows, and for inconsistent
-  /// times (StepTable).
+  /// `shapes`: models with known operators. Uses the profile's fit of this setting, or fits if the profile has no times
+  /// of the model. Throws DomainError for a model that is in neither `shapes` nor profile, and for inconsistent times
+  /// (StepTable).
   CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, ForwardPassKind kind,
               const SheetPass& sheet = {});
 
-  /// Throws DomainError if none of the three has an answer, and for positions that the model does not have. Passes of
-  /// other profiles than data sheets have logits of all tokens, prompts included.
+  /// Throws DomainError if neither table, fit nor data sheet gives a time, and for positions beyond the model's
+  /// maximum. Except for data sheets, passes have logits of all tokens, also for prompts.
   [[nodiscard]] Latency at(const ForwardPassPoint& point) const;
 
-  /// Of a decoder pass over `decoding` that also reads `prompt`, one sequence: at(decoding) and by how much the prompt
-  /// makes it longer. Of a data sheet by operators; else the difference of passes over the prompt with and without as
-  /// many tokens more as are decoded. Throws likewise.
+  /// Time of a decoder pass over `decoding` that also prefills `prompt` (one sequence): at(decoding) plus the
+  /// additional time of the prompt. For data sheets computed by operators; otherwise the difference between a pass over
+  /// the tokens of both and a pass over the decoded tokens. Throws like at().
   [[nodiscard]] Latency mixed_at(const ForwardPassPoint& decoding, const ForwardPassPoint& prompt) const;
 
   /// Time from the table only; nullopt outside of it.
   [[nodiscard]] std::optional<Latency> measured_at(const ForwardPassPoint& point) const;
 
-  /// What the time of a data sheet is spent on; nullopt for other profiles.
+  /// The parts of a data sheet's time; nullopt for other profiles.
   [[nodiscard]] std::optional<PassParts> parts_at(const ForwardPassPoint& point) const;
 
   [[nodiscard]] const ForwardPassKind& kind() const { return kind_; }
 
-  /// Where the profile has times: of this kind, else of which kinds.
+  /// Where the profile has times of this kind; if it has none, of which kinds it has times.
   [[nodiscard]] const std::string& covered() const { return covered_; }
 
-  /// Of a data sheet: the formats of its operators that are computed in another one (computed_in), with that.
+  /// For a data sheet: maps formats of operators to the formats they are computed in (computed_in), if these differ.
   [[nodiscard]] std::map<NumberFormat, NumberFormat> computed_in_others() const;
 
  private:
@@ -83,7 +83,7 @@ class CostSurface {
   ForwardPassKind kind_;
   bool spread_known_ = true;
   std::string covered_;
-  std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
+  std::optional<StepTable> table_;     ///< times, or times divided by those of `shape_`
   std::optional<LatencyModel> shape_;  ///< reference of the table
   std::optional<ForwardPassOperations> operations_;
   std::optional<LatencyFit> fit_;
@@ -91,14 +91,15 @@ class CostSurface {
   SheetPass sheet_pass_;
 };
 
-/// Relative half width of the 95 % interval of a time: that of its own samples; that of the A/A test if it is wider; or
-/// the error that a profile of an engine or of operators states. Two halves of a step's visits differ by twice the
-/// error of all of them, or sqrt(2) times that of one half, which a verification is taken as: it is timed in one visit.
+/// Relative half width of the 95 % interval of a time: from its samples, or from the A/A test if that is wider, or the
+/// stated error of an engine or operators profile. Two halves of a step's visits differ by twice the error of all
+/// visits, and by sqrt(2) times the error of one half; the latter applies to a verification, which is timed in one
+/// visit.
 [[nodiscard]] double spread_of(const StepRow& row, const Profile& profile);
 [[nodiscard]] double spread_of(const VerificationRow& row, const Profile& profile);
 
-/// The setting used for a target: that of its first decoder pass in the profile, else that of the profile's first step;
-/// for a data sheet fp16, cold, graph.
+/// The setting used for a target: the setting of its first decoder pass in the profile, else of the profile's first
+/// step; for a data sheet fp16, cold, graph.
 [[nodiscard]] Setting setting_for(const Profile& profile, std::string_view target);
 
 }  // namespace foredraft::latency

@@ -32,8 +32,8 @@ struct PowerPoint {
   double tokens, us;  ///< both to the power of the sharpness
 };
 
-/// The slope of a line through times, each with the same relative error; 0 if they fall. `left_out`: one of them, or
-/// none.
+/// The slope of a line fitted to times with equal relative errors; 0 if they decrease. `left_out`: index of a time to
+/// leave out, or the size for none.
 double slope(const std::vector<PowerPoint>& points, std::size_t left_out) {
   double weights = 0.0, mean_tokens = 0.0, mean_us = 0.0;
   const auto weighted = [&](const auto& add) {

@@ -53,7 +53,7 @@ std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtyp
 namespace {
 
 constexpr std::size_t max_parts = 5;
-/// Maximum number of rows to fit; more are thinned out evenly, but the error is taken over all of them.
+/// Maximum number of rows in a fit. More rows are thinned evenly, but the error includes all of them.
 constexpr std::size_t max_fitted_rows = 400;
 constexpr int parameter_count = 7;
 
@@ -117,7 +117,7 @@ std::optional<double> number_after(std::string_view text, std::string_view word)
   return read.ec == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Matrix products timed separately; their domain is that of the passes, which the model is for.
+/// Adds separately timed matrix products. They do not extend the domain, because the model is for passes.
 void add_products(const Profile& profile, const Setting& setting, Observations& observations) {
   for (const KernelRow& row : profile.kernels) {
     if (row.operation != "project" || row.timing.summary.samples == 0) continue;
@@ -179,7 +179,7 @@ struct Residuals {
   }
 };
 
-/// Initial values: the fastest moving and computing seen, and the launch time of a current device.
+/// Initial values: the maximum bandwidth and flop rate in the data, and the launch time of a current device.
 Eigen::VectorXd start_of(const std::vector<const Observation*>& observations) {
   double bandwidth = 1.0;
   double peak = 1.0;
@@ -253,7 +253,7 @@ HeldOutError held_out_error(const Observations& observations, const std::vector<
           .max = errors.back()};
 }
 
-/// Parameters refitted to the same number of shapes, drawn with replacement.
+/// Bootstrap: intervals of parameters refitted to shapes drawn with replacement.
 LatencyIntervals resampled(const Observations& observations, const std::vector<std::string>& shapes,
                            const Eigen::VectorXd& best, std::int64_t resamples) {
   std::array<std::vector<double>, parameter_count> drawn;

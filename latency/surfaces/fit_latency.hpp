@@ -13,7 +13,7 @@
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
 
-/// Latency model: times that follow from bytes and flop.
+/// Latency model: times computed from bytes and flop.
 namespace foredraft::latency {
 
 /// (a^p + b^p)^(1/p) of times >= 0: their maximum for p = infinity.
@@ -37,20 +37,19 @@ namespace foredraft::latency {
 [[nodiscard]] double pass_us(const LatencyModel& model, const ForwardPassOperations& operations,
                              const ForwardPassPoint& point);
 
-/// On one device, all in `dtype` ("fp16"); throws DomainError for another word.
+/// A deployment on one device with everything in `dtype` ("fp16"). Throws DomainError for an unknown word.
 [[nodiscard]] Deployment deployment_in(std::string_view dtype);
 
-/// The operations of a pass that was measured, also beyond the context that the model was trained for. Throws
-/// DomainError as deployment_in and ForwardPassOperations.
+/// The operations of a measured pass. The context may exceed the model's maximum. Throws DomainError as deployment_in
+/// and ForwardPassOperations.
 [[nodiscard]] ForwardPassOperations measured_operations(ModelShape shape, Role role, std::string_view dtype,
                                                         std::int64_t source_length);
 
-/// The roofline of a device's limits: every operation takes the maximum of its bytes at the device's bandwidth and its
-/// flop at the matrix peak of `dtype`, plus one launch, free if its cost is not known. Nullopt if bandwidth or peak is
-/// not known.
+/// The roofline of a device's limits: each operation takes the maximum of bytes / bandwidth and flop / matrix peak of
+/// `dtype`, plus one launch (0 if unknown). nullopt if bandwidth or peak is unknown.
 [[nodiscard]] std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtype);
 
-/// A setting of measured passes: only times of equal settings are compared.
+/// A setting of measured passes. Only times with equal settings are compared.
 struct Setting {
   std::string dtype;
   Cache cache = Cache::cold;
@@ -62,17 +61,17 @@ struct Setting {
 /// The settings of a profile's steps, in the order of their first rows.
 [[nodiscard]] std::vector<Setting> settings_of(const Profile& profile);
 
-/// Minimum number of shapes to hold some out and still fit the rest.
+/// Minimum number of shapes for a fit with held-out shapes.
 inline constexpr std::int64_t min_fitted_shapes = 3;
 
 /// Fits LatencyModel to the steps of the models in `shapes` and to the kernels "project" of `profile`, by least squares
-/// of log(predicted / measured). The error is that of a cross-validation over at most 5 parts of the shapes. With
-/// `resamples` > 0 the parameters have intervals, else each is the point itself. Nullopt for fewer than
-/// min_fitted_shapes shapes.
+/// of log(predicted / measured). The error comes from cross-validation over shapes with at most 5 folds. Intervals of
+/// the parameters need `resamples` > 0; otherwise they have width 0. nullopt for fewer than min_fitted_shapes shapes.
 [[nodiscard]] std::optional<LatencyFit> fit_latency(const Profile& profile, const std::vector<ModelShape>& shapes,
                                                     const Setting& setting, std::int64_t resamples);
 
-/// The fits of all settings of a profile that can be fitted; a measuring program writes them into it at its end.
+/// The fits of all settings of a profile that have enough shapes. Measuring programs add them to the profile at the
+/// end.
 [[nodiscard]] std::vector<LatencyFit> fit_latencies(const Profile& profile, const std::vector<ModelShape>& shapes);
 
 }  // namespace foredraft::latency

@@ -16,7 +16,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Numbers by key that many threads add to and nobody changes; those that find no place are not kept.
+/// A thread-safe cache of numbers by key. Entries never change; numbers without a free slot are not cached.
 class KeptNumbers {
  public:
   /// `key` > 0; `make` may be called more than once for it.
@@ -42,13 +42,13 @@ class KeptNumbers {
  private:
   struct Entry {
     std::atomic<std::uint64_t> key = 0;
-    std::atomic<double> number = std::numeric_limits<double>::quiet_NaN();  ///< that: not made yet
+    std::atomic<double> number = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not computed yet
   };
   static constexpr unsigned size_bits = 15;
   std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << size_bits);
 };
 
-/// Contexts of the grid: whole numbers to 16, then eight of each octave at equal distances.
+/// Contexts of the grid: all whole numbers up to 16, then eight equidistant ones per octave.
 constexpr int exact_bits = 4;
 constexpr int per_octave = 8;
 constexpr double exact_contexts = 1 << exact_bits;
@@ -60,8 +60,8 @@ double context_at(int node) {
 }
 
 struct GridPlace {
-  int node;      ///< the one below
-  double share;  ///< of the next node
+  int node;      ///< the node below
+  double share;  ///< weight of the next node
 };
 
 GridPlace place_of(double context) {
@@ -106,7 +106,7 @@ class GridTimes final : public ForwardPassTimes {
                       std::clamp(shape.tokens, std::int64_t{1}, max_count) == shape.tokens && shape.context >= 0.0 &&
                       shape.context <= max_grid_context;
     if (!kept) return exact(shape);
-    // What a model cannot do at the next node it may still do here.
+    // The context may be possible here even if it is not at the next node.
     constexpr double impossible = std::numeric_limits<double>::infinity();
     const auto at_node = [&](int node) {
       const std::uint64_t key = static_cast<std::uint64_t>(pass) << 56U | static_cast<std::uint64_t>(node) << 40U |

@@ -7,10 +7,10 @@
 
 namespace foredraft::latency {
 
-/// The same times, each kept once it is known: for simulations, which ask for millions. Decode steps, verifications and
-/// drafts are exact in batch and tokens and linear between contexts, eight an octave (every one up to 16 tokens):
-/// within 0.1 % on data sheets. Passes that read prompts are passed on: their sizes hardly ever recur. May be asked by
-/// many threads. Throws what `times` throws.
+/// Caches times, for simulations that request millions. Decode steps, verifications and drafts are exact in batch and
+/// tokens and linear between contexts, with eight contexts per octave (every context up to 16 tokens); within 0.1 % on
+/// data sheets. Passes with prompts are not cached, because their sizes rarely recur. Thread-safe. Throws what `times`
+/// throws.
 [[nodiscard]] std::shared_ptr<const ForwardPassTimes> grid_times(std::shared_ptr<const ForwardPassTimes> times);
 
 }  // namespace foredraft::latency

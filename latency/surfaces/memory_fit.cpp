@@ -15,8 +15,8 @@ constexpr std::int64_t largest_batch = 100'000'000;
 
 double bytes_of_value(const Deployment& deployment) { return bits_of(deployment.weights.unquantized()) / 8.0; }
 
-/// Activations of one token on one device that are live at once: the residual stream, its norm and the next delta, with
-/// the widest block; and the logits, which every device gathers.
+/// Values of the activations of one token on one device that exist at the same time: residual stream, its norm, the
+/// next delta, the widest block, and the logits, which every device gathers.
 double activation_values(const ModelShape& shape, std::int64_t devices) {
   const auto share = [devices](std::int64_t width) {
     return static_cast<double>(width) / static_cast<double>(devices);
@@ -45,7 +45,7 @@ double further_tables_bytes(const DeployedModel& target, const DeployedModel& dr
   const double embedding = shape.tied ? vocabulary : formats.of(ModelPart::embedding).bits;
   const double projection = draft.shape->head.own_vocabulary || shape.tied ? 0.0 : vocabulary;
   const double bytes = static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model) / 8.0;
-  // Of a pipeline the first devices hold the one and the last ones the other.
+  // In a pipeline the first devices have the embedding and the last ones the vocabulary projection.
   const bool pipeline = target.deployment.pipeline_parallel > 1;
   const double held = pipeline ? std::max(embedding, projection) : embedding + projection;
   return bytes * (embedding + projection) / static_cast<double>(draft.deployment.tensor_parallel) -

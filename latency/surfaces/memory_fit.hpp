@@ -7,7 +7,7 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 
-/// Whether a deployment fits into the memory of its devices.
+/// Checks whether a deployment fits into the memory of its devices.
 namespace foredraft::latency {
 
 /// Fraction of a device's memory that engines use for weights, caches and activations.
@@ -18,9 +18,9 @@ struct DeployedModel {
   Deployment deployment = {};
 };
 
-/// Memory of the device that holds the most, the target's first, on which the drafter also runs, in bytes. A head
-/// shares the target's embedding, and its vocabulary projection unless it has its own; on fewer devices than the target
-/// it adds the parts of both that the first device does not hold yet.
+/// Memory, in bytes, of the device that needs the most: the target's first device, on which the drafter also runs. A
+/// head shares the target's embedding and, unless it has its own, the vocabulary projection. If the head uses fewer
+/// devices than the target, the parts of both that the first device lacks are added.
 struct MemoryNeed {
   double target_weights_bytes = 0.0, draft_weights_bytes = 0.0;
   double sequence_bytes = 0.0;    ///< KV caches and states of one sequence, of both models
@@ -30,21 +30,21 @@ struct MemoryNeed {
   }
 };
 
-/// Memory for sequences of `context` tokens, including drafted ones, `tokens` of which are verified in one forward
-/// pass. Throws DomainError for counts below 1, a context below 0, a model without step operations and a drafter on
-/// more devices than the target.
+/// Memory for sequences of `context` tokens (including drafts) if one forward pass verifies `tokens` tokens of each.
+/// Throws DomainError for counts below 1, a negative context, a model without step operations and a drafter on more
+/// devices than the target.
 [[nodiscard]] MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, std::int64_t batch,
                                      std::int64_t tokens, std::int64_t context);
 
-/// Maximum batch size, at most 100 million, whose memory_need(...).total(batch) is at most capacity_bytes (of one
-/// device: capacity times utilization); 0 if the weights do not fit.
+/// Maximum batch size (up to 100 million) with memory_need(...).total(batch) <= capacity_bytes, the capacity of one
+/// device times the utilization; 0 if the weights do not fit.
 [[nodiscard]] std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                                      std::int64_t context, double capacity_bytes);
 
-/// A target and its drafter as they are stored and split.
+/// A target and its drafter with their deployments.
 struct DeployedModels {
   ModelShape target;
-  std::optional<ModelShape> draft;  ///< empty: no drafter, or heads, whose weights are not known
+  std::optional<ModelShape> draft;  ///< empty: no drafter, or heads with unknown weights
   Deployment target_deployment, draft_deployment;
 };
 
@@ -53,9 +53,9 @@ struct MemoryLimit {
   DeployedModels models;
   double capacity_bytes = 0.0;  ///< of one device, times the utilization
 
-  /// What `batch` sequences of `context` tokens need when `tokens` of each are verified at once.
+  /// Memory of `batch` sequences of `context` tokens if `tokens` of each are verified at once.
   [[nodiscard]] MemoryNeed need(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
-  /// Whether that fits.
+  /// True if need() fits.
   [[nodiscard]] bool fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
   /// Maximum batch size that fits; 0: none.
   [[nodiscard]] std::int64_t max_batch(std::int64_t tokens, std::int64_t context) const;

@@ -17,7 +17,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// The drafters whose forward passes can be timed.
+/// Drafters with timed forward passes.
 struct TimedDrafter {
   Drafter drafter;
   Role role;
@@ -69,11 +69,11 @@ std::string_view drafter_word(Role drafting) {
 
 namespace {
 
-/// Fitted sharpness of the overlap, from drafting passes of models of 20 M to 40 M parameters by themselves and in
-/// llama.cpp's loop, over 1 to 9 tokens (docs/validation.md).
+/// Sharpness of the overlap, fitted to drafting passes over 1 to 9 tokens of models with 20 M to 40 M parameters,
+/// measured separately and in llama.cpp's loop (docs/validation.md).
 constexpr double overlap_sharpness = 3.0;
 
-/// For a data sheet the format is that of the deployment.
+/// For a data sheet the dtype is the deployment's format.
 Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
   Setting setting = setting_for(profile, target);
   if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment->weights.layers());
@@ -97,13 +97,13 @@ SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attain
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
 }
 
-/// Of the shapes; null for a model of which only steps are known.
+/// The shape of this name; null for a model with steps but without a shape.
 const ModelShape* shape_named(const std::vector<ModelShape>& shapes, const std::string& name) {
   const auto found = std::ranges::find(shapes, name, &ModelShape::name);
   return found == shapes.end() ? nullptr : &*found;
 }
 
-/// Throws DomainError for a head that fills a block in another role.
+/// True for a block head that drafts in blocks. Throws DomainError for a block head in an autoregressive role.
 bool fills_block(const std::vector<ModelShape>& shapes, const std::string& drafter, Role drafting) {
   const ModelShape* shape = shape_named(shapes, drafter);
   if (shape == nullptr || shape->head.block_size == 0 || drafting == Role::head_drafting) return false;
@@ -112,13 +112,13 @@ bool fills_block(const std::vector<ModelShape>& shapes, const std::string& draft
                                 max_drafts(*shape)));
 }
 
-/// Whether a range of the attainable values is of this model's verifications only.
+/// True if an attainable value with a range affects verifications of this model but not decode steps.
 bool uncertain_growth(const ModelShape& shape, const Deployment& deployment) {
   return (shape.experts.count > 0 && !deployment.expert_skew) || has_gguf(deployment.weights);
 }
 
-/// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
-/// its drafting.
+/// True if times of this role are known. A user's steps may include decoder passes of a drafter but not its drafting,
+/// and for a head only its drafting.
 bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
   return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
          std::any_of(profile.steps.begin(), profile.steps.end(),
@@ -233,7 +233,7 @@ std::optional<Latency> PairSurface::catch_up(std::int64_t gamma, std::int64_t ba
   const auto in_loop = drafting_->measured_at({batch, 1, context});
   const auto alone = drafter_pass_->measured_at({batch, 1, context});
   if (!in_loop || !alone || in_loop->time_us <= alone->time_us) return pass;
-  // Reading weights from memory and computing overlap in part: (moving^p + computing^p)^(1/p), as in LatencyModel.
+  // Reading weights and computing overlap partly: (moving^p + computing^p)^(1/p), as in LatencyModel.
   const auto power = [](double us) { return std::pow(us, overlap_sharpness); };
   pass.time_us = std::pow(power(pass.time_us) + power(in_loop->time_us) - power(alone->time_us), 1 / overlap_sharpness);
   pass.origin = std::max({pass.origin, in_loop->origin, alone->origin});
@@ -277,13 +277,13 @@ Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::
 
 namespace {
 
-/// Nullptr for a shape that is not known, and for one whose memory is not counted.
+/// Null if the shape is unknown or its memory is not counted.
 const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
   const ModelShape* shape = shape_named(pair.models, name);
   return shape != nullptr && shape->architecture != Architecture::encoder_decoder ? shape : nullptr;
 }
 
-/// How a model ran that a profile has steps of.
+/// The deployment of a model in the steps of a profile.
 std::optional<Deployment> stated_deployment(const Profile& profile, const std::string& name) {
   const auto stated = std::ranges::find(profile.deployments, name, &ModelDeployment::model);
   if (stated == profile.deployments.end()) return std::nullopt;
@@ -345,7 +345,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     memory_->check(shape.batch + 1, shape.tokens, std::max<std::int64_t>(0, std::llround(context)));
   }
 
-  /// Heads and stages read what the target has read, drafters on the host its text: prompts cost them nothing.
+  /// Prompts are free for heads and stages, which read the target's hidden states, and for drafters on the host.
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
     const std::int64_t context = std::llround(shape.context);
     if (shape.prompt && prompts_free_) return 0.0;
@@ -377,12 +377,13 @@ class SurfaceTimes final : public ForwardPassTimes {
     return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context), shape.prompt));
   }
 
-  /// A pass that reads prompts only.
+  /// A pass that only reads prompts.
   [[nodiscard]] static StepShape as_prompt(const StepShape& shape) {
     return {.batch = 1, .tokens = shape.chunk, .context = shape.chunk_context, .prompt = true};
   }
 
-  /// Of the target, without sampling: what prompts add to steps of a profile is that of their own data sheet.
+  /// Time of a target pass without sampling. If prompts have their own data sheet, it gives the time that they add to
+  /// the profile's steps.
   [[nodiscard]] double iteration_pass_us(const StepShape& shape) const {
     if (shape.chunk == 0) return pass_us(shape, shape.tokens);
     const ForwardPassPoint decoding{shape.batch, shape.tokens, std::llround(shape.context)};
@@ -393,7 +394,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     return pass_us(shape, shape.tokens) + std::max(0.0, longer_us);
   }
 
-  /// Outside of the domain of a fit this throws: a row of a sweep cannot carry a warning.
+  /// Throws outside of the domain of a fit, because a row of a sweep cannot contain a warning.
   [[nodiscard]] double inside_us(const Latency& latency) const {
     if (latency.inside) return latency.time_us;
     throw DomainError(name_ +
@@ -401,7 +402,7 @@ class SurfaceTimes final : public ForwardPassTimes {
                       "it, or measure there (foredraft calibrate --batch --context)");
   }
 
-  /// Whether the pass verifies drafts, that is, is neither a prefill nor a decode step.
+  /// True if the pass verifies drafts, so it is neither a prefill nor a decode step.
   [[nodiscard]] static bool drafts(const StepShape& shape, Convention convention) {
     return !shape.prompt && shape.tokens > max_tokens(0, convention);
   }
@@ -410,7 +411,7 @@ class SurfaceTimes final : public ForwardPassTimes {
     return shape.tokens - (convention == Convention::bonus ? 1 : 0);
   }
 
-  /// Sampling and verifying in the iteration of a target pass; a prefill yields one token.
+  /// Sampling time of the iteration of a target pass; a prefill yields one token.
   [[nodiscard]] double sampling_us(const StepShape& shape, Convention convention) const {
     return charged_us(drafts(shape, convention) ? pair_.sampling(drafts_of(shape, convention), shape.batch)
                                                 : pair_.plain_sampling(shape.batch));
@@ -420,8 +421,8 @@ class SurfaceTimes final : public ForwardPassTimes {
   Role role_;
   Drafting charge_;
   PairSurface pair_;
-  std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
-  bool prompts_free_;                   ///< for the drafter
+  std::optional<PairSurface> prompts_;  ///< empty: pair_ also has times of prompts
+  bool prompts_free_;                   ///< prompts are free for the drafter
   std::optional<MemoryLimit> memory_;   ///< empty: not checked
 };
 

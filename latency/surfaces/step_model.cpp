@@ -104,7 +104,8 @@ namespace {
 
 constexpr double us_per_s = 1e6;
 
-/// On matrix units; a product whose kernel for few tokens uses vector units takes at least as long as over so few.
+/// Computing time in us: the time on matrix units or, if longer, the time of at most max_vector_tokens tokens on vector
+/// units.
 double computing_us(const StepOperator& one, const DevicePeaks& peaks, const Attained& attained) {
   const double matrix_us = us_per_s * one.flop / (attained.compute_efficiency * peak_of(peaks, one.compute));
   if (one.vector_flop == 0.0 || !attained.vector_efficiency) return matrix_us;
@@ -173,7 +174,7 @@ constexpr std::array range_keys{"low", "value", "high"};
 struct RangeKey {
   std::string_view key;
   Range Attainable::*range;
-  double least;  ///< minimum legal number
+  double least;  ///< minimum valid number
 };
 
 constexpr std::array<RangeKey, 11> common_keys{{
@@ -189,7 +190,7 @@ constexpr std::array<RangeKey, 11> common_keys{{
     {"verification", &Attainable::verification, 1e-3},
     {"iteration_us", &Attainable::iteration_us, 0.0},
 }};
-/// For each kind of link.
+/// Keys that depend on the kind of link.
 constexpr std::array<RangeKey, 2> link_keys{{
     {"all_reduce_us", &Attainable::all_reduce_us, 0.0},
     {"link_efficiency", &Attainable::link_efficiency, 1e-3},

@@ -13,35 +13,35 @@
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
 
-/// Time of a forward pass in an engine, from its operators and the fractions of a data sheet's limits that engines
-/// reach.
+/// Time of a forward pass in an engine, computed from its operators and the fractions of a data sheet's limits that
+/// engines attain.
 namespace foredraft::latency {
 
-/// Limits stated by a data sheet. A format that is not in the map is unknown, or the device does not compute in it.
+/// Limits of a data sheet. For formats that are not in the map the peak is unknown or the device does not support them.
 struct DevicePeaks {
   std::string device;  ///< for messages
   double memory_bandwidth_bytes_per_s = 0.0;
   std::map<NumberFormat, double> matrix_peak_flop_per_s = {};  ///< dense
-  std::optional<double> link_bandwidth_bytes_per_s = {};       ///< of one device to all others, each way
+  std::optional<double> link_bandwidth_bytes_per_s = {};       ///< of one device to all others, per direction
 };
 
-/// The limits that a profile states: 4-bit peaks are those of nvfp4; the bandwidth is the best measured one, or the
-/// manufacturer's. Throws DomainError for a device whose memory bandwidth is not known.
+/// The limits of a profile. 4-bit peaks apply to nvfp4; the bandwidth is the best measured one, or the manufacturer's.
+/// Throws DomainError if the memory bandwidth is unknown.
 [[nodiscard]] DevicePeaks peaks_of(const Device& device, const Limits& limits);
 
-/// The format in which a device computes products of operands in `format`: itself, if it has a peak of it, else the
-/// next wider one that it has. Without units for fp8, int8 or nvfp4 these are converted on the way and computed in 16
-/// bits, as engines do: in bf16, without it (V100, T4) in fp16; either 16-bit format takes the place of the other.
-/// Without both (P40) it is fp32. Nullopt if the device has none of them; fp32 has no wider one.
+/// The format in which a device computes products of operands in `format`: `format` itself if the device has a peak for
+/// it, else the next wider format. As in engines, fp8, int8 and nvfp4 are converted to a 16-bit format if the device
+/// does not support them: bf16 or, without it (V100, T4), fp16. bf16 and fp16 replace each other; without both (P40),
+/// fp32 is used. nullopt if the device supports none of them.
 [[nodiscard]] std::optional<NumberFormat> computed_in(const DevicePeaks& peaks, NumberFormat format);
 
-/// Reached fractions of the limits and overheads, one value each. A pass takes
+/// Attained fractions of the limits and overheads. A pass takes
 ///
 ///     step_us + sum over operators of count (operator_us + ((bytes / (e_b B))^p + (flop / (e_c P))^p)^(1/p))
 ///
-/// with bandwidth B, peak P of the format that computed_in() says and sharpness p, plus its collectives: an all-reduce
-/// over T devices takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter. A
-/// product on vector units takes e_v and the peak of fp32 for e_c and P; attention also moves kv_reread of its
+/// with bandwidth B, peak P of the format computed_in() and sharpness p, plus collectives: an all-reduce over T devices
+/// takes all_reduce_us and transfers 2 (T - 1) / T of the tensor over the link, an all-gather half as much. For
+/// products on vector units, e_v and the fp32 peak replace e_c and P. Attention also reads kv_reread times its
 /// reread_bytes.
 struct Attained {
   double bandwidth_efficiency = 1.0;  ///< e_b, of the data sheet's bandwidth
@@ -50,28 +50,28 @@ struct Attained {
   double step_us = 0.0;
   double link_efficiency = 1.0;
   double all_reduce_us = 0.0;                    ///< constant part of a collective
-  double sharpness = 0.0;                        ///< > 1; 1: the sum of moving and computing
+  double sharpness = 0.0;                        ///< p > 1; 1: the sum of memory and computing time
   std::optional<double> vector_efficiency = {};  ///< e_v, of the data sheet's fp32 peak; empty: as on matrix units
-  /// In [0, 1]: 0 attention reads the KV cache once for all queries of a sequence, 1 once for each of them.
+  /// In [0, 1]. 0: attention reads the KV cache once for all queries of a sequence; 1: once for each query.
   double kv_reread = 0.0;
   bool operator==(const Attained&) const = default;
 };
 
-/// A number known to be in [low, high], with the best estimate `value`.
+/// A best estimate `value` with its range [low, high].
 struct Range {
   double low = 0.0, value = 0.0, high = 0.0;
   bool operator==(const Range&) const = default;
 };
 
-/// Reached fractions and overheads of one device's data sheet with their uncertainty. The ranges of efficiencies and
-/// latencies are the differences between fits; times and ratios are in the ranges of `step` and `verification`.
+/// Attained fractions and overheads for a device's data sheet, with uncertainty. The ranges of efficiencies and
+/// latencies are differences between fits; `step` and `verification` are the ranges of times and ratios.
 struct Attainable {
   Range bandwidth_efficiency, compute_efficiency, operator_us, step_us, link_efficiency, all_reduce_us, sharpness;
   Range vector_efficiency, kv_reread;
-  Range expert_skew;   ///< of the tokens that one pass of a mixture reads, as Deployment::expert_skew
-  Range step;          ///< true time of a pass divided by that of the formula
-  Range verification;  ///< true t(n) / t(1) divided by that of the formula; vector units and routing come on top
-  Range iteration_us;  ///< overhead of an iteration of speculation beyond its passes
+  Range expert_skew;   ///< of the tokens of a pass, see Deployment::expert_skew
+  Range step;          ///< true time of a pass divided by the formula's
+  Range verification;  ///< true t(n) / t(1) divided by the formula's; without vector units and routing, which add to it
+  Range iteration_us;  ///< overhead of an iteration of speculation in addition to its passes
   bool operator==(const Attainable&) const = default;
 };
 
@@ -84,27 +84,26 @@ struct AttainableOverrides {
 /// The best estimates of the ranges.
 [[nodiscard]] Attained central(const Attainable& attainable);
 
-/// With vector units and routing at the end of their ranges where a pass over several tokens takes longest, or
-/// shortest.
+/// With vector units and routing at the ends of their ranges that make passes over several tokens slowest or fastest.
 [[nodiscard]] Attainable with_slow_verification(Attainable attainable);
 [[nodiscard]] Attainable with_fast_verification(Attainable attainable);
 
-/// The values of latency/attainable/attainable.toml, with the links of the device: from 100 GB/s on those of NVLink,
-/// below those of PCIe. Rationale in docs/step-times.md.
+/// The values of latency/attainable/attainable.toml for the device's link: NVLink from 100 GB/s on, PCIe below.
+/// Rationale in docs/step-times.md.
 [[nodiscard]] Attainable attainable_of(const DevicePeaks& peaks);
 
-/// The same from text in the format of that file. Throws DomainError with every problem, one per line.
+/// Parses text in the format of that file. Throws DomainError, which lists all problems, one per line.
 struct AttainableFile {
   Attainable nvlink, pcie;
 };
 [[nodiscard]] AttainableFile parse_attainable(std::string_view text, const std::string& name);
 
-/// The data sheet's limits themselves without latencies, maximum of moving and computing: a lower bound of any engine's
-/// time.
+/// The data sheet's limits without latencies, with the maximum of memory and computing time: a lower bound of any
+/// engine's time.
 [[nodiscard]] Attained data_sheet_limits();
 
-/// Time of one operator of a forward pass over `devices` devices, in us. Throws DomainError, naming format and device,
-/// if no peak is known that it could compute at (computed_in), and for a collective without a link.
+/// Time in us of one operator of a forward pass over `devices` devices. Throws DomainError, which names format and
+/// device, if no usable peak is known (computed_in), and for a collective without a link.
 [[nodiscard]] double operator_us(const StepOperator& one, std::int64_t devices, const DevicePeaks& peaks,
                                  const Attained& attained);
 
@@ -112,11 +111,11 @@ struct AttainableFile {
 [[nodiscard]] double pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                              const DevicePeaks& peaks, const Attained& attained);
 
-/// The same of a decoder pass over `decoding` that also reads `prompt` (mixed).
+/// The same for a decoder pass over `decoding` that also prefills `prompt` (ForwardPassOperations::mixed).
 [[nodiscard]] double mixed_pass_us(const ForwardPassOperations& operations, const ForwardPassPoint& decoding,
                                    const ForwardPassPoint& prompt, const DevicePeaks& peaks, const Attained& attained);
 
-/// The time of passes by what it is spent on; the overhead is that of each pass (Attained::step_us).
+/// The parts of the time of passes. The overhead is the sum of Attained::step_us over passes.
 struct PassParts {
   std::int64_t passes = 1;
   double inputs_us = 0.0, layers_us = 0.0, vocabulary_us = 0.0, overhead_us = 0.0;
@@ -125,7 +124,7 @@ struct PassParts {
 [[nodiscard]] PassParts pass_parts(const ForwardPassOperations& operations, const ForwardPassPoint& point,
                                    const DevicePeaks& peaks, const Attained& attained);
 
-/// The file of latency/attainable; generated by the build.
+/// The file of latency/attainable. Generated by the build.
 struct AttainableText {
   std::string_view name;
   std::string_view text;

@@ -27,7 +27,7 @@ StepTable::StepTable(std::vector<Row> rows) {
     if (contexts_.empty() || contexts_.back().count != context) contexts_.push_back({context, {}});
     std::vector<Batch>& batches = contexts_.back().batches;
     if (batches.empty() || batches.back().count != batch) batches.push_back({batch, std::log(batch), {}});
-    // An encoder's pass has no tokens: a curve of one point.
+    // An encoder's pass has no new tokens, so its curve has one point.
     batches.back().curve.push_back({tokens, std::log(std::max(tokens, 1.0)), std::log(row.time_us), row.spread});
   }
   interpolation_error_ = error_of_interpolation();

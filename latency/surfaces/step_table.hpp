@@ -9,12 +9,11 @@
 
 namespace foredraft::latency {
 
-/// Measured times of one kind of pass, or their ratios to those of a model, with interpolation between them.
+/// Interpolates measured times of one kind of pass, or their ratios to a model's times.
 ///
-/// Along tokens and batch the interpolation is linear in log time and log count, along context linear in time and
-/// context (what attention reads grows with it). It is exact at every measured point and never outside the range of the
-/// two neighbors. Points need not fill a grid: a batch or a context whose curve does not reach the requested tokens is
-/// skipped for the next one.
+/// The interpolation is linear in log time and log count along tokens and batch, and linear in time and context along
+/// context. It is exact at every measured point and lies between the two neighbors. Points need not fill a grid: a
+/// batch or context whose curve does not include the requested tokens is skipped.
 class StepTable {
  public:
   struct Row {
@@ -25,24 +24,24 @@ class StepTable {
   struct Answer {
     double time_us;
     double spread;
-    bool measured;  ///< a point of the table, not between points
+    bool measured;  ///< true for a point of the table, false between points
   };
 
-  /// Each point once.
+  /// `rows` must not contain a point twice.
   explicit StepTable(std::vector<Row> rows);
 
-  /// Throws DomainError if a larger pass takes less than (1 - largest_decrease) of the time of a smaller neighbor, and
-  /// their spreads do not explain it: `name` is used in the message. For tables of times.
+  /// Throws DomainError if a larger pass takes less than (1 - largest_decrease) of the time of a smaller neighbor and
+  /// their spreads do not explain it. `name`: table in the message. Only for tables of times.
   void reject_decrease(const std::string& name) const;
 
-  /// Nullopt outside of the measured range. The spread of a time between points combines those of its neighbors with
-  /// the 95th percentile of the errors made by leaving out one inner point.
+  /// nullopt outside of the measured range. The spread of an interpolated time combines those of its neighbors with the
+  /// 95th percentile of leave-one-out errors of inner points.
   [[nodiscard]] std::optional<Answer> at(const ForwardPassPoint& point) const;
 
   [[nodiscard]] bool empty() const { return contexts_.empty(); }
 
   /// Twice the largest decrease in published tables: 13 %, from 96 to 128 tokens of Llama-2-7B on an H100, where the
-  /// library changes its tiles.
+  /// library changes its tile size.
   static constexpr double largest_decrease = 0.25;
 
  private:

@@ -11,20 +11,20 @@
 
 namespace foredraft::latency {
 
-/// Cost of sampling on a device, from a profile's rows of fused_exact: of one type and launch, over real-like logits
-/// that are in the cache, where the pass before has just written them.
+/// Sampling times on a device, from a profile's rows of fused_exact with one dtype and launch, for real-like logits in
+/// a hot cache, because the previous pass has just written them.
 ///
-/// A measured shape has its measured time. Between shapes time is linear in the number of elements to read, batch (2
-/// gamma + 1) vocabulary; below the smallest and above the largest the line of the two nearest points is extended,
-/// never below 0. Draws (gamma 0) and verifications have separate lines if there are two sizes of them, those of the
-/// given vocabulary if it was measured at two sizes; else all rows share one line.
+/// Measured shapes have their measured time. Otherwise the time is linear in the number of elements to read, batch (2
+/// gamma + 1) vocabulary, also beyond the measured range, but never below 0. Draws (gamma 0) and verifications have
+/// separate lines if each was measured at two sizes, only with the given vocabulary if that has two sizes; otherwise
+/// all rows share one line.
 class VerificationSurface {
  public:
   VerificationSurface(const Profile& profile, const Setting& setting, std::int64_t vocabulary);
 
-  /// Time for `batch` requests with gamma drafts each; gamma 0: sampling a token from each of `batch` rows. Nullopt if
-  /// the profile has fewer than two sizes. Spreads as those of CostSurface, without an interpolation error; a latency
-  /// outside of the measured range is marked.
+  /// Time for `batch` requests with gamma drafts each; gamma 0: sampling a token for each request. nullopt if the
+  /// profile has fewer than two sizes. Spreads as in CostSurface, without an interpolation error; Latency::inside is
+  /// false outside of the measured range.
   [[nodiscard]] std::optional<Latency> at(std::int64_t batch, std::int64_t gamma) const;
 
  private:
@@ -36,7 +36,7 @@ class VerificationSurface {
   static Line line_of(std::vector<Point> points);
 
   std::int64_t vocabulary_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Latency> measured_;  ///< of the vocabulary, by batch and gamma
+  std::map<std::pair<std::int64_t, std::int64_t>, Latency> measured_;  ///< for this vocabulary, by (batch, gamma)
   Line draws_, verifications_;
 };
 

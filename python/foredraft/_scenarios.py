@@ -15,7 +15,7 @@ class Parameter(NamedTuple):
     """A parameter of scenarios.
 
     >>> next(parameter for parameter in fd.parameters() if parameter.name == "rule.lenience")
-    Parameter(name='rule.lenience', type='real', summary='lenient: l, the fraction of q that p has to reach; 1: rejection_sampling')
+    Parameter(name='rule.lenience', type='real', summary='lenient: l, the fraction of q that p is compared with; 1: rejection_sampling')
     """
     name: str  #: as in TOML, "rule.lenience"; the keyword is rule_lenience
     type: str  #: real, integer, choice, text, reals, texts or schedule

@@ -28,7 +28,7 @@ class Unit {
  public:
   explicit Unit(StudyTally& tally) : tally_(&tally) {}
 
-  /// Positions of different texts are not neighbors.
+  /// Called between texts, because positions of different texts are not neighbors.
   void begin_text() {
     previous_.reset();
     run_.reset();
@@ -106,7 +106,7 @@ void observe(const ObservedDraft& observed, std::vector<Token>& text, Speculatio
 }
 
 /// Reads to the end of the run that the counted tokens end in. Long runs are cut off more often than short ones, so
-/// omitting these would bias the run lengths downward. Costs as many tokens as the run has; there are runs only if a
+/// omitting them would bias the run lengths downward. Generates as many tokens as the run has. There are runs only if a
 /// draft was rejected.
 void complete_run(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   bool accepted = unit.inside_run();

@@ -15,12 +15,12 @@
 /// Sec. 4.2], and the acceptance process that i.i.d. acceptance approximates.
 namespace foredraft::ngram {
 
-/// First block of random numbers of studies; simulations with the same key use the blocks before it.
+/// First block of random numbers of studies; simulations with the same key use earlier blocks.
 inline constexpr std::uint64_t first_study_block = std::uint64_t{1} << 31U;
 
 /// Parameters of a study. At each of `tokens` positions of the target's text, a draft is drawn at the true context and
 /// verified: draft `index` (from 0) of an iteration whose earlier drafts are the text's own tokens. The accuracy of a
-/// head is stated in this way; its acceptance in an iteration is also conditional on the acceptance of the earlier
+/// head is defined in this way; its acceptance in an iteration is also conditional on the acceptance of the earlier
 /// drafts.
 struct AcceptanceStudy {
   std::shared_ptr<const Model> target;
@@ -45,8 +45,8 @@ struct StudyTally {
   static constexpr std::int64_t beta_unit = std::int64_t{1} << 24;
 
   IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
-  /// [r]: number of runs of r acceptances between two rejections. One run per counted rejection, read to its end beyond
-  /// the text. Empty at temperature 0: greedy texts are too short for their runs.
+  /// [r]: number of runs of r acceptances between two rejections. One run per counted rejection, followed to its end
+  /// beyond the text. Empty at temperature 0, because greedy texts are too short.
   std::vector<std::uint64_t> runs;
 
   void merge(const StudyTally& other);

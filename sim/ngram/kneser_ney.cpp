@@ -20,7 +20,7 @@ struct ContextCounts {
   std::vector<std::uint32_t> first_entry;  ///< nodes + 1
   std::vector<Token> token;                ///< per entry
   std::vector<std::uint32_t> count;        ///< per entry: n(c w) as defined by Model
-  std::vector<std::uint32_t> shorter;      ///< per entry: that of the same token in the parent; 0 in node 0
+  std::vector<std::uint32_t> shorter;      ///< per entry: the entry of the same token in the parent; 0 in node 0
 };
 
 namespace {
@@ -36,7 +36,7 @@ std::vector<Token> join(std::span<const std::vector<Token>> documents, std::int6
     if (stream.back() != end_of_document) stream.push_back(end_of_document);
   }
   if (stream.size() == 1) throw DomainError("invalid corpus=empty (must have at least one token)");
-  // Then five levels of nodes and of entries fit into 32 bits.
+  // With this limit, five levels of nodes and entries fit into 32 bits.
   check_range("tokens", static_cast<std::int64_t>(stream.size()), 2, std::int64_t{1} << 29);
   return stream;
 }

@@ -51,7 +51,7 @@ Discounts estimate_discounts(std::span<const std::uint32_t> counts) {
   for (std::size_t i = 1; i <= discounts.of.size(); ++i) {
     const auto count = static_cast<double>(i);
     const double discount = count - (count + 1.0) * y * equal[i + 1] / equal[i];
-    // A count i whose successor never occurs would be discounted entirely: such a D_i = i is useless too.
+    // D_i = i, if count i + 1 never occurs, is not usable either, because it would discount the count entirely.
     if (!(discount > 0.0 && discount < count)) return fixed;
     discounts.of[i - 1] = discount;
   }
@@ -106,7 +106,7 @@ Vocabulary Vocabulary::build(std::span<const std::string> texts, std::int64_t li
     tokenise(text, [&](std::string_view word) { ++counts[word]; });
   }
   std::vector<std::pair<std::string_view, std::int64_t>> ranked(counts.begin(), counts.end());
-  // string_view compares bytes as unsigned: a total order that no locale and no hash table changes.
+  // string_view compares bytes as unsigned: a total order that does not depend on locale or hash table.
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });

@@ -13,7 +13,7 @@
 #include "foredraft/drafter.hpp"
 #include "foredraft/models.hpp"
 
-/// Which earlier tokens a language model sees: the last ones, or some with a gap.
+/// Contexts of n-gram models: the preceding tokens, or tokens with gaps between them.
 namespace foredraft::ngram {
 
 /// Maximum position that a head or a stage predicts.
@@ -35,8 +35,8 @@ struct Window {
 /// max_heads.
 [[nodiscard]] Window head_window(int order, int position);
 
-/// The window of a stage: that of the head of its position and, from position 2 on, the token right before the
-/// predicted one [Wertheimer2024]. Throws DomainError as head_window, and for an order of max_order.
+/// The window of a stage: the window of the head for its position and, from position 2 on, the token immediately before
+/// the predicted one [Wertheimer2024]. Throws DomainError as head_window, and for order max_order.
 [[nodiscard]] Window stage_window(int order, int position);
 
 /// Throws DomainError for more than max_order - 1 distances and for distances that do not increase from 1 on.
@@ -48,26 +48,26 @@ using Token = std::int32_t;
 
 /// The token of every word outside the vocabulary.
 inline constexpr Token unknown_word = 0;
-/// Between documents; no context extends past it. New text starts with the context {end_of_document}.
+/// Separates documents; no context extends past it. New text starts with the context {end_of_document}.
 inline constexpr Token end_of_document = 1;
 
 /// Maximum n-gram order; a model looks at no more than max_order - 1 tokens of context.
 inline constexpr int max_order = max_ngram_order;
 
-/// A vocabulary: words and their numbers. Tokenization is fixed and works on bytes, for any locale:
+/// A vocabulary: words and their token ids. Tokenization works on bytes, independent of the locale:
 /// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (UTF-8 letters stay whole);
-/// - every other visible ASCII character, the underscore too, is a token of its own;
-/// - a run of blanks and control characters is one newline token if it has a line feed, else only a separator.
+/// - every other visible ASCII character, including the underscore, is one token;
+/// - a run of whitespace and control characters is one newline token if it contains a line feed, else only a separator.
 ///
 /// Case is kept. Words outside the `limit` most frequent become <unk>.
 class Vocabulary {
  public:
-  /// The most frequent tokens, ties in byte order, after unknown_word and end_of_document; `limit` >= 2 includes these.
+  /// The `limit` >= 2 tokens: unknown_word, end_of_document, then the most frequent ones; ties in byte order.
   static Vocabulary build(std::span<const std::string> texts, std::int64_t limit);
 
   /// Tokens of one document, without end_of_document.
   [[nodiscard]] std::vector<Token> encode(std::string_view text) const;
-  /// The token's text: "<unk>" and "<end>" for the first two. Throws DomainError outside 0 .. size() - 1.
+  /// The token's text; "<unk>" and "<end>" for the first two. Throws DomainError outside 0 .. size() - 1.
   [[nodiscard]] std::string_view word(Token token) const;
   [[nodiscard]] std::int64_t size() const;
 
@@ -79,27 +79,25 @@ class Vocabulary {
 
 struct ContextCounts;
 
-/// An n-gram model: p(token | context) sums to one over the vocabulary for every context, seen or not, and is positive
-/// everywhere.
+/// An n-gram model. For every context, seen or not, p(token | context) is positive and sums to one over the vocabulary.
 ///
 /// A context of k tokens, at most the last order - 1 and none before the last end_of_document, has
 ///
 ///     p(w | c) = max(0, n(c w) - D(n(c w))) / n(c) + b(c) p(w | c without its oldest token),   n(c) = sum_w n(c w),
 ///
 /// b(c) = sum_w D(n(c w)) / n(c), and p(w) = max(0, n(w) - D) / n + b / V at the bottom; an unseen context has the
-/// probabilities of its longest seen end. n is the count in the training text for contexts of order - 1 tokens and for
-/// those that begin with end_of_document, and for all others the number of different tokens seen in front of `c w`.
+/// probabilities of its longest seen suffix. n is the count in the training text for contexts of order - 1 tokens and
+/// for those that begin with end_of_document. For all others it is the number of different tokens that precede `c w`.
 /// D has three values for each context length, from counts of counts [Chen1999, Sec. 3].
 ///
-/// With a window that leaves out tokens, `c w` are the tokens at the window's distances anywhere in the concatenated
-/// text of all documents: the tokens between may include an end_of_document. The text is preceded by end_of_document
-/// tokens.
+/// With a window that skips tokens, `c w` are the tokens at the window's distances in the concatenated text of all
+/// documents; skipped tokens may include an end_of_document. The text is preceded by end_of_document tokens.
 ///
 /// Immutable and thread-safe.
 class Model {
  public:
-  /// Trains on token sequences (one per document; empty ones do not count, end_of_document inside one splits it). order
-  /// in 1 .. max_order. Throws DomainError for an empty corpus or a token outside 0 .. vocabulary - 1.
+  /// Trains on token sequences, one per document. Empty ones are ignored; an end_of_document inside one splits it.
+  /// order in 1 .. max_order. Throws DomainError for an empty corpus or a token outside 0 .. vocabulary - 1.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             int order);
   /// The same for contexts of `window`. Also throws DomainError as check_window.
@@ -112,7 +110,7 @@ class Model {
   [[nodiscard]] std::int64_t vocabulary() const { return static_cast<std::int64_t>(root_probability_.size()); }
 
   /// p(token | last order - 1 tokens of the window), the nearest last; token in 0 .. vocabulary() - 1. Shorter contexts
-  /// are allowed; the empty one means that nothing is known of earlier tokens.
+  /// are allowed; an empty context means that earlier tokens are unknown.
   [[nodiscard]] double probability(std::span<const Token> context, Token token) const;
 
   /// A token drawn from p(. | context).
@@ -125,7 +123,7 @@ class Model {
   void distribution(std::span<const Token> context, std::span<double> out) const;
 
  private:
-  /// A context. Its children and entries extend from its own first to the next node's first.
+  /// A context. Its children and entries end where those of the next node begin.
   struct Node {
     std::uint32_t first_child;
     std::uint32_t first_entry;

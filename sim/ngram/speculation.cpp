@@ -99,7 +99,8 @@ Token next_token(const Model& target, Choice choice, std::span<const Token> text
   return choice == Choice::greedy ? target.argmax(text) : target.sample(text, random);
 }
 
-/// Verifies the last `gamma` tokens of the text, and leaves there what is emitted. Returns the number of accepted ones.
+/// Verifies the last `gamma` tokens of the text and replaces them by the emitted tokens. Returns the number of accepted
+/// drafts.
 std::int64_t verify_drafts(const Speculation& models, std::int64_t gamma, Convention convention,
                            std::vector<Token>& text, SpeculationStreams& streams) {
   const auto drafts = static_cast<std::size_t>(gamma);
@@ -140,7 +141,7 @@ struct CopyStreams {
   RandomStream& bonus;
 };
 
-/// A token of the target other than `forbidden`, which was rejected and so does not have all of the mass.
+/// Draws a token of the target other than `forbidden`, which was rejected and so has a probability below 1.
 Token token_except(const Model& target, std::span<const Token> context, Token forbidden, RandomStream& random) {
   for (;;) {
     const Token token = target.sample(context, random);
@@ -158,7 +159,7 @@ Verified verify_copied(const Model& target, Choice choice, std::span<const Token
   return {token_except(target, context, copied, streams.replacement), false};
 }
 
-/// Verifies copied drafts and appends what is emitted to `text`.
+/// Verifies copied drafts and appends the emitted tokens to `text`.
 CopiedIteration verify_copies(const Model& target, Choice choice, std::span<const Token> drafts, Convention convention,
                               std::vector<Token>& text, const CopyStreams& streams, SpeculationStreams& work) {
   const auto drafted = static_cast<std::int64_t>(drafts.size());
@@ -233,7 +234,7 @@ CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFir
 CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
                                        Convention convention, std::vector<Token>& text, SpeculationStreams& streams) {
   const Model& drafting = *models.drafter.models.front();
-  // The rounds follow one another, so one stream has all their numbers.
+  // Rounds are sequential, so they can share one stream.
   const CopyStreams inner{streams.draft, streams.draft, streams.draft};
   std::int64_t passes = 0;
   for (std::int64_t left = gamma; left > 0; ++passes) {

@@ -14,15 +14,14 @@
 #include "foredraft/words.hpp"
 #include "sim/ngram/model.hpp"
 
-/// Language models that draft the next tokens of a text, and the distribution of each draft.
+/// Language models as drafters, and the distribution of each draft.
 namespace foredraft::ngram {
 
 /// Which earlier drafts of the iteration a draft sees.
 enum class Sight {
-  all,       ///< an n-gram model: all, as if they were text [Leviathan2023, Sec. 4.3]
-  none,      ///< heads: the text up to its last emitted token, so drafts are independent of each other given the text
-             ///< [Stern2018; Cai2024]
-  previous,  ///< stages: that text and, nearest, the draft right before [Wertheimer2024]
+  all,       ///< an n-gram model: all, like text [Leviathan2023, Sec. 4.3]
+  none,      ///< heads: only emitted text, so drafts are independent given the text [Stern2018; Cai2024]
+  previous,  ///< stages: emitted text and the previous draft [Wertheimer2024]
 };
 
 struct Drafter {
@@ -41,7 +40,7 @@ struct Drafter {
 /// Throws DomainError for a null model, different vocabularies, or too few models for `gamma` drafts.
 void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t gamma);
 
-/// The distribution that a draft is drawn from.
+/// The distribution of a draft.
 class DraftDistribution {
  public:
   /// Distribution of draft `index` (from 0); `text` ends with the `index` drafts before it. Refers to the drafter.
@@ -133,16 +132,16 @@ CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t 
                                std::int64_t gamma, Convention convention, std::vector<Token>& text,
                                SpeculationStreams& streams);
 
-// ---- Drafts copied in front of a model that drafts.
+// ---- Copied drafts combined with a drafting model.
 
-/// Result of an iteration, and the passes of the model that drafts.
+/// Result of an iteration, and the passes of the drafting model.
 struct CascadeIteration {
   CopiedIteration drafts;
   std::int64_t passes;
 };
 
-/// Copies where it can, as iterate_copied; else iterates with the drafter of `models`, which makes a pass for each of
-/// `gamma` drafts.
+/// If a suffix matches, copies like iterate_copied; otherwise iterates with the drafter of `models`, one pass per
+/// draft.
 CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
 
@@ -152,8 +151,8 @@ CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLo
                                        Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
 
 /// Prompts at which counted text begins: positions in a text that the target generates without speculation at
-/// temperature 1. They are as frequent as in the target's own output. Greedy decoding, which soon repeats itself,
-/// starts anew at each.
+/// temperature 1, so they have the distribution of the target's output. Greedy decoding restarts at each, because it
+/// soon repeats itself.
 class Prompts {
  public:
   /// Tokens before the first prompt: far enough from the beginning of a document.

@@ -20,7 +20,7 @@ std::uint64_t Draws::trailing(std::uint64_t iteration, std::uint64_t position) c
 }
 
 void Draws::fill(std::uint64_t index, std::uint64_t position) {
-  // Eight iterations share their draws: start with the first position again, unless it is out of reach.
+  // Eight iterations share their draws, so start with the first position unless it is out of the window.
   first_ = position < window ? index - position : index;
   FOREDRAFT_EXPECT(first_ + window <= std::uint64_t{1} << 56U);  // the draw index has 56 bits of the counter
   kernels().fill_draws(key_.data(), counter_.data(), first_, window, words_.data());
@@ -33,7 +33,7 @@ const double log_4 = std::log(4.0);
 /// Uniform on the open interval (0, 1), exactly symmetric: 1 minus it is neither rounded nor 0.
 double open_uniform(RandomStream& random) { return (static_cast<double>(random.next_u64() >> 12U) + 0.5) * 0x1.0p-52; }
 
-/// Rate of the proposals' tails: that of the Beta distribution if it has a pole, else the best one.
+/// Rate of the proposals' tails: the rate of the Beta distribution if it has a pole, else the best one.
 double proposal_rate(double a, double b, double share_b) {
   if (std::min(a, b) <= 1.0) return std::min(a, b);
   return std::sqrt((2.0 * a * share_b - 1.0) / (1.0 - 2.0 / (a + b)));
@@ -60,7 +60,7 @@ BetaDistribution::BetaDistribution(double a, double b)
 }
 
 BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) const {
-  // An attempt takes one draw and succeeds with probability >= 1/4: a variate leaves its stretch with probability <
+  // An attempt takes one draw and succeeds with probability >= 1/4, so a variate exceeds its part with probability <
   // 1e-32.
   constexpr std::uint64_t stretch = 256;
   random.seek(place * stretch);

@@ -21,7 +21,7 @@ inline constexpr DrawPurposes survival_draws{Purpose::survival, Purpose::surviva
 inline constexpr DrawPurposes bernoulli_draws{Purpose::bernoulli, Purpose::bernoulli_tie};
 inline constexpr DrawPurposes chain_start_draws{Purpose::chain_start, Purpose::chain_start_tie};
 
-/// The uniforms of one block in the layout of kernels.hpp. Any order of reading is right, an increasing one fast.
+/// The uniforms of one block in the layout of kernels.hpp. They may be read in any order; increasing order is fast.
 class Draws {
  public:
   /// `positions` draws per iteration.
@@ -38,7 +38,7 @@ class Draws {
   /// The trailing 64 bits.
   [[nodiscard]] std::uint64_t trailing(std::uint64_t iteration, std::uint64_t position) const;
 
-  /// Whether the 80-bit uniform lies below the threshold.
+  /// True if the 80-bit uniform lies below the threshold.
   [[nodiscard]] bool below(const Threshold& threshold, std::uint64_t iteration, std::uint64_t position) {
     const std::uint32_t bits = leading(iteration, position);
     return bits < threshold.high || (bits == threshold.high && trailing(iteration, position) < threshold.low);
@@ -69,7 +69,7 @@ class BetaDistribution {
   /// a, b > 0 and finite.
   BetaDistribution(double a, double b);
 
-  /// The variate of `place`: every place has its own stretch of the stream.
+  /// The variate of `place`. Every place has its own part of the stream.
   [[nodiscard]] BetaVariate draw(RandomStream& random, std::uint64_t place) const;
 
  private:
@@ -83,7 +83,7 @@ class BetaDistribution {
   double sum_;       ///< a + b
   double log_odds_;  ///< log(a / b)
   double spread_;    ///< of the log-odds of the proposals
-  double exponent_;  ///< of a proposal's odds over a / b in the ratio of the two densities
+  double exponent_;  ///< exponent of a proposal's odds relative to a / b in the ratio of the two densities
 };
 
 /// Tokens of the next sequence; geometric lengths by inversion.

@@ -26,7 +26,7 @@ struct DraftedNode {
   bool verified = false;
 };
 
-/// Index of the entry that a uniform selects; the size if it is beyond all of them.
+/// Index of the entry that a uniform selects; the size if it selects none.
 template <class Entries, class Share>
 std::size_t selected_entry(const Entries& entries, const Share& share, double uniform) {
   double passed = 0.0;
@@ -37,7 +37,7 @@ std::size_t selected_entry(const Entries& entries, const Share& share, double un
   return entries.size();
 }
 
-/// Drafts a tree and walks down it, iteration by iteration.
+/// Drafts and verifies a tree in each iteration.
 class DraftedTree {
  public:
   DraftedTree(const DynamicTreeSimulation& simulation, const RunKey& key, std::uint64_t block)
@@ -134,7 +134,7 @@ std::unique_ptr<Simulator> make_dynamic_tree_simulator(DynamicTreeSimulation sim
   check_range("width", simulation.width, 1, 1024);
   check_contexts(simulation.contexts);
   const auto depth = static_cast<std::int64_t>(simulation.contexts.size());
-  std::int64_t drafted = 1;  // at most, of an iteration
+  std::int64_t drafted = 1;  // maximum drafted nodes of an iteration
   for (const std::vector<DraftContext>& contexts : simulation.contexts) {
     std::size_t candidates = 0;
     for (const DraftContext& context : contexts) candidates = std::max(candidates, context.confidences.size());

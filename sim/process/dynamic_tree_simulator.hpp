@@ -11,12 +11,12 @@
 
 namespace foredraft::sim {
 
-/// Trees that grow while drafting, in process fidelity [Li2024eagle2]: every expanded node meets a context, which gives
-/// its children's confidences and, apart from these, the target's token. See TreeGrowth.
+/// Trees that grow while drafting, in process fidelity [Li2024eagle2]: every expanded node has a random context, which
+/// determines its children's confidences and the distribution of the target's token. See TreeGrowth.
 struct DynamicTreeSimulation {
-  std::vector<std::vector<DraftContext>> contexts;  ///< [d - 1]: of a node whose children are of depth d
-  std::int64_t nodes;                               ///< that the target verifies, including the root; >= 1
-  std::int64_t width;                               ///< expanded nodes of a depth, and candidates of each; >= 1
+  std::vector<std::vector<DraftContext>> contexts;  ///< [d - 1]: contexts of nodes with children of depth d
+  std::int64_t nodes;                               ///< verified by the target, including the root; >= 1
+  std::int64_t width;                               ///< expanded nodes per depth, and candidates of each; >= 1
   Drafting drafting;  ///< autoregressive: one forward pass of the drafter per depth; block: one in total
   std::uint64_t iterations;
 };

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// Loops with one version per instruction set. Only raw pointers and integers: the files are compiled for an
-/// instruction set, and inline library code compiled there could be linked into code that runs everywhere.
+/// Loops with one version per instruction set. They use only raw pointers and integers, because inline library code
+/// compiled for one instruction set could be linked into code that runs everywhere.
 ///
 /// Layout of the draws of a block, which is part of the results: iteration i reads, for position k of K, the 16-bit
 /// lane i % 8 of the Philox draw of index (i / 8) * K + k; lane 0 is the low half of word 0. The bits are read as a
@@ -47,13 +47,13 @@ struct Kernels {
 /// Counts the positions at which an iteration with these leading bits ties with a threshold and survives.
 void count_tied_survivor(const CountingTask& task, std::uint64_t iteration, std::uint32_t leading);
 
-/// Whether a draft whose leading bits tie with the threshold of its position is accepted.
+/// True if a draft is accepted that has leading bits equal to the threshold of its position.
 bool accept_tie(const CountingTask& task, std::uint64_t iteration, std::uint64_t position);
 
 /// Vector versions in this build, as bits of Highway's targets.
 std::int64_t simd_targets_built();
 
-/// The versions that this machine can run.
+/// The versions that this machine supports.
 std::int64_t simd_targets_supported();
 
 /// Highway's name of a target.
@@ -62,13 +62,13 @@ const char* simd_target_name(std::int64_t target);
 /// The version for one supported target. Not thread-safe: it sets Highway's global choice.
 Kernels simd_kernels(std::int64_t target);
 
-/// Makes Highway's dispatch, here and in every other file that uses it, choose this target; 0: no vectors.
+/// Makes Highway's dispatch in all files choose this target; 0: no vectors.
 void restrict_simd_target(std::int64_t target);
 
-// ---- Which version of the counting loops runs. Every version gives the same integers; only the speed differs.
+// ---- Selection of the version of the counting loops. All versions give the same integers and differ only in speed.
 
-/// The instruction sets that this build has and this machine can run, fastest first: on x86 `avx512`, `avx2`, `sse4`,
-/// `ssse3`, `emu128` (Highway's portable vectors), elsewhere Highway's names in lower case; then always `scalar`.
+/// The instruction sets that build and machine support, fastest first: on x86 `avx512`, `avx2`, `sse4`, `ssse3`,
+/// `emu128` (Highway's portable vectors), elsewhere Highway's names in lower case; always ends with `scalar`.
 [[nodiscard]] std::vector<std::string> instruction_sets();
 
 /// The instruction set in use: the fastest until one is selected.
@@ -78,8 +78,8 @@ void restrict_simd_target(std::int64_t target);
 /// Throws DomainError for a name that this build does not know and for a set that this machine lacks.
 void select_instruction_set(std::string_view name);
 
-/// Selects the instruction set in the environment variable FOREDRAFT_ISA; does nothing if it is unset or empty. Call at
-/// the start of a program. The only place that reads the environment.
+/// Selects the instruction set named by the environment variable FOREDRAFT_ISA, if it is set and not empty. Call at the
+/// start of a program. The only function that reads this variable.
 void select_instruction_set_from_environment();
 
 /// The loops of the instruction set in use.

@@ -4,7 +4,7 @@
 
 #include "sim/process/kernels.hpp"
 
-// Vectors are members and array elements below, which vectors without a fixed size cannot be.
+// Vectors without a fixed size cannot be members and array elements, which are used below.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/process/kernels_simd.cpp"
@@ -16,7 +16,7 @@ namespace foredraft::sim::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
-/// Highway's scalar fallback has one lane, so no even and odd ones.
+/// Highway's scalar fallback has one lane and therefore no even and odd lanes.
 void get_kernels(Kernels& kernels) { kernels = scalar_kernels(); }
 #else
 
@@ -52,8 +52,8 @@ struct Words {
   Vec32 word[vectors];
 };
 
-/// Philox4x32-10 on vectors of draws [Salmon2011, Sec. 4.3]. What all draws of a stream share is prepared once: the
-/// round keys as whole vectors in memory, where an operand is free, and the fixed words of the counter.
+/// Philox4x32-10 on vectors of draws [Salmon2011, Sec. 4.3]. The values that all draws of a stream share are prepared
+/// once: the round keys as whole vectors in memory, where operands are free, and the fixed words of the counter.
 class DrawStream {
  public:
   HWY_INLINE DrawStream(const std::uint32_t* key, const std::uint32_t* counter, std::uint64_t stride)
@@ -180,7 +180,7 @@ void count_survivors(const CountingTask& task) {
       tied[v] = no_lane();
     }
     if (remaining < group) {
-      // A lane beyond the last iteration gets the largest value: it survives nowhere.
+      // Lanes beyond the last iteration get the largest value, which never survives.
       for (std::size_t v = 0; v < vectors; ++v) {
         value[v] = hn::IfThenElse(first_iterations(v, remaining), value[v], hn::Set(Lane16(), std::int16_t{0x7fff}));
       }
@@ -197,7 +197,7 @@ void count_survivors(const CountingTask& task) {
         tied[v] = hn::Or(tied[v], hn::Eq(value[v], threshold));
         survivors += hn::CountTrue(Lane16(), hn::Lt(value[v], threshold));
       }
-      if (survivors == 0) break;  // thresholds fall; ties at later equal ones are found below
+      if (survivors == 0) break;  // thresholds decrease; ties with later equal ones are found below
       task.survivors[k] += survivors;
     }
     if (HWY_UNLIKELY(any(tied))) {

@@ -13,7 +13,7 @@
 
 namespace foredraft::sim {
 
-/// Maximum draft length that is counted: tallies have a few counters per position, a gigabyte for 2^24 of them.
+/// Maximum draft length that is counted. Tallies have a few counters per position, a gigabyte for 2^24 positions.
 inline constexpr std::int64_t max_counted_gamma = std::int64_t{1} << 24U;
 
 /// Parameters that all iterations of a run share.
@@ -36,7 +36,8 @@ struct Outcome {
   std::int64_t tested;
 };
 
-/// Far from the end of the text; `accepted` token positions were accepted, including possibly the bonus token's.
+/// The outcome far from the end of the text. `accepted`: number of accepted token positions, possibly including the
+/// bonus token's.
 [[nodiscard]] inline Outcome iteration_outcome(const IterationShape& shape, std::int64_t accepted) {
   const std::int64_t drafts = std::min(accepted, shape.gamma);
   return {.tokens = std::min(drafts + 1, shape.max_tokens()),
@@ -44,8 +45,8 @@ struct Outcome {
           .tested = std::min(drafts + 1, shape.gamma)};
 }
 
-/// The same if the text has `remaining` more tokens. Drafts after its end are drafted but never tested; which ones
-/// these are is determined before any is drawn, so acceptance stays unbiased.
+/// The outcome if the text has `remaining` more tokens. Drafts after the end of the text are never tested. Their
+/// positions do not depend on acceptance, which therefore stays unbiased.
 [[nodiscard]] inline Outcome last_outcome(const IterationShape& shape, std::int64_t accepted, std::int64_t remaining) {
   const std::int64_t testable = std::min(shape.gamma, remaining);
   const std::int64_t in_text = std::min(accepted, testable);
@@ -54,7 +55,7 @@ struct Outcome {
           .tested = std::min(in_text + 1, testable)};
 }
 
-/// Either of these.
+/// last_outcome() near the end of the text, else iteration_outcome().
 [[nodiscard]] inline Outcome outcome_in_text(const IterationShape& shape, std::int64_t accepted,
                                              std::int64_t remaining) {
   return remaining >= shape.max_tokens() ? iteration_outcome(shape, accepted)
@@ -65,16 +66,16 @@ struct Outcome {
 struct VaryingIteration {
   std::int64_t gamma;
   Outcome outcome;
-  std::optional<std::int64_t> passes = {};  ///< of the drafter; empty: as many as it is charged for so many drafts
+  std::optional<std::int64_t> passes = {};  ///< passes of the drafter; empty: draft_passes(gamma, drafting)
 };
 
-/// Collects iterations one after another, in units that the caller ends.
+/// Counts iterations in units; the caller ends each unit.
 class OutcomeCounts {
  public:
   /// `longest`: the shape of the longest draft.
   explicit OutcomeCounts(const IterationShape& longest);
 
-  /// An iteration of the longest draft.
+  /// Adds an iteration with the maximum draft length.
   void add(const Outcome& outcome) {
     ++tokens_count_[static_cast<std::size_t>(outcome.tokens - 1)];
     ++accepted_count_[static_cast<std::size_t>(outcome.accepted)];
@@ -86,12 +87,12 @@ class OutcomeCounts {
   }
   void add(const VaryingIteration& iteration);
 
-  /// Ends a unit; one without iterations does not count.
+  /// Ends a unit; units without iterations are ignored.
   void end_unit();
 
-  /// Sets the unit in progress aside and starts another; the next call of resume_unit() continues it.
+  /// Sets the current unit aside for resume_unit() and starts another.
   void set_unit_aside();
-  /// Adds the unit that was set aside to the unit in progress.
+  /// Adds the unit that was set aside to the current unit.
   void resume_unit();
 
   /// The tally of everything collected. All units must have been ended.
@@ -109,14 +110,14 @@ class OutcomeCounts {
   std::vector<std::uint64_t> tokens_count_;    // [k-1]: iterations that emitted k tokens
   std::vector<std::uint64_t> accepted_count_;  // [m]: iterations with m accepted drafts
   std::vector<std::uint64_t> tested_count_;    // [m]: iterations with m tested drafts
-  std::vector<std::uint64_t> drafted_count_;   // [m]: iterations with m drafts, added with a draft length of their own
+  std::vector<std::uint64_t> drafted_count_;   // [m]: iterations with m drafts, if added as VaryingIteration
   UnitMoments units_;
   Unit unit_;
   Unit aside_;
 };
 
-/// Counts iterations of one endless text in cycles, each from an iteration after a rejected position to the next such
-/// one. `accepted_steps(i, after)`: text positions of iteration i that are accepted before the first rejection,
+/// Counts iterations of one endless text in cycles. A cycle extends from one iteration after a rejected position to the
+/// next. `accepted_steps(i, after)`: text positions of iteration i that are accepted before the first rejection,
 /// including the bonus token's. The incomplete first and last cycles are joined into one unit.
 template <class AcceptedSteps>
 [[nodiscard]] Tally count_cycles(const IterationShape& shape, std::uint64_t iterations, bool after_acceptance,

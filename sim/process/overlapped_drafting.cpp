@@ -17,17 +17,17 @@ namespace {
 using Ticks = std::int64_t;
 constexpr Ticks decode_step = 1'000'000'000;
 
-/// Runs one forward pass at a time, in the order in which they are asked for.
+/// Runs one forward pass at a time, in the order of the calls.
 class Worker {
  public:
-  /// When a pass ends that may begin at `ready`.
+  /// End time of a pass that can start at `ready`.
   Ticks run(Ticks ready, Ticks duration) { return free_ = std::max(free_, ready) + duration; }
 
  private:
   Ticks free_ = 0;
 };
 
-/// What a run emits, and the time it takes.
+/// Emitted tokens and time of a run.
 struct OverlappedRun {
   std::int64_t tokens;
   Ticks time;
@@ -48,7 +48,7 @@ class Overlapped {
       case Overlap::pearl:
         return in_stages();
       case Overlap::dsi:
-        // One device verifies gamma drafts before it makes others, so the verification's last token is of use.
+        // On one device, gamma drafts are verified before others are drafted, so the verification's last token is used.
         return drafting_.shared ? in_turn() : without_pause();
     }
     throw std::logic_error("unknown schedule");
@@ -61,7 +61,7 @@ class Overlapped {
   }
 
   OverlappedRun in_turn() {
-    Worker worker;  // the drafter waits for the target in any case
+    Worker worker;  // the drafter always waits for the target
     Ticks now = 0;
     for (std::int64_t i = 0; i < drafting_.gamma; ++i) now = worker.run(now, draft_step_);
     now = worker.run(now, decode_step);
@@ -84,7 +84,7 @@ class Overlapped {
     std::int64_t tokens = 1;
     if (!accepts()) return {tokens, now};
     for (;;) {
-      stage();  // verifies the other drafts of the stage before and the first of its own
+      stage();  // verifies the other drafts of the previous stage and the first of its own
       for (std::int64_t i = 0; i < drafting_.gamma; ++i) {
         ++tokens;
         if (!accepts()) return {tokens, now};
@@ -94,8 +94,8 @@ class Overlapped {
 
   OverlappedRun without_pause() {
     Worker drafter;
-    Ticks known = 0;               // the tokens before this position are
-    Ticks verified = decode_step;  // ends the pass whose prefix holds `drafts` drafts
+    Ticks known = 0;               // the tokens before this position are known
+    Ticks verified = decode_step;  // end of the pass with `drafts` drafts in its prefix
     std::int64_t drafts = 0;
     for (std::int64_t position = 1;; ++position) {
       if (drafts < position - 1) {

@@ -9,9 +9,9 @@
 
 namespace foredraft::sim {
 
-/// Speedup over autoregressive decoding of so many `runs` in virtual time, each from the token after a rejected draft
-/// to the next such token; under Overlap::none, iterations. Throws DomainError for values outside of the ranges of
-/// OverlappedDrafting, for alpha = 1, with which a run never ends, and for a single run; Interrupted when stopped.
+/// Speedup over autoregressive decoding, simulated in virtual time. A run extends from the token after a rejected draft
+/// to the next such token; under Overlap::none it is an iteration. Throws DomainError for values outside of the ranges
+/// of OverlappedDrafting, for alpha = 1 (a run never ends) and for fewer than two runs; Interrupted when stopped.
 [[nodiscard]] Estimate overlapped_speedup(const OverlappedDrafting& drafting, std::uint64_t runs, const RunKey& key);
 
 }  // namespace foredraft::sim

@@ -16,8 +16,8 @@ struct PricedDraft {
   double tokens;
 };
 
-/// Draft by draft: with a bonus token draft i yields token i + 1 if it survives; without one the first token is emitted
-/// in any case, and one more draft yields the token after the drafts so far.
+/// Draft by draft. With a bonus token, draft i yields token i + 1 if it survives. Without one, the first token is
+/// always emitted, and one more draft yields the token after the drafts so far.
 template <typename Conditional>
 PricedDraft draft_at_price(const Conditional& conditional, double price, std::int64_t gamma, Convention convention) {
   PricedDraft draft{.drafts = min_gamma(convention), .tokens = 1.0};
@@ -54,7 +54,8 @@ std::vector<double> slices_of(const BetaMixture& mixture) {
   return alpha;
 }
 
-/// c times the best long-run speed of the drafts that `draft_all(price, add)` adds, from a speed that can be reached.
+/// c times the best long-run speedup of the drafts that `draft_all(price, add)` adds, iterated from an attainable
+/// speedup.
 template <class DraftAll>
 double settled_price(double c, double speed, const DraftAll& draft_all) {
   for (;;) {
@@ -135,9 +136,9 @@ void DynamicStop::learn(const VaryingIteration& iteration) {
   const std::int64_t rejected = size - accepted_;
   constexpr std::int64_t few = 5;
   if (size <= few || accepted_ == 0 || rejected == 0) return;
-  // In whole numbers: the cost times the numbers of accepted and rejected ones.
+  // In integers: costs multiplied by the numbers of accepted and rejected drafts.
   constexpr std::int64_t cost_of_missing = 3;
-  std::int64_t best = cost_of_missing * accepted_ * rejected;  // of a threshold above all
+  std::int64_t best = cost_of_missing * accepted_ * rejected;  // for a threshold above all confidences
   std::int64_t accepted_above = 0;
   for (std::int64_t i = 0; i < size; ++i) {
     const Tested& tested = seen_[static_cast<std::size_t>(i)];

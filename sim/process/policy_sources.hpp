@@ -23,17 +23,17 @@
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"
 
-/// The threshold of an optimally stopping drafter: the minimum probability for one more draft.
+/// Optimal stopping: the minimum probability for one more draft.
 namespace foredraft::sim {
 
-/// The next draft pays if its token is emitted with a probability above `price` = c * the best long-run speedup. Found
-/// by iterating over the acceptances that the drafter can have: one sequence (Iid, Positional), or 2,048 values of
-/// alpha at the centers of equal slices of its distribution (BetaMixture), which determine the price to about 1e-4.
+/// The price, c * the best long-run speedup: one more draft pays if its token is emitted with a probability above it.
+/// Found by iterating over the possible acceptances: one sequence (Iid, Positional), or 2,048 values of alpha at the
+/// centers of slices of equal probability (BetaMixture), which determine the price to about 1e-4.
 [[nodiscard]] double stopping_price(const AcceptanceProcess& process, std::int64_t gamma, double c,
                                     Convention convention);
 
-/// The same if each token has an acceptance probability from Beta(alpha s, (1 - alpha) s), s the concentration. Found
-/// from 2^15 sequences of tokens, fewer where these are long, which determine the price to about 0.5 %.
+/// The same if each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha) s), s the concentration.
+/// Found from 2^15 sequences of tokens (fewer if they are long), which determine the price to about 0.5 %.
 [[nodiscard]] double stopping_price_of_tokens(double alpha, double concentration, std::int64_t gamma, double c,
                                               Convention convention);
 
@@ -42,9 +42,9 @@ namespace foredraft::sim {
 [[nodiscard]] std::int64_t drafts_at_price(const AcceptanceProcess& process, double price, std::int64_t gamma,
                                            Convention convention);
 
-// ---- Accepted steps of an iteration, for loops over single iterations. Each stepper implements
-// `accepted_steps(iteration, after_acceptance, limit)`: how many of the next token positions are accepted before the
-// first rejection, at most `limit`. A step is a token position; the Markov chain also steps over the bonus token.
+// ---- Steppers: accepted positions of single iterations. Each stepper implements `accepted_steps(iteration,
+// after_acceptance, limit)`, the number of token positions accepted before the first rejection, at most `limit`. For
+// the Markov chain, the bonus token is also a position.
 
 /// Survival thresholds of an iteration, with an index by the first byte of a draw.
 class SurvivalRow {
@@ -65,7 +65,7 @@ class SurvivalRow {
     return static_cast<std::size_t>(position - survival_.high.data());
   }
 
-  /// Whether the leading bits tie with the first threshold that does not exceed them, if there is one.
+  /// True if the leading bits equal the first threshold that does not exceed them.
   [[nodiscard]] bool ties(std::size_t position, std::uint32_t leading) const {
     return survival_.high[position] == leading;
   }
@@ -79,11 +79,11 @@ class SurvivalRow {
  private:
   static constexpr std::ptrdiff_t few = 8;
 
-  Thresholds survival_;                         // and a last entry that ties with nothing
+  Thresholds survival_;                         // followed by an entry that never ties
   std::array<std::uint32_t, 257> from_byte_{};  // [b]: thresholds of at least 256 b
 };
 
-/// Thresholds given the previous token: [0] rejected, [1] accepted, which only the Markov chain has.
+/// Thresholds given the previous token: [0] rejected, [1] accepted (only for the Markov chain).
 using ThresholdsByState = std::array<Thresholds, 2>;
 using SurvivalByState = std::array<SurvivalRow, 2>;
 
@@ -133,7 +133,7 @@ class BernoulliStepper {
   Draws draws_;
 };
 
-/// An alpha from Beta(a, b) for each iteration, then one draw per drafted token.
+/// Draws an alpha from Beta(a, b) per iteration, then one uniform per drafted token.
 class LatentStepper {
  public:
   LatentStepper(const BetaMixture& mixture, std::int64_t positions, const RunKey& key, std::uint64_t block)
@@ -145,7 +145,7 @@ class LatentStepper {
     return accepted_steps(iteration, draw_alpha(iteration), limit);
   }
 
-  /// The same in two steps, for a drafter that knows alpha.
+  /// In two steps, for a drafter that knows alpha.
   [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return distribution_.draw(latent_, iteration); }
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, const BetaVariate& alpha, std::int64_t limit) {
     const Threshold threshold = threshold_of(alpha.value, alpha.complement);
@@ -160,7 +160,7 @@ class LatentStepper {
   Draws draws_;
 };
 
-/// `use(make_stepper)`, of make_stepper(key, block), for `positions` of any process but Runs and Trace.
+/// Calls `use(make_stepper)`, with make_stepper(key, block), for any process except Runs and Trace.
 template <class Use>
 [[nodiscard]] std::unique_ptr<Simulator> over_steppers(const AcceptanceProcess& process, std::int64_t positions,
                                                        Path path, const Use& use) {
@@ -179,10 +179,10 @@ template <class Use>
   });
 }
 
-// ---- Iterations of varying draft lengths, for loops over single iterations. Each source implements `next(iteration,
-// remaining)`, the outcome of the next iteration of a text that has `remaining` more tokens;
-// `restart(after_acceptance)`, the beginning of a text after a token that was accepted or not; and `state()`, below
-// `states()`, which determines all later iterations. `settling` iterations forget the beginning.
+// ---- Sources: single iterations with varying draft lengths. Each source implements `next(iteration, remaining)`, the
+// outcome of the next iteration of a text that has `remaining` more tokens; `restart(after_acceptance)`, which starts a
+// text; and `state()` < `states()`, which determines all later iterations. After `settling()` iterations the start has
+// no influence.
 
 inline constexpr std::int64_t endless_tokens = std::numeric_limits<std::int64_t>::max();
 
@@ -200,7 +200,7 @@ class MemorylessSource {
   [[nodiscard]] std::uint64_t settling() const { return 0; }
 };
 
-/// ConstantGamma over any stepper, for sequences.
+/// ConstantGamma with any stepper, for sequences.
 template <class Stepper>
 class ConstantSource {
  public:
@@ -226,7 +226,7 @@ class ConstantSource {
   bool after_acceptance_ = false;
 };
 
-/// Plus2Minus1 over any stepper.
+/// Plus2Minus1 with any stepper.
 template <class Stepper>
 class HeuristicSource {
  public:
@@ -259,7 +259,7 @@ class HeuristicSource {
   }
   [[nodiscard]] std::size_t states() const { return 2 * static_cast<std::size_t>(longest_) + 2; }
 
-  /// Enough to get from any length to any other, twice.
+  /// Enough iterations to get from any length to any other, twice.
   [[nodiscard]] std::uint64_t settling() const {
     constexpr std::uint64_t margin = 64;
     return 2 * static_cast<std::uint64_t>(longest_) + margin;
@@ -274,8 +274,8 @@ class HeuristicSource {
   bool after_acceptance_ = false;
 };
 
-/// InputCopy over a stepper that also steps over the position of a bonus token: behind an edit, iterations that draft
-/// nothing until text and input are aligned again.
+/// InputCopy with a stepper that includes the position of the bonus token. After an edit, iterations draft nothing
+/// until text and input are aligned again.
 template <class Stepper>
 class RealigningSource {
  public:
@@ -306,9 +306,9 @@ class RealigningSource {
   std::int64_t left_ = 0;
 };
 
-// ---- Drafters made of several.
+// ---- Drafters that combine several.
 
-/// StagedDrafter over a stepper of the draft model's tokens: the inner drafts of a round are drawn one by one.
+/// StagedDrafter with a stepper of the draft model's tokens. The inner drafts of a round are drawn one by one.
 template <class Stepper>
 class StagedSource : public MemorylessSource {
  public:
@@ -334,7 +334,7 @@ class StagedSource : public MemorylessSource {
   RandomStream inner_;
 };
 
-/// IndependentDrafts over a stepper of one draft: the longest accepted one counts.
+/// IndependentDrafts with a stepper of single drafts. The longest accepted one counts.
 template <class Stepper>
 class LongestSource : public MemorylessSource {
  public:
@@ -355,12 +355,12 @@ class LongestSource : public MemorylessSource {
   Stepper stepper_;
 };
 
-// ---- Policies under which each token has an acceptance probability of its own.
+// ---- Policies for which each token has its own acceptance probability.
 
-/// Acceptance probabilities of the tokens of a block, and which tokens are accepted.
+/// Draws acceptance probabilities of the tokens of a block, and which are accepted.
 class TokenAcceptance {
  public:
-  /// `positions` tokens an iteration.
+  /// `positions`: maximum tokens per iteration.
   TokenAcceptance(double alpha, double concentration, std::int64_t positions, const RunKey& key, std::uint64_t block)
       : alpha_(alpha),
         positions_(static_cast<std::uint64_t>(positions)),
@@ -382,14 +382,14 @@ class TokenAcceptance {
  private:
   double alpha_;
   std::uint64_t positions_;
-  std::optional<BetaDistribution> distribution_;  ///< if acceptance is not certain
+  std::optional<BetaDistribution> distribution_;  ///< empty if alpha is 0 or 1
   RandomStream acceptance_;
   Draws draws_;
 };
 
-/// A drafter that drafts until its `Stop` says so after a token. It does not know what is rejected before verification.
-/// A Stop implements `restart()`, a text begins; `begin()`, an iteration begins; `goes_on(acceptance)` after a token of
-/// this acceptance probability; and `learn(iteration)` after verification.
+/// A drafter that continues until its `Stop` ends the draft. Rejections are unknown before verification. A Stop
+/// implements `restart()` at the start of a text; `begin()` at the start of an iteration; `goes_on(acceptance)` after a
+/// token with this acceptance probability, false to stop; and `learn(iteration)` after verification.
 template <class Stop>
 class ConfidenceSource : public MemorylessSource {
  public:
@@ -436,7 +436,7 @@ class ConfidenceStop : public FixedStop {
   [[nodiscard]] bool goes_on(double acceptance) const { return acceptance >= min_acceptance_; }
 
  private:
-  double min_acceptance_;  ///< acceptance probability at which confidence reaches the threshold
+  double min_acceptance_;  ///< acceptance probability with a confidence equal to the threshold
 };
 
 class RejectionStop : public FixedStop {
@@ -448,11 +448,12 @@ class RejectionStop : public FixedStop {
   [[nodiscard]] bool goes_on(double acceptance) { return (survival_ *= acceptance) >= min_survival_; }
 
  private:
-  double min_survival_;    ///< acceptance of all drafts at which their confidence reaches 1 - threshold
-  double survival_ = 1.0;  ///< of the drafts so far
+  double min_survival_;    ///< probability that all drafts are accepted, if their confidence is 1 - threshold
+  double survival_ = 1.0;  ///< probability that all drafts so far are accepted
 };
 
-/// Entropy in nats of a drafter's row with this confidence in its token and the rest spread over `alternatives`.
+/// Entropy in nats of a drafter's distribution with this confidence in the token and the rest spread over
+/// `alternatives`.
 [[nodiscard]] double row_entropy(double confidence, std::int64_t alternatives);
 
 class EntropyStop : public FixedStop {
@@ -496,8 +497,8 @@ class AdaptiveEntropyStop {
 
  private:
   static constexpr double target = 0.9;
-  static constexpr double weight = 0.5;  ///< of an iteration in the mean
-  static constexpr double step = 0.001;  ///< a tenth of their epsilon of 0.01, with beta_2 = 0.9
+  static constexpr double weight = 0.5;  ///< of the last iteration in the running mean
+  static constexpr double step = 0.001;  ///< (1 - beta_2) * epsilon with the paper's epsilon = 0.01, beta_2 = 0.9
 
   AdaptiveEntropy policy_;
   std::int64_t longest_;
@@ -530,7 +531,7 @@ class DynamicStop {
   DynamicThreshold policy_;
   double threshold_ = 0.0;
   std::vector<double> drafted_;  ///< confidences of this iteration
-  std::vector<Tested> seen_;     ///< in this text, by falling confidence
+  std::vector<Tested> seen_;     ///< in this text, by descending confidence
   std::int64_t accepted_ = 0;    ///< of these
 };
 

@@ -25,20 +25,21 @@
 namespace foredraft::sim {
 namespace {
 
-/// What every kind of run is made of.
+/// Data that all kinds of runs share.
 struct ProcessRun {
-  AcceptanceProcess acceptance;  ///< of the drafts of the scenario's drafter
-  IterationShape longest;        ///< of the longest draft
+  AcceptanceProcess acceptance;  ///< acceptance of the drafter's drafts
+  IterationShape longest;        ///< shape with the maximum draft length
   std::optional<SequenceLength> sequence_length;
   SimulationPlan plan;
 
   [[nodiscard]] bool is_chain() const { return std::holds_alternative<Markov>(acceptance); }
 
-  /// Token positions that an iteration can step over: its drafts and, for the chain, the bonus token.
+  /// Token positions of an iteration: its drafts and, for the chain, the bonus token.
   [[nodiscard]] std::int64_t steps() const { return is_chain() ? longest.max_tokens() : longest.gamma; }
 };
 
-/// `run_block(key, block, count)` for the plan's sequences, or else for its iterations of at most `draws` draws each.
+/// Makes a simulator of `run_block(key, block, count)` for the plan's sequences, or for its iterations with at most
+/// `draws` draws each.
 template <class RunBlock>
 std::unique_ptr<Simulator> make_run(const ProcessRun& run, std::int64_t draws, RunBlock run_block) {
   const BlockPlan blocks = run.sequence_length ? plan_sequences(run.plan.sequences, run.sequence_length->tokens)
@@ -86,7 +87,7 @@ std::vector<std::uint64_t> count_accepted(const Thresholds& thresholds, Path pat
   return accepted_counts;
 }
 
-/// An alpha of its own for each iteration.
+/// Each iteration draws its own alpha.
 std::unique_ptr<Simulator> make_latent_simulator(const BetaMixture& mixture, const ProcessRun& run) {
   return make_run(run, run.longest.gamma,
                   [mixture, shape = run.longest](const RunKey& key, std::uint64_t block, std::uint64_t iterations) {
@@ -116,7 +117,7 @@ std::unique_ptr<Simulator> make_independent_simulator(const ProcessRun& run) {
                   });
 }
 
-// ---- A constant draft length in an endless text: iterations that depend on those before.
+// ---- A constant draft length in an endless text: dependent iterations.
 
 /// Long-run probability that the token before an iteration was (or, for a bonus token, would have been) accepted. An
 /// iteration of n token positions accepts them all with probability b a^(n-1) after a rejection and a^n after an
@@ -202,7 +203,7 @@ std::unique_ptr<Simulator> make_trace_simulator(const Trace& trace, const Iterat
 
 // ---- Sequences of finite length, and drafts of varying length.
 
-/// Sequences of a block. A chain starts each after a token that was accepted with the chain's long-run probability.
+/// Sequences of a block. In a chain, the token before each sequence was accepted with the chain's long-run probability.
 class SequenceTexts {
  public:
   SequenceTexts(const AcceptanceProcess& process, const SequenceLength& distribution) : distribution_(distribution) {
@@ -228,15 +229,15 @@ class SequenceTexts {
   std::optional<Threshold> accepted_before_;
 };
 
-/// A draft may take a Beta variate, the most expensive draw.
+/// Work of an iteration. A draft may need a Beta variate, the most expensive draw.
 std::int64_t work_of(const VaryingIteration& iteration) { return 1 + 10 * iteration.gamma; }
 std::int64_t work_of(const Outcome& outcome) { return 1 + outcome.tested; }
 
 std::int64_t tokens_of(const VaryingIteration& iteration) { return iteration.outcome.tokens; }
 std::int64_t tokens_of(const Outcome& outcome) { return outcome.tokens; }
 
-/// Advances to a state that the source returns to often, and returns it: the most frequent one of the second half of
-/// its settling. Cycles from there on are independent of the past, whichever state is chosen.
+/// Advances to a frequent state of the source and returns it: the most frequent state of the second half of its
+/// settling. Cycles from there on are independent of the past for any chosen state.
 template <class Source>
 std::size_t settle(Source& source, StopMeter& stop, std::uint64_t& iteration) {
   const std::uint64_t settling = source.settling();
@@ -286,7 +287,7 @@ Tally run_sequences(Source source, const IterationShape& longest, const Sequence
   return counts.tally();
 }
 
-/// `make_source(key, block)` makes the source of iterations of a block, which takes `draws` an iteration at most.
+/// `make_source(key, block)` makes the source of a block's iterations, which take at most `draws` draws each.
 template <class MakeSource>
 std::unique_ptr<Simulator> make_source_simulator(const ProcessRun& run, std::int64_t draws, MakeSource make_source) {
   std::optional<SequenceTexts> texts;
@@ -297,7 +298,7 @@ std::unique_ptr<Simulator> make_source_simulator(const ProcessRun& run, std::int
   });
 }
 
-/// Draws of an iteration by either path; one more than drafts for the position of a bonus token.
+/// Draws of an iteration; the reference path needs one more than drafts for the position of the bonus token.
 std::int64_t draws_of(const ProcessRun& run) { return run.plan.path == Path::fast ? 1 : run.longest.gamma + 1; }
 
 std::unique_ptr<Simulator> make_sequences_simulator(const SequenceLength& length, const ProcessRun& run) {
@@ -431,7 +432,8 @@ struct ByPolicy {
 
 // ---- Drafters.
 
-/// Acceptance that starts as `process`, Iid unless `factor` is 1, and falls by `factor` with each position.
+/// Acceptance that starts as `process` and is multiplied by `factor` at each position. `process` is Iid unless `factor`
+/// is 1.
 AcceptanceProcess falling(const AcceptanceProcess& process, double factor, std::int64_t gamma) {
   if (factor == 1.0 || gamma == 0) return process;
   Positional falling;
@@ -443,7 +445,7 @@ AcceptanceProcess falling(const AcceptanceProcess& process, double factor, std::
   return falling;
 }
 
-/// Acceptance of a drafter's drafts: `process`, and what the drafter says of it.
+/// Acceptance of a drafter's drafts: `process`, modified by the drafter.
 AcceptanceProcess drafted_acceptance(const Drafter& drafter, const AcceptanceProcess& process, std::int64_t gamma) {
   if (const auto* copy = std::get_if<InputCopy>(&drafter)) return Iid{1.0 - copy->edit_rate};
   if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return falling(process, block->decay, gamma);

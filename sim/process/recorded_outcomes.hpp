@@ -17,20 +17,21 @@ namespace foredraft::sim {
 
 /// State of a text in a process of runs.
 struct RunsState {
-  bool after_acceptance = false;  ///< the previous position was accepted: a run continues
-  std::uint8_t kind = 0;          ///< of that run: 0 easy, 1 hard
+  bool after_acceptance = false;  ///< the previous position was accepted, so the text is inside a run
+  std::uint8_t kind = 0;          ///< kind of the run: 0 easy, 1 hard
 };
 
 /// The thresholds of a process of runs.
 struct RunsDistribution {
-  /// Texts start in the stationary state of an endless text with `gamma` drafts. Precondition: as check_scenario.
+  /// Texts start in the stationary state of an endless text with `gamma` drafts. Requires valid `runs`
+  /// (check_scenario).
   RunsDistribution(const Runs& runs, std::int64_t gamma);
 
   Threshold begin{};                  ///< the position after a rejection is accepted
   std::array<Threshold, 2> within{};  ///< [kind]
   std::array<Threshold, 2> across{};  ///< [kind]: into the bonus token, and out of it
   Threshold accepted_before{};        ///< a text starts after an accepted bonus token
-  Threshold easy_before{};            ///< the run is easy, given that
+  Threshold easy_before{};            ///< the run is easy, given accepted_before
 };
 
 /// Steps through the iterations of texts.
@@ -53,17 +54,18 @@ class RunsStepper {
   const RunsDistribution& distribution_;
   Draws starts_;
   Draws draws_;
-  /// Index of the last draw of an iteration, which determines the kind of the run that begins in it; only one can.
+  /// Index of the last draw of an iteration, which determines the kind of the run that begins in it. At most one run
+  /// begins in an iteration.
   std::uint64_t kind_draw_;
 };
 
-/// One outcome per token position from accepted counts per iteration of a run recorded at `gamma` drafts: k accepted
-/// drafts, then a rejection; for gamma accepted drafts, with a bonus token, an unobserved position. Throws DomainError
-/// for no counts, and for one outside 0 to gamma.
+/// Converts accepted counts per iteration, recorded at `gamma` drafts, to outcomes per token position: k accepted
+/// drafts, then a rejection; after gamma accepted drafts with a bonus token, an unobserved position. Throws DomainError
+/// for no counts, and for a count outside 0 to gamma.
 [[nodiscard]] std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted,
                                                                   std::int64_t gamma, Convention convention);
 
-/// Recorded outcomes of an iteration that begins anywhere in a recording.
+/// Recorded outcomes of iterations that may begin at any position of a recording.
 class RecordedOutcomes {
  public:
   explicit RecordedOutcomes(std::shared_ptr<const Recording> recording);
@@ -72,8 +74,8 @@ class RecordedOutcomes {
   [[nodiscard]] std::size_t size(std::size_t sequence) const { return sizes_[sequence]; }
   [[nodiscard]] std::uint64_t positions() const { return positions_; }
 
-  /// Accepted ones among `testable` <= size(sequence) - position drafts from `position` on. The draw for an unobserved
-  /// outcome depends only on its place.
+  /// Number of accepted drafts of `testable` <= size(sequence) - position drafts that start at `position`. The draw for
+  /// an unobserved outcome depends only on its position.
   [[nodiscard]] std::size_t accepted(std::size_t sequence, std::size_t position, std::size_t testable,
                                      const RunKey& key) const {
     const std::size_t by_outcome = recording_->sequences.size();
@@ -96,7 +98,7 @@ class RecordedOutcomes {
   std::vector<std::size_t> sizes_;      // of `sequences`, then of `accepted_from`
   std::vector<std::uint64_t> offsets_;  // of each of `sequences` in the whole recording
   std::uint64_t positions_ = 0;
-  Threshold frequency_{};  // of acceptance among the observed outcomes
+  Threshold frequency_{};  // acceptance rate of the observed outcomes
 };
 
 }  // namespace foredraft::sim

@@ -59,7 +59,7 @@ Threshold threshold_of(double probability, double complement) {
 
 namespace {
 
-/// A probability and its complement, the smaller one to full relative accuracy.
+/// A probability and its complement; the smaller one has full relative accuracy.
 struct Odds {
   double accept;
   double reject;

@@ -6,8 +6,8 @@
 
 #include "foredraft/scenario.hpp"
 
-/// Probabilities as integers, so that rounding never decides whether a draft is accepted: a probability within 1e-15 of
-/// 1 is represented as accurately as one half, and 0 and 1 are exact.
+/// Probabilities as integers, so that rounding never decides acceptance. A probability within 1e-15 of 1 is as accurate
+/// as one half, and 0 and 1 are exact.
 namespace foredraft::sim {
 
 __extension__ using Uint128 = unsigned __int128;
@@ -20,7 +20,7 @@ struct Threshold {
   bool operator==(const Threshold&) const = default;
 };
 
-/// A row of thresholds in two columns, the layout that the counting loops read.
+/// A row of thresholds in the layout of the counting loops.
 struct Thresholds {
   std::vector<std::uint32_t> high;
   std::vector<std::uint64_t> low;
@@ -31,11 +31,11 @@ struct Thresholds {
   [[nodiscard]] Threshold operator[](std::size_t i) const { return {high[i], low[i]}; }
 };
 
-/// A product of probabilities in fixed point with 127 fractional bits; integers only, the same on every machine. A
-/// product of a million factors is accurate to 2^-107, far below the 2^-80 of a threshold.
+/// A product of probabilities in fixed point with 127 fractional bits. Uses only integers, so results are the same on
+/// every machine. A product of a million factors is accurate to 2^-107, far below the 2^-80 of a threshold.
 class FixedProbability {
  public:
-  /// Multiplies by `probability` = 1 - complement: the smaller carries the digits, so both ends of [0, 1] are accurate.
+  /// Multiplies by `probability` = 1 - complement. Uses the smaller of the two, so both ends of [0, 1] are accurate.
   void multiply(double probability, double complement);
 
   /// Rounded to nearest.
@@ -48,11 +48,12 @@ class FixedProbability {
 /// The threshold of one probability: exact for every double of at least 2^-27, else to 2^-81.
 [[nodiscard]] Threshold threshold_of(double probability, double complement);
 
-// ---- The acceptance processes as rows of thresholds, except Runs and traces, which remember more than one token.
+// ---- Acceptance processes as rows of thresholds, except Runs and traces, which depend on more than one previous
+// token.
 
-/// [k]: acceptance of position k given that all before it in the iteration were accepted; `after_acceptance`: whether
-/// the token before the iteration was accepted (matters only for the Markov chain). A Beta mixture becomes the
-/// positional process with the same distribution of an iteration: (a + k) / (a + b + k).
+/// [k]: acceptance of position k given that all before it in the iteration were accepted; `after_acceptance`: the token
+/// before the iteration was accepted (used only for the Markov chain). A Beta mixture becomes the positional process
+/// with the same distribution of an iteration: (a + k) / (a + b + k).
 [[nodiscard]] Thresholds acceptance_thresholds(const AcceptanceProcess& process, std::int64_t positions,
                                                bool after_acceptance);
 

@@ -16,7 +16,7 @@ namespace foredraft::sim {
 
 namespace {
 
-/// The candidate that a uniform selects, or nullopt if it is beyond all of them.
+/// The candidate that a uniform selects, or nullopt if it selects none.
 std::optional<std::int64_t> selected_candidate(const std::vector<double>& accuracies, double uniform) {
   double passed = 0.0;
   for (std::size_t i = 0; i < accuracies.size(); ++i) {

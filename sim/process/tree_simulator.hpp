@@ -15,16 +15,16 @@ namespace foredraft::sim {
 /// candidate i (from 0) of the next head with probability accuracies[d][i], or none of them. If the tree has that
 /// candidate, it is accepted. At a node without children the next token is the target's own.
 struct TreeSimulation {
-  std::vector<TreeNode> nodes;  ///< of a TokenTree, in its order
+  std::vector<TreeNode> nodes;  ///< nodes of a TokenTree, in the same order
   /// One row per depth; at least the depth of the tree, each at most 1 in total.
   std::vector<std::vector<double>> accuracies;
   Drafting drafting;  ///< autoregressive: one forward pass of the drafter per depth; block: one in total
   std::uint64_t iterations;
 };
 
-/// Counts depths as the other simulators count drafts: gamma = depth of the tree, `accepted` = accepted depth. Does not
-/// count nodes: the size of the tree gives the number drafted and verified. Unit: the iteration. Throws DomainError for
-/// accuracies out of range.
+/// Counts depths in place of drafts: gamma = depth of the tree, `accepted` = accepted depth. Nodes are not counted; the
+/// size of the tree is the number drafted and verified. Unit: the iteration. Throws DomainError for accuracies out of
+/// range.
 [[nodiscard]] std::unique_ptr<Simulator> make_tree_simulator(TreeSimulation simulation);
 
 }  // namespace foredraft::sim

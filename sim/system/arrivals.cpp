@@ -60,7 +60,7 @@ double recording_period_s(const RequestRecording& recording) {
 std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
   if (count.geometric) return draw_length(SequenceLength{.tokens = count.tokens, .geometric = true}, random);
   if (count.p95 > 0.0) {
-    // ln(p95 / mean) = z sigma - sigma^2 / 2, of which the smaller sigma is meant.
+    // ln(p95 / mean) = z sigma - sigma^2 / 2 has two solutions; the smaller sigma is used.
     constexpr double z = 1.6448536269514722;  // 95 % of a normal variate lie below
     const double sigma = z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
     const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
@@ -70,7 +70,7 @@ std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
   }
   const auto middle = static_cast<std::int64_t>(count.tokens);
   if (count.spread == 0) return middle;
-  // The high word of a product: uniform to 2^-32 of a length's probability.
+  // The high word of a product; uniform to 2^-32 of a length's probability.
   const auto lengths = static_cast<std::uint64_t>(2 * count.spread + 1);
   return middle - count.spread + static_cast<std::int64_t>((Uint128{lengths} * random.next_u64()) >> 64U);
 }

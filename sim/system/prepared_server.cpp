@@ -72,7 +72,7 @@ std::int64_t PreparedServer::drafter_ns(const StepShape& shape) const {
 
 std::int64_t PreparedServer::drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const {
   const std::int64_t draft_passes = shape.draft_passes();
-  // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
+  // The KV cache grows between the passes of an autoregressive drafter; each is charged at the mean context length.
   const StepShape draft{.batch = batch,
                         .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
                         .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
@@ -116,7 +116,7 @@ std::int64_t PreparedServer::host_ns(std::int64_t batch, bool drafts) const {
 
 namespace {
 
-/// Requests that are sent in a second and the mean lengths of their texts.
+/// Requests per second and their mean lengths.
 struct SentLoad {
   double per_s, prompt, output;
 };
@@ -135,8 +135,8 @@ SentLoad sent_load(const foredraft::Server& server) {
   return load;
 }
 
-/// About how many requests are served at once: the clients, or by Little's law at mean lengths where half of the drafts
-/// are accepted; at most a full batch.
+/// Approximate number of requests served at once: the clients, or by Little's law with mean lengths and half of the
+/// drafts accepted; at most a full batch.
 double served_at_once(const PreparedServer& prepared) {
   const foredraft::Server& server = prepared.server;
   const auto most = static_cast<double>(server.max_batch);
@@ -150,7 +150,7 @@ double served_at_once(const PreparedServer& prepared) {
         prompt == 0
             ? 0.0
             : static_cast<double>(prepared.target_ns({.batch = 1, .tokens = prompt, .context = 0.0, .prompt = true}));
-    const double left = 1.0 - load.per_s * prompt_ns / ns_per_s;  // of the time, for iterations
+    const double left = 1.0 - load.per_s * prompt_ns / ns_per_s;  // fraction of the time for iterations
     constexpr int rounds = 64;
     for (int round = 0; round < rounds && served < most; ++round) {
       const auto batch = static_cast<std::int64_t>(std::ceil(served));
@@ -162,7 +162,7 @@ double served_at_once(const PreparedServer& prepared) {
       if (next <= served) break;
       served = std::min(next, most);
     }
-  } catch (const DomainError&) {  // a time that is not known: the simulation meets it, or it does not
+  } catch (const DomainError&) {  // an unknown time; the simulation reports it if it needs it
   }
   return served;
 }
@@ -175,7 +175,7 @@ SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan pla
   const bool any_warmup = plan.warmup_requests == as_load_needs;
   if (!any_requests && !any_replicas && !any_warmup) return plan;
   constexpr std::uint64_t least_requests = 2000;
-  constexpr std::uint64_t least_share = 8;  // of a replica
+  constexpr std::uint64_t least_share = 8;  // minimum requests of a replica
   constexpr std::uint64_t least_warmup = 16;
   constexpr std::uint64_t turnovers = 4;
   constexpr std::uint64_t least_replicas = 8;

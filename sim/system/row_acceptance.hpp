@@ -13,8 +13,9 @@
 
 namespace foredraft::sim {
 
-// ---- Accepted drafts of the sequences of a batch. Each stepper implements `begin(request)`, the memory of a sequence
-// when its request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any sequence.
+// ---- Accepted drafts of the sequences of a batch. Each stepper implements `begin(request)`, the initial memory of a
+// sequence, and `accepted(draw, memory, gamma)`, the accepted drafts of an iteration; `draw` numbers the iterations of
+// all sequences.
 
 /// Memory of a sequence between iterations.
 struct RowMemory {
@@ -23,10 +24,10 @@ struct RowMemory {
   RunsState run = {};
 };
 
-/// Iterations that do not depend on each other.
+/// Sequences with independent iterations.
 class IndependentRows {
  public:
-  /// `survival`: [0] of the longest draft.
+  /// `survival`: [0]: thresholds of the longest draft.
   IndependentRows(const std::shared_ptr<const SurvivalByState>& survival, const RunKey& key, std::uint64_t block)
       : stepper_(survival, key, block) {}
 
@@ -39,7 +40,7 @@ class IndependentRows {
   SurvivalStepper stepper_;
 };
 
-/// Outputs that are each a text of runs.
+/// Each output is a text of a Runs process.
 class RunsOfRows {
  public:
   RunsOfRows(const RunsDistribution& distribution, const RunKey& key, std::uint64_t block, std::int64_t longest)
@@ -54,7 +55,7 @@ class RunsOfRows {
   RunsStepper stepper_;
 };
 
-/// Outputs that each replay a recorded sequence, drawn uniformly, from its start; a longer output starts over.
+/// Each output replays a recorded sequence, drawn uniformly, from its start; longer outputs repeat the sequence.
 class ReplayedRows {
  public:
   ReplayedRows(const RecordedOutcomes& recorded, const RunKey& key, std::uint64_t block)
@@ -63,7 +64,7 @@ class ReplayedRows {
         choices_(key.seed, {.purpose = Purpose::recording, .point = key.point, .block = block}) {}
 
   [[nodiscard]] RowMemory begin(std::uint64_t /*request*/) {
-    // The high word of a product: equal probabilities to 2^-64 of a sequence.
+    // The high word of a product; uniform over the sequences to 2^-64.
     return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
   }
 

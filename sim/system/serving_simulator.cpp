@@ -62,10 +62,10 @@ class ServedReplica {
         counts_(prepared.longest) {
     rows_.reserve(static_cast<std::size_t>(server_.max_batch));
     steps_.reserve(static_cast<std::size_t>(server_.max_batch));
-    pass_time(0);  // for requests that are there from the start
+    pass_time(0);  // for requests that have arrived at the start
   }
 
-  /// Serves until the last measured request is answered.
+  /// Serves until the last measured request is complete.
   [[nodiscard]] Tally run() {
     while (measured_left_ > 0) {
       admit();
@@ -96,14 +96,14 @@ class ServedReplica {
     std::int64_t wait_ns;
     std::int64_t first_token_ns;
     std::int64_t prompt;
-    std::int64_t unread;  ///< of the prompt: not in the cache yet
+    std::int64_t unread;  ///< prompt tokens that are not yet in the cache
     std::int64_t output;
     std::int64_t remaining;  ///< 0: finished, padding of a static batch
     bool measured;
     RowMemory memory;
   };
 
-  /// A duration of measured requests.
+  /// Histogram and sum of a duration of measured requests.
   struct Durations {
     DurationHistogram counts;
     Int128 sum_ns = 0;
@@ -118,8 +118,8 @@ class ServedReplica {
     std::int64_t prompt, output;
   };
 
-  /// Answers of the warm-up that are cut to a uniform part of their length: one for each client that a closed system
-  /// serves at once, so that equal lengths do not keep them in step.
+  /// Number of warm-up outputs that are cut to a uniform fraction of their length: one for each client that a closed
+  /// system serves at once, so that equal lengths do not synchronize them.
   static std::uint64_t phased_requests(const PreparedServer& prepared) {
     const foredraft::Server& server = prepared.server;
     if (server.arrivals.kind != ArrivalKind::closed || server.batching != Batching::continuous) return 0;
@@ -127,7 +127,7 @@ class ServedReplica {
     return std::min(served, prepared.warmup_requests);
   }
 
-  /// Of the request at the head of the queue.
+  /// Lengths of the request at the head of the queue.
   [[nodiscard]] const Lengths& next_lengths() {
     if (!next_lengths_) {
       if (const auto& recorded = server_.recorded; server_.arrivals.kind == ArrivalKind::recorded) {
@@ -148,7 +148,7 @@ class ServedReplica {
 
   [[nodiscard]] bool is_next_here() const { return queue_.next_ns() <= now_ns_; }
 
-  /// Whether there is a next request, and a place for it.
+  /// True if there is a next request and a place for it.
   [[nodiscard]] bool can_take_up() const {
     return rows_.size() < static_cast<std::size_t>(server_.max_batch) && is_next_here();
   }
@@ -162,7 +162,7 @@ class ServedReplica {
       open_ = true;
       opened_ns_ = now_ns_;
       in_system_before_ns_ = account_.in_system_ns;
-      // A batch has several requests for each that is served at once; 16 of them say as much as any number.
+      // A batch has several times the requests served at once; 16 batches are enough.
       constexpr std::uint64_t most_batches = 16;
       const auto served = static_cast<std::uint64_t>(std::min(in_system_, server_.max_batch));
       batch_requests_ = std::max(2 * served, (prepared_.requests + most_batches - 1) / most_batches);
@@ -182,13 +182,13 @@ class ServedReplica {
     ++unfinished_;
   }
 
-  /// A row without an unread prompt takes part in the iterations.
+  /// Starts decoding of the next row, whose prompt has been read.
   void start_decoding() { context_ += rows_[decoding_++].prompt; }
 
   void admit() {
     if (closed_to_others()) return;
     if (chunked_) {
-      // Others take their places as their prompts begin.
+      // Others join when their prompts begin.
       while (decoding_ == rows_.size() && can_take_up() && next_lengths().prompt == 0) {
         take_up();
         start_decoding();
@@ -203,10 +203,10 @@ class ServedReplica {
     if (rows_.size() > first_new) read_prompts(first_new);
   }
 
-  /// The current static batch.
+  /// True while a static batch is running.
   [[nodiscard]] bool closed_to_others() const { return server_.batching != Batching::continuous && !rows_.empty(); }
 
-  /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
+  /// True if requests that arrived during the last prefill pass are prefilled before the next iteration.
   [[nodiscard]] bool admits_more() const {
     return server_.admission == Admission::all && !chunked_ && !closed_to_others() && can_take_up();
   }
@@ -232,7 +232,7 @@ class ServedReplica {
     leave_batch();
   }
 
-  /// Reads prompts first come, first served, as far as `room` tokens go. At most one remains unfinished.
+  /// Reads up to `room` prompt tokens, first come, first served. At most one prompt remains unfinished.
   PromptChunk read_chunk(std::int64_t room) {
     PromptChunk chunk;
     double context_sum = 0.0;
@@ -254,7 +254,7 @@ class ServedReplica {
     return chunk;
   }
 
-  /// The draft lengths of the next iteration, and whether they change with it.
+  /// Chooses the draft length of the next iteration; true if it changes.
   bool choose_range(std::int64_t batch) {
     const BatchRange* const last = range_;
     const std::int64_t margin = last != nullptr ? server_.switch_margin : 0;
@@ -364,7 +364,7 @@ class ServedReplica {
     if (!goal_us || static_cast<double>(latency_ns) <= *goal_us * ns_per_us) tokens_in_goal_ += row.output;
   }
 
-  /// Finished sequences leave a continuous batch at once, a static one all together.
+  /// Removes finished sequences: immediately from a continuous batch, all together from a static one.
   void leave_batch() {
     if (server_.batching == Batching::continuous) {
       decoding_ -= std::erase_if(rows_, [this](const Row& row) {
@@ -398,7 +398,7 @@ class ServedReplica {
     return values;
   }
 
-  /// Ends a batch of measured requests; several that end at once are one.
+  /// Ends a batch of measured requests; batches that end at the same time are merged.
   void end_batch() {
     const std::uint64_t ended = (batch_end_ - measured_left_) / batch_requests_ + 1;
     batch_end_ -= std::min(batch_end_, ended * batch_requests_);
@@ -430,7 +430,7 @@ class ServedReplica {
   }
 
   void close_account() {
-    pass_time(0);  // for clients that were answered just now
+    pass_time(0);  // for clients whose request just completed
     for (const Row& row : rows_) {
       if (row.remaining == 0) continue;
       ++account_.in_service;
@@ -449,8 +449,8 @@ class ServedReplica {
   const foredraft::Server& server_;
   std::uint64_t block_;
   bool chunked_;
-  ArrivalStream queue_;  // next to be admitted
-  ArrivalStream doors_;  // next to arrive
+  ArrivalStream queue_;  // next request to admit
+  ArrivalStream doors_;  // next request to arrive
   RandomStream prompts_;
   RandomStream outputs_;
   RandomStream phases_;
@@ -465,11 +465,11 @@ class ServedReplica {
   std::optional<Lengths> next_lengths_;
   std::uint64_t draws_ = 0;
   std::vector<Row> rows_;
-  std::size_t decoding_ = 0;           // the first of these; the others read their prompts
-  const BatchRange* range_ = nullptr;  // of the last iteration
-  std::vector<std::int64_t> steps_;    // drafts accepted in this iteration, by sequence
+  std::size_t decoding_ = 0;           // number of decoding rows, which come first; the others read their prompts
+  const BatchRange* range_ = nullptr;  // range of the last iteration
+  std::vector<std::int64_t> steps_;    // [row]: drafts accepted in this iteration
   std::int64_t unfinished_ = 0;        // sequences
-  std::int64_t context_ = 0;           // cached tokens of all sequences that decode
+  std::int64_t context_ = 0;           // total cached tokens of decoding sequences
 
   RunAccount account_;  // from the start
 
@@ -486,7 +486,7 @@ class ServedReplica {
   ServingValues batch_start_{};     // sums when the current one began
   Int128 tokens_before_batch_ = 0;  // of measured requests
   std::uint64_t batch_requests_ = 1;
-  std::uint64_t batch_end_ = 0;  // measured requests that are left when it ends
+  std::uint64_t batch_end_ = 0;  // remaining measured requests when the batch ends
 
   // For measured requests.
   OutcomeCounts counts_;

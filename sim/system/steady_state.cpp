@@ -17,10 +17,11 @@ constexpr double nearly_same = 0.05;
 constexpr double certainly_other = 4.0;  // standard errors
 constexpr double clearly_other = 0.2;
 constexpr std::size_t replicas_to_tell = 4;
-/// Measured requests, also over those served at once: of fewer, the ends of a window weigh in its means.
+/// Minimum measured requests, in multiples of the requests served at once; with fewer, the ends of a window affect its
+/// means.
 constexpr double long_window = 16.0;
 constexpr std::int64_t long_window_requests = 64;
-/// Growth of a queue that no end of a window explains.
+/// Growth of a queue that the ends of a window cannot explain.
 constexpr double growing = 1.0 + clearly_other;
 
 /// A mean over time in the two halves of the windows, over all replicas.

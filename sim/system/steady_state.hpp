@@ -8,11 +8,11 @@
 
 namespace foredraft::sim {
 
-/// Why the measured requests of a server were not those of a steady state, and how many it takes, in one sentence;
-/// empty if nothing speaks against it. The warm-up of a continuous batch must have twice the requests that are served
-/// at once. Between the two halves of the windows neither requests in the system nor throughput may differ: by more
-/// than 5 % and four standard errors over the replicas, or by more than 20 % where there are too few to tell. Of short
-/// windows only a queue that grows by more than 20 % counts.
+/// Why the measured requests of a server are not in a steady state, and how many requests are needed, in one sentence;
+/// empty if no test fails. With continuous batching, the warm-up must have twice the requests served at once. Requests
+/// in the system and throughput must not differ between the halves of the windows by more than 5 % and four standard
+/// errors over the replicas, or by more than 20 % if there are too few replicas. In short windows, only a queue that
+/// grows by more than 20 % fails.
 [[nodiscard]] std::string unsteady(const Server& server, const ServingTally& tally);
 
 }  // namespace foredraft::sim

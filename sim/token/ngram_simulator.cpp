@@ -17,8 +17,8 @@ namespace foredraft::sim {
 namespace {
 
 constexpr std::uint64_t text_iterations_per_block = 1024;
-/// Iterations of a text before the first counted one: a prompt is any position of the text, but iterations begin more
-/// often after rejected drafts. 64 suffice on the default corpora, where a bias is still visible with 8.
+/// Iterations of a text before the first counted one. They are needed because a prompt is any position of the text, but
+/// iterations start more often after rejected drafts. 64 are enough for the default corpora; 8 still show a bias.
 constexpr std::int64_t settling_iterations = 64;
 
 VaryingIteration varying(const ngram::CascadeIteration& iteration) {

@@ -17,7 +17,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Tables that reserve what the rule needs for the drafts of an iteration.
+/// Empty tables with the memory that the rule needs.
 PooledTables empty_tables(std::int64_t vocabulary, std::int64_t contexts, const VerificationRule& rule,
                           const IterationShape& shape) {
   std::vector<std::int64_t> counts = candidate_counts(rule, std::max<std::int64_t>(shape.gamma, 1));

@@ -27,17 +27,17 @@ using EmittedTokens = std::vector<std::vector<EmittedToken>>;
 
 /// Exact acceptances, averaged over the contexts of a finite pool; NaN without one.
 struct PoolAcceptance {
-  /// Of a draft: the pool mean of acceptance_probability(). NaN if that is, and for several drafts verified together.
+  /// The pool mean of acceptance_probability(). NaN if that is, and for block verification of several drafts.
   double expected = unknown<double>;
   /// The pool mean of optimal_acceptance(); NaN unless there are several independent candidates.
   double optimal = unknown<double>;
 };
 
-/// A simulator of independent iterations that reports tokens, not only their number.
+/// A simulator of independent iterations that can report the emitted tokens.
 class TokenSimulator final : public Simulator {
  public:
-  /// Number of iterations of a block that accepted exactly k drafts, k = 0..gamma. Appends their tokens to the entries
-  /// of `emitted`, one for each iteration, unless it is null.
+  /// Returns [k]: iterations of a block that accepted exactly k drafts, k = 0..gamma. Unless `emitted` is null, appends
+  /// the tokens of each iteration to its entry.
   using RunBlock = std::function<std::vector<std::uint64_t>(const RunKey& key, std::uint64_t block,
                                                             std::uint64_t iterations, EmittedTokens* emitted)>;
 
@@ -49,7 +49,7 @@ class TokenSimulator final : public Simulator {
 
   [[nodiscard]] const PoolAcceptance& acceptance() const { return acceptance_; }
 
-  /// The tokens emitted by a block. The same draws as run_block().
+  /// The tokens emitted by a block, with the same draws as run_block().
   [[nodiscard]] EmittedTokens emit_block(const RunKey& key, std::uint64_t block) const;
 
  private:
@@ -69,16 +69,17 @@ class TokenSimulator final : public Simulator {
 
 /// Prepares the run of a checked scenario in token fidelity (pools, alias tables). Synthetic pools are drawn from
 /// `plan.seed` (purposes logits and draft_logits), so they are part of the result. Throws DomainError for a plan that
-/// counts nothing or too much, a pool above 2 GiB and an alpha that no draft reaches; Interrupted when stopped.
+/// counts nothing or too much, a pool above 2 GiB and an alpha that no draft distribution reaches; Interrupted when
+/// stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(const Scenario& scenario, const SimulationPlan& plan,
                                                               StopToken stop = {});
 
-/// The run of n-gram models: the target writes text, the drafter drafts its next tokens, or copies them from earlier
-/// text (prompt lookup, which searches the last `window` tokens only: at temperature 1 all iterations have the same
-/// distribution). A block is 1,024 iterations on its own text and one unit of the tally, so units are independent. At
-/// temperature 1 it is one text, whose first iterations are not counted. Greedy text continues from a prompt until it
-/// has ngram::Prompts::passage_tokens more, then from the next. The last one is completed, so a run at temperature 0
-/// has up to 63 iterations more per block than requested.
+/// The run of n-gram models. The target generates text; the drafter drafts its next tokens or copies them from earlier
+/// text (prompt lookup, which searches only the last `window` tokens, so that at temperature 1 all iterations have the
+/// same distribution). A block has 1,024 iterations on its own text and is one unit of the tally, so units are
+/// independent. At temperature 1 a block is one text without its first iterations. At temperature 0 text is generated
+/// from a prompt for ngram::Prompts::passage_tokens tokens, then from the next prompt; the last one is completed, so a
+/// run has up to 63 iterations more per block than requested.
 [[nodiscard]] std::unique_ptr<Simulator> make_text_simulator(const Scenario& scenario, std::uint64_t iterations);
 
 }  // namespace foredraft::sim

@@ -104,7 +104,7 @@ TEST_CASE("a sweep says what it counts, what does not fit, and whose server was 
              {{"check t", {"outcomes.csv: is not the input file of the run"}, 1},
               {"sweep trace.toml --out t --no-figures", {"t: holds results of input files of other content"}, 2},
               {"check a", {"a: the run is not complete"}, 2},
-              {"check b", {"b/summary.md: has not the SHA-256 of the manifest"}, 1}});
+              {"check b", {"b/summary.md: SHA-256 differs from the manifest"}, 1}});
   // A folder keeps the results that it has.
   const std::string reproduce = "reproduce leviathan-table1 --no-figures --out ";
   check_said(folder, {{reproduce + "r", {"leviathan-table1"}},

@@ -419,8 +419,9 @@ TEST_CASE("files that a configuration names are looked for beside it, then in th
   write_text(folder / "t.csv", "sequence,outcome\n0,1\n0,0\n0,0\n");
   const Outcome elsewhere = foredraft(folder, "sweep sub/c.toml --out elsewhere --no-figures");
   CHECK(elsewhere.code == 0);
-  CHECK_THAT(elsewhere.err, Catch::StartsWith("note: t.csv: taken from the working directory; beside the configuration "
-                                              "there is no sub/t.csv\n"));
+  CHECK_THAT(elsewhere.err,
+             Catch::StartsWith("note: t.csv: read from the working directory; there is no sub/t.csv next to "
+                               "the configuration\n"));
   CHECK_THAT(content_of(folder / "elsewhere/manifest.json"), Catch::Contains("\"path\": \"t.csv\""));
 
   write_text(folder / "sub/t.csv", "sequence,outcome\n0,1\n0,1\n0,1\n0,0\n");

@@ -403,13 +403,13 @@ TEST_CASE("check reads regular files of its folder, and no more of them than the
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains(what));
   };
-  const std::string outside = "an output of it is not a file of its folder";
+  const std::string outside = "an output is not a file of its folder";
   for (const char* path : {"/dev/zero", "../s.toml", "..", ""}) {
     rejected(outside, manifest_with([&](auto& json) { json["outputs"][1]["path"] = path; }), 2);
   }
-  rejected("does not follow", manifest_with([](auto& json) { json["seed"] = 2; }), 2);
-  rejected("does not follow", manifest_with([](auto& json) { json["points"] = 5; }), 2);
-  rejected("does not follow", manifest_with([](auto& json) { json["version"] = "9.9.9"; }), 2);
+  rejected("is inconsistent with the rest", manifest_with([](auto& json) { json["seed"] = 2; }), 2);
+  rejected("is inconsistent with the rest", manifest_with([](auto& json) { json["points"] = 5; }), 2);
+  rejected("is inconsistent with the rest", manifest_with([](auto& json) { json["version"] = "9.9.9"; }), 2);
   rejected("size", manifest_with([](auto& json) { json["outputs"][1]["bytes"] = 7; }), 1);
   rejected("SHA-256", manifest_with([](auto& json) { json["outputs"][1]["sha256"] = std::string(64, '0'); }), 1);
   write_text(folder / "a/manifest.json", sound);

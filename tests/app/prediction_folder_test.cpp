@@ -210,7 +210,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   CHECK(nlohmann::json::parse(tests::content_of(folder / "invalid/manifest.json"))["valid"] == false);
   valid = true;
   tests::write_text(folder / "notes.txt", "mine");
-  CHECK_THAT(folder_problem([&] { write("."); }), Catch::Contains("it holds files and no manifest.json"));
+  CHECK_THAT(folder_problem([&] { write("."); }), Catch::Contains("it has files but no manifest.json"));
   CHECK_THAT(folder_problem([&] { write("notes.txt"); }), Catch::Contains("is a file"));
   tests::write_text(folder / "out/manifest.json", "[");
   CHECK_THAT(folder_problem([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));

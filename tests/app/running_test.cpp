@@ -121,7 +121,7 @@ TEST_CASE("a point that fails while running is named with its key, and the rows 
   write_text(folder / "s.toml", sweep_of("iterations = 1000", "\"models.alpha\" = [0.9, 0.8, 0.001]",
                                          "fidelity = \"token\"\ngamma = 2\n"
                                          "models = {target=\"zipf\",vocabulary=200,draft=\"mixing\",pool=6}"));
-  for (const char* there : {"3 points", "1 point (2 of 3 are there)"}) {
+  for (const char* there : {"3 points", "1 point (2 of 3 are done)"}) {
     const Outcome outcome = foredraft(folder, "sweep s.toml --out a --threads 1");
     INFO(outcome.err);
     CHECK(outcome.code == 1);

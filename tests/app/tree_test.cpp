@@ -336,7 +336,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
              Catch::Contains("\ndynamic (EAGLE-2), 2 wide "));
   CHECK(code == 0);
   rejected("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
-  rejected(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
+  rejected(heads + " --nodes 4 --out " + folder.path(), "it has files but no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
   // Where no plots are found the data are there all the same, and the folder may be written again.

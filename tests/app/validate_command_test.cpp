@@ -115,7 +115,7 @@ TEST_CASE("everything that is wrong with a file of speedups is said at once, by 
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against empty.csv"), Catch::Contains("holds no speedup"));
   write_text(folder / "other.csv", "target,draft,gamma,gamma,alpha,batch,context,tokens_per_s\n" + good);
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against other.csv"),
-             Catch::Contains("other.csv:1: column gamma missing or there twice") &&
+             Catch::Contains("other.csv:1: column gamma missing or duplicate") &&
                  Catch::Contains("column speedup missing") && Catch::Contains("tokens_per_s: unknown column") &&
                  !Catch::Contains("other.csv:2"));
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));

@@ -19,7 +19,7 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   // Nobody means the word that stands there, nor one that looks like it.
   CHECK(nearest("alpha", words).empty());
   CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
-  CHECK(suggestion_for("alpha ", words) == "remove the blanks around it");
+  CHECK(suggestion_for("alpha ", words) == "remove the spaces around it");
   CHECK(suggestion_for(" ", words) == "did you mean c?");
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
   CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\n"),
              Catch::Contains("optimal_stopping without c"));
   CHECK_THAT(tests::problem_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
-             Catch::Contains("there is nothing to stop"));
+             Catch::Contains("drafting cannot be stopped"));
   CHECK_THAT(
       tests::problem_of(base + "policy = \"confidence_threshold\"\n"),
       Catch::Contains("fixed.policy.threshold: missing") && Catch::Contains("fixed.policy.concentration: missing"));
@@ -267,7 +267,7 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
                     Catch::Contains("--threshold: missing") && Catch::Contains("--concentration: missing"));
   CHECK_THROWS_WITH(
       read({"--alpha", "0.8", "--policy", "optimal_stopping", "--gamma", "5", "--drafter", "block", "--c", "0.1"}),
-      Catch::Contains("there is nothing to stop"));
+      Catch::Contains("drafting cannot be stopped"));
 }
 
 TEST_CASE("a misspelt word on the command line is one problem, and so is an unknown option") {

@@ -276,7 +276,7 @@ TEST_CASE("a figure of one quantity against another says along which axis its po
       "x = \"tokens_per_iteration\"\ny = \"speedup\"\nseries = \"alpha\"\n";
   CHECK(problems_of(base + "along = \"gamma\"\n").empty());
   CHECK_THAT(problems_of(base), Catch::StartsWith("e.toml:7: figure.along: missing\ne.toml:7: figure.x: "));
-  CHECK_THAT(problems_of(base + "along = \"gama\"\n"), Catch::Contains("figure.along: \"gama\" is no axis"));
+  CHECK_THAT(problems_of(base + "along = \"gama\"\n"), Catch::Contains("figure.along: \"gama\" is not an axis"));
   std::string misspelt = base + "along = \"gamma\"\n";
   misspelt.replace(misspelt.find("tokens_per_iteration"), 20, "tokens_per_iteratio ");
   CHECK_THAT(problems_of(misspelt), Catch::Contains("figure.x: unknown quantity \"tokens_per_iteratio \""));

@@ -247,18 +247,17 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
     CHECK_THROWS_WITH(parse_manifest(changed, "m"),
                       Catch::StartsWith("m: no manifest of this program (") && Catch::Contains(why));
   };
-  check_rejected("\"shard\": null", "\"shard\": {\"index\": 0, \"count\": 2}", "its shard is none of its sweep");
-  check_rejected("\"shard\": null", "\"shard\": {\"index\": 3, \"count\": 2}", "its shard is none of its sweep");
-  check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 0, \"count\": 2}", "its shard is not a shard of its sweep");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 3, \"count\": 2}", "its shard is not a shard of its sweep");
+  check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is not a shard of its sweep");
   check_rejected("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
   check_rejected("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
-  check_rejected("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"",
-                 "an output of it is not a file of its folder");
-  check_rejected("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output of it is not a file of its folder");
-  check_rejected("\"seed\": null", "\"seed\": 7", "its seed does not follow");
-  check_rejected("\"points\": 2", "\"points\": 3", "its points does not follow");
-  check_rejected("\"version\": \"", "\"version\": \"9", "its version does not follow");
-  check_rejected("\"state\": \"complete\"", "\"state\": \"done\"", "its state is neither running nor complete");
+  check_rejected("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"", "an output is not a file of its folder");
+  check_rejected("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output is not a file of its folder");
+  check_rejected("\"seed\": null", "\"seed\": 7", "its seed is inconsistent with the rest");
+  check_rejected("\"points\": 2", "\"points\": 3", "its points is inconsistent with the rest");
+  check_rejected("\"version\": \"", "\"version\": \"9", "its version is inconsistent with the rest");
+  check_rejected("\"state\": \"complete\"", "\"state\": \"done\"", "its state is not running or complete");
   check_rejected("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
                  "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
   check_rejected("\"shard\": null", "\"shard\": {\"index\": 1.5, \"count\": 2}", "invalid index=1.5");

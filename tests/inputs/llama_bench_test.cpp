@@ -147,8 +147,8 @@ TEST_CASE("everything that is wrong with an engine's files is said at once, with
   CHECK_THAT(said, Catch::Contains("d.csv:5: 2 cells below 8 columns"));
   const auto said_of = [](const std::string& text) { return problem({{"f", text, ""}}); };
   CHECK_THAT(said_of(""), Catch::Contains("holds no test"));
-  CHECK_THAT(said_of("| model | t/s |\n"), Catch::Contains("f:1: no output of llama-bench or llama-batched-bench"));
-  CHECK_THAT(said_of("[1, 2]"), Catch::Contains("an entry is no object"));
+  CHECK_THAT(said_of("| model | t/s |\n"), Catch::Contains("f:1: not output of llama-bench or llama-batched-bench"));
+  CHECK_THAT(said_of("[1, 2]"), Catch::Contains("an entry is not an object"));
   CHECK_THAT(said_of("{\"n_prompt\": 1"), Catch::Contains("f:1: "));
   CHECK_THAT(said_of("[\n{\"n_prompt\": 1},\n{\"n_gen\": 1}\n]"), Catch::Contains("f:3: n_prompt: missing"));
   CHECK_THAT(said_of("{\"pp\": 1, \"tg\": 2, \"pl\": 1, \"t_tg\": 1}"), Catch::Contains("NAME=FILE"));

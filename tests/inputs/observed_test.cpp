@@ -164,8 +164,10 @@ TEST_CASE("a log that tells no acceptance is refused with what can be known") {
   rejected(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
   rejected("gamma,steps,accepted_at_1,accepted_at_2\n2,1000,1000,1000\n", "a.log: every draft was accepted");
   rejected("gamma,steps,accepted_at_1\n1,1000,600\n",
-           "a.log: gamma 1 alone tells no other draft length (1.6000 tokens per iteration there; at gamma 3 any of ");
-  rejected("gamma,steps,accepted\n3,1000,1600\n", "a.log: gamma 3 without positions tells no other draft length");
+           "a.log: gamma 1 alone does not determine other draft lengths (1.6000 tokens per iteration there; at gamma 3 "
+           "any of ");
+  rejected("gamma,steps,accepted\n3,1000,1600\n",
+           "a.log: gamma 3 without positions does not determine other draft lengths");
 }
 
 TEST_CASE("what does not belong together is refused, kinds of prompts are pooled") {
@@ -211,7 +213,7 @@ TEST_CASE("acceptance of a log stands alone and goes with endless text and const
   rejected(log, "a list", "predict --c 0.05,0.1");
   rejected(log, "must be at most 4096", "predict --c 0.05 --gamma 5000");
   rejected(log, "no_bonus with process observed", "predict --c 0.05 --convention no_bonus");
-  rejected(log, "plus2_minus1 does not go with this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
+  rejected(log, "plus2_minus1 does not support this process", "predict --c 0.05 --gamma 9 --policy plus2_minus1");
 }
 
 TEST_CASE("a drafter's class follows from what its engine calls it") {

@@ -87,7 +87,7 @@ TEST_CASE("means and correlations that no process has, and those beside a and b,
                             {"process.a", 0.5},
                             {"process.mean", 0.5},
                             {"process.correlation", 0.1}}),
-             Catch::StartsWith("s: process.a: not used (process.mean is given in its place)"));
+             Catch::StartsWith("s: process.a: not used (process.mean is given instead)"));
 }
 
 TEST_CASE("every fidelity is reached by name") {

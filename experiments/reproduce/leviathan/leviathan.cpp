@@ -18,7 +18,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// A simulated run by the reference path, one draw per drafted token. `point` numbers the runs of one experiment.
+/// A simulated run with the reference path, one draw per drafted token. `point` numbers the runs of an experiment.
 struct IidRun {
   double alpha;
   std::int64_t gamma;
@@ -113,16 +113,16 @@ void leviathan_table2(FigureAccount& figure, const ExperimentSettings& /*setting
   figure.say(findings);
 }
 
-/// Every drafter's acceptances stand in this many rows, from no lenience to the most.
+/// Rows per drafter, from no lenience to the largest.
 constexpr std::size_t rows_per_drafter = 4;
 
-/// A point of alpha as a function of x = 1 / lenience.
+/// A point (x, alpha), x = 1 / lenience.
 struct LeniencePoint {
   double x;
   RoundedValue alpha;
 };
 
-/// The line through two points, at x, with what rounding leaves of it.
+/// The interval at x of the line through two rounded points.
 Interval chord(const LeniencePoint& a, const LeniencePoint& b, double x) {
   const double share = (x - a.x) / (b.x - a.x);
   return propagate_rounding({a.alpha, b.alpha},
@@ -130,8 +130,8 @@ Interval chord(const LeniencePoint& a, const LeniencePoint& b, double x) {
       .rounding;
 }
 
-/// What the other acceptances of a drafter allow for point `i`. sum min(p x, q) is concave in x, never falls, and
-/// starts at 0: it lies above the chord across the point and below the chords beside it, carried on.
+/// The interval of point `i` given the other acceptances of the drafter. sum min(p x, q) is concave, nondecreasing and
+/// 0 at x = 0, so it lies above the chord across the point and below the extended neighboring chords.
 Interval allowed_by_others(const std::vector<LeniencePoint>& points, std::size_t i) {
   const double x = points[i].x;
   const bool is_last = i + 1 == points.size();
@@ -141,7 +141,7 @@ Interval allowed_by_others(const std::vector<LeniencePoint>& points, std::size_t
   return allowed;
 }
 
-/// The acceptances need the trained networks; what can be held against each other is their shape.
+/// The acceptances need the trained networks; only their consistency can be checked.
 void leviathan_table5(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
   const auto allowed_in = [&table](std::size_t row) {
@@ -156,7 +156,7 @@ void leviathan_table5(TableAccount& account, const ExperimentSettings& /*setting
   account.define("allowed_high", [=](const Cells& at) { return allowed_in(at.row()).high; });
 }
 
-/// Stands in for gamma = infinity in the simulation: at alpha <= 0.9 fewer than one iteration in 10^17 gets that far.
+/// Used for gamma = infinity in the simulation; at alpha <= 0.9 fewer than one iteration in 10^17 reaches it.
 constexpr std::int64_t practically_unbounded = 400;
 
 void leviathan_figure2(FigureAccount& figure, const ExperimentSettings& settings) {
@@ -165,7 +165,7 @@ void leviathan_figure2(FigureAccount& figure, const ExperimentSettings& settings
   for (const std::optional<std::int64_t> gamma :
        std::array<std::optional<std::int64_t>, 6>{1, 3, 5, 7, 10, std::nullopt}) {
     const std::string label = gamma ? fmt::format("{}", *gamma) : "inf";
-    const int last_percent = gamma ? 100 : 92;  // the limit 1 / (1 - alpha) leaves the picture above
+    const int last_percent = gamma ? 100 : 92;  // above, the limit 1 / (1 - alpha) leaves the figure
     for (int percent = 0; percent <= last_percent; ++percent) {
       const double alpha = percent / 100.0;
       std::optional<Estimate> simulated;
@@ -181,18 +181,18 @@ void leviathan_figure2(FigureAccount& figure, const ExperimentSettings& settings
   }
 }
 
-/// Longest draft of the simulated search; the optimum at alpha = 0.95, c = 0.01 is 40.
+/// Maximum draft length of the simulated search; the optimum at alpha = 0.95, c = 0.01 is 40.
 constexpr std::int64_t longest_draft = 96;
 
-/// The draft lengths that a simulation cannot tell from its best one.
+/// The draft lengths that a simulation cannot distinguish from the best one.
 struct SimulatedBest {
   std::int64_t gamma;
   std::int64_t low;
   std::int64_t high;
 };
 
-/// Every shorter draft is a truncation of the same run, so all lengths are compared on the same iterations: the
-/// difference of two speedups is the mean of a function of the accepted count, and its standard error follows exactly.
+/// Shorter drafts are truncations of the same run, so all lengths are compared on the same iterations. The difference
+/// of two speedups is the mean of a function of the accepted count, which gives its exact standard error.
 SimulatedBest simulated_best(const sim::Tally& tally, double c) {
   const auto speedup = [&](std::int64_t gamma, std::int64_t tokens) {
     return static_cast<double>(std::min(tokens, gamma + 1)) / (1.0 + static_cast<double>(gamma) * c);
@@ -275,7 +275,7 @@ void leviathan_figure4(FigureAccount& figure, const ExperimentSettings& settings
   }
 }
 
-/// A lane of the picture for each draft length: the iterations of one text, one after the other, in target steps.
+/// The figure has a lane per draft length, which shows the iterations of one text in target steps.
 void leviathan_figure5(FigureAccount& figure, const ExperimentSettings& settings) {
   constexpr double alpha = 0.8;
   constexpr double c = 0.1;

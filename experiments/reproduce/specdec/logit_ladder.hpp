@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <vector>
 
-/// A synthetic model of the rank of a drafted token among the verifier's most probable ones, for rules that accept
-/// more than the most probable token. It has three parameters, to be fitted.
+/// A synthetic model of the rank of a drafted token among the verifier's most probable ones, for rules that accept more
+/// than the most probable token. Its three parameters are fitted.
 ///
-/// The verifier's log-probabilities, best first, fall by spread * E_r / r from rank r to the next, E_r independent
-/// standard exponentials: the spacings of the largest of many exponential-tailed logits. The drafter sees the same
-/// ladder through Gumbel noise of scale `noise` and takes its best, so it drafts rank r with probability proportional
-/// to exp(-gap_r / noise). A fraction `unlike` of the drafts is not on the ladder and is never accepted.
+/// The verifier's log-probabilities, best first, decrease by spread * E_r / r from rank r to the next, with independent
+/// standard exponentials E_r, like the largest of many logits with exponential tails. The drafter adds Gumbel noise of
+/// scale `noise` and takes the maximum, so it drafts rank r with probability proportional to exp(-gap_r / noise). A
+/// fraction `unlike` of the drafts is outside these ranks and is never accepted.
 namespace foredraft::experiments {
 
 struct LogitLadder {
-  double spread;  ///< of the verifier's logits, in nats, > 0
-  double noise;   ///< of the drafter, in nats, > 0
-  double unlike;  ///< fraction of drafts off the ladder, in [0, 1]
+  double spread;  ///< scale of the verifier's logits, in nats, > 0
+  double noise;   ///< noise of the drafter, in nats, > 0
+  double unlike;  ///< fraction of drafts that are never accepted, in [0, 1]
 };
 
 /// Accepts a draft among the verifier's `top_beta` best tokens whose log-probability is at most `tolerance` below the
@@ -27,10 +27,10 @@ struct TopBetaRule {
   double tolerance;
 };
 
-/// Contexts drawn once, so that acceptance is reproducible and never falls as top_beta or tolerance rises.
+/// Contexts drawn once, so that acceptance is reproducible and never decreases with top_beta or tolerance.
 class LadderContexts {
  public:
-  /// `contexts` >= 1 ladders of `ranks` >= 1 tokens; no draft has a lower rank.
+  /// Draws `contexts` >= 1 contexts of `ranks` >= 1 tokens; drafts have one of these ranks.
   LadderContexts(std::int64_t contexts, std::int64_t ranks, std::uint64_t seed);
 
   /// Mean over the contexts of the probability that a draft is accepted. top_beta in 1 to ranks, tolerance >= 0.
@@ -38,7 +38,7 @@ class LadderContexts {
 
  private:
   std::size_t ranks_;
-  std::vector<double> gaps_;  ///< contexts x ranks, at spread 1
+  std::vector<double> gaps_;  ///< contexts x ranks, for spread 1
 };
 
 }  // namespace foredraft::experiments

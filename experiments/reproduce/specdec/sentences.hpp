@@ -6,14 +6,14 @@
 
 #include "foredraft/words.hpp"
 
-/// Sentences that differ in length and in acceptance: one row of a histogram over sentences each.
+/// Sentences with different lengths and acceptance.
 namespace foredraft::experiments {
 
 struct SentencePopulation {
   double mean_length;  ///< tokens, >= 1; lengths are Erlang(3) of this mean (a spread of 58 %), rounded up
   /// Acceptance of a sentence: 1 / (1 + exp(-(location + spread * Z))), Z standard normal. Both finite.
   double location;
-  double spread;  ///< >= 0; 0: all sentences alike
+  double spread;  ///< >= 0; 0: all sentences have the same acceptance
   std::int64_t gamma;
   Convention convention;
   std::uint64_t sentences;  ///< >= 1
@@ -24,8 +24,8 @@ struct Sentence {
   std::int64_t iterations;
 };
 
-/// Simulates every sentence by one draw per drafted token, its last iteration cut short. A sentence keeps all its draws
-/// if `location` or `spread` changes, so iterations never increase with `location`.
+/// Simulates every sentence with one draw per drafted token; the last iteration is cut short. The draws of a sentence
+/// do not depend on `location` and `spread`, so iterations never increase with `location`.
 [[nodiscard]] std::vector<Sentence> simulate_sentences(const SentencePopulation& population, std::uint64_t seed);
 
 /// Total tokens divided by total iterations.

@@ -35,12 +35,12 @@ struct SentenceKind {
   const char* name;
   double spread;  ///< of the logit of acceptance over sentences
 };
-/// How much acceptance varies between sentences is printed nowhere. A spread of 0.8 takes a mean of 0.91 to 0.82 and
-/// 0.96 one standard deviation away.
+/// The papers do not state how much acceptance varies between sentences. With a mean of 0.91, a spread of 0.8 gives
+/// 0.82 and 0.96 at one standard deviation.
 constexpr std::array<SentenceKind, 2> sentence_kinds{
     {{"all sentences alike", 0.0}, {"acceptance varies between sentences", 0.8}}};
 
-/// The sentences whose total tokens over total iterations are the printed ones.
+/// Sentences with the printed ratio of total tokens to total iterations.
 std::vector<Sentence> matching_sentences(double tokens_per_iteration, double spread, std::uint64_t seed) {
   const auto draw = [&](double location) {
     return simulate_sentences({.mean_length = specdec_mean_tokens(),
@@ -60,8 +60,8 @@ std::vector<Sentence> matching_sentences(double tokens_per_iteration, double spr
   return draw(location);
 }
 
-/// Eq. 4 with the setup of the profile; the time of an iteration is what makes the whole set as fast as printed.
-/// Sorted.
+/// Sorted speedups by Eq. 4 with the setup of the profile. The time of an iteration is chosen so that the whole set has
+/// the printed speedup.
 std::vector<double> sentence_speedups(const std::vector<Sentence>& sentences, double total_speedup) {
   const BlockLatency profile = specdec_profile();
   const double token_ms = (specdec_beam_ms() - profile.target_encoder_ms) / specdec_mean_tokens();
@@ -188,24 +188,25 @@ constexpr std::array<std::int64_t, 3> told_sentence_batches{1, 32, 128};
 constexpr std::uint64_t served_batches = 200;
 constexpr std::uint64_t replicas = 20;
 
-/// Greedy decoding relative to beam search, in [Xia2022, Table 1] as in every table that prints both.
+/// Speedup of greedy decoding over beam search; the same in [Xia2022, Table 1] and all tables with both.
 double greedy_speedup() {
   const PublishedTable& main = published_table("iclr_table1");
   return main.value(main.row_where({{"model", "AT verifier (b = 1)"}}), "speedup_rerun_x");
 }
 
-/// Of a host that launches work and a device that computes meanwhile, the longer one, part by part.
+/// The maximum of host and device times per part, because the host launches work while the device computes.
 BatchTimes longer(const BatchTimes& host, const BatchTimes& device) {
   return {.setup_ms = std::max(host.setup_ms, device.setup_ms), .step_ms = std::max(host.step_ms, device.step_ms)};
 }
 
-/// Mean iterations where all sentences of a batch go on by what the one accepts that accepts fewest.
+/// Mean iterations if all sentences of a batch advance by the minimum of accepted drafts.
 double lockstep_iterations(double alpha, std::int64_t batch) {
   return analytic::expected_iterations(block_distribution(std::pow(alpha, static_cast<double>(batch))),
                                        translation_tokens());
 }
 
-/// A line of the figure: plain decoding with some beams, or (0 beams) SpecDec, every sentence at its own pace or not.
+/// A line of the figure: autoregressive decoding with `beams` beams, or (0 beams) SpecDec, with sentences at their own
+/// pace or in lockstep.
 struct TranslationSystem {
   std::string_view name;
   std::int64_t beams;
@@ -214,14 +215,14 @@ struct TranslationSystem {
 constexpr TranslationSystem beam_search{"Transformer-base, beam 5", 5};
 constexpr TranslationSystem own_pace{"SpecDec, own pace", 0};
 
-/// Whose time counts: the roofline knows no program, the printed times no batch.
+/// Which times are used: rooflines ignore the program, printed times ignore the batch size.
 struct Clock {
   std::string_view name;
   bool program;
 };
 constexpr std::array clocks{Clock{"device alone", false}, Clock{"device and program", true}};
 
-/// Passes that draft and verify in one step.
+/// Times of passes that draft and verify in one step.
 class BlockSteps final : public ForwardPassTimes {
  public:
   explicit BlockSteps(std::function<double(const StepShape&)> step_us) : step_us_(std::move(step_us)) {}
@@ -240,16 +241,16 @@ class BlockSteps final : public ForwardPassTimes {
   std::function<double(const StepShape&)> step_us_;
 };
 
-/// Batches of sentences on a device, by one clock.
+/// Batches of sentences on a device, with one Clock.
 struct Translation {
   Clock clock;
   const TranslationDevice& device;
-  double tokens_per_iteration;  ///< printed for all sentences together
-  double speedup;               ///< the same; over beam search
+  double tokens_per_iteration;  ///< printed, over all sentences
+  double speedup;               ///< printed, over beam search
   double alpha = translation_alpha(tokens_per_iteration);
 
-  /// What the papers' program takes at batch 1, where a device of theirs computes for a fraction of that: encoders and
-  /// "Others" from the module profile [Xia2022, Table 18], steps as long as the printed speedups say.
+  /// Times of the papers' program at batch 1, of which the device computes only a fraction: encoders and "Others" from
+  /// the module profile [Xia2022, Table 18], and steps computed from the printed speedups.
   [[nodiscard]] BatchTimes program(const TranslationSystem& system) const {
     const BlockLatency profile = specdec_profile();
     const auto tokens = static_cast<double>(translation_tokens());
@@ -266,7 +267,7 @@ struct Translation {
     return clock.program ? longer(program(system), computing) : computing;
   }
 
-  /// By closed forms; caches are half as long as sentences on average.
+  /// Latency by closed forms; the mean context is half of the sentence length.
   [[nodiscard]] double latency_ms(const TranslationSystem& system, std::int64_t batch) const {
     const BatchTimes of_batch = times(system, batch, translation_tokens() / 2);
     const double steps = system.beams > 0                    ? static_cast<double>(translation_tokens())
@@ -275,7 +276,7 @@ struct Translation {
     return of_batch.setup_ms + steps * of_batch.step_ms;
   }
 
-  /// Batch after batch of sentences, each with the setup of a batch on top.
+  /// Simulated latency of consecutive batches, plus the setup of a batch.
   [[nodiscard]] Estimate simulated_latency_ms(const TranslationSystem& system, std::int64_t batch, std::uint64_t point,
                                               const ExperimentSettings& settings) const {
     const auto rows = static_cast<std::uint64_t>(batch);
@@ -296,14 +297,15 @@ struct Translation {
                             {.requests = served_batches * rows, .replicas = replicas, .warmup_requests = rows});
     const sim::Tally tally =
         sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads);
-    // Who is answered sends the next sentence at once: behind the first batch, a sentence is there for the time of one.
+    // Clients send the next sentence immediately, so after the first batch, the latency of a sentence is the time of
+    // one batch.
     Estimate latency = sim::serving_estimates(tally.serving).latency_ms;
     latency.mean += times(system, batch, 0).setup_ms;
     return latency;
   }
 };
 
-/// Speedups that no paper prints, in the text and in the scorecard.
+/// Adds speedups that no paper prints to the text and the scorecard.
 void tell_speedups(FigureAccount& figure, const Translation& translation, const TranslationSystem& system,
                    std::string_view name, bool from_printed) {
   const std::string row = fmt::format("{}, {}", translation.clock.name, name);
@@ -342,7 +344,7 @@ void iclr_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/)
   using NamedSheet = std::pair<const char*, const char*>;
   for (const Clock& clock : clocks) {
     for (const auto& [name, sheet] : {NamedSheet{"P100", "p100"}, {"V100", "v100"}, {"A100", "a100-80gb"}}) {
-      // The memory tables of this version have the drafter at the size of the target.
+      // In the memory tables of this version the drafter has the size of the target.
       const TranslationDevice device(sheet, "transformer-base");
       const Translation translation{clock, device, figure.value("tokens"), figure.value("speedup")};
       for (const std::int64_t batch : sentence_batches) {

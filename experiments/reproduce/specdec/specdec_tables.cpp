@@ -13,16 +13,16 @@
 #include "experiments/reproduce/specdec/logit_ladder.hpp"
 #include "experiments/reproduce/table_account.hpp"
 
-/// What the tables of the two SpecDec papers need besides declared formulas: fits.
+/// Fits for the tables of the two SpecDec papers.
 namespace foredraft::experiments {
 namespace {
 
-/// Without the one that Eq. 4 cannot explain beside the others.
+/// Rows without the one that Eq. 4 cannot explain together with the others.
 constexpr std::array<std::size_t, 3> consistent_rows{1, 3, 4};
 constexpr std::array<std::size_t, 4> drafter_rows{1, 2, 3, 4};
 constexpr Interval verify_range{0.1, 1000.0};
 
-/// Least squares over some rows, without one of them.
+/// Least-squares fit to `rows` without one of them.
 analytic::StepTimes step_times(const PublishedTable& table, std::span<const std::size_t> rows, std::size_t without) {
   std::vector<analytic::DrafterRow> drafters;
   for (const std::size_t row : rows) {
@@ -34,7 +34,7 @@ analytic::StepTimes step_times(const PublishedTable& table, std::span<const std:
   return analytic::fit_step_times(drafters, verify_range);
 }
 
-/// The t_v that explain these rows within their rounding.
+/// The range of t_v that explains these rows within their rounding.
 std::string verify_times(const PublishedTable& table, std::span<const std::size_t> rows) {
   std::vector<analytic::Strip> strips;
   for (const std::size_t row : rows) {
@@ -62,8 +62,9 @@ struct LadderTarget {
 };
 using LadderTargets = std::array<LadderTarget, 3>;
 
-// In the spread, acceptance moves in steps of about 1e-5, as one context after another passes the tolerance: slopes are
-// taken over many of them, and the fit ends where a printed Tok would move by less than half its last digit.
+// As a function of spread, acceptance changes in steps of about 1e-5, because contexts pass the tolerance one by one.
+// Slopes are therefore taken over many steps, and the fit ends when a printed Tok would change by less than half its
+// last digit.
 constexpr double fitted_to = 4e-5;
 constexpr double slope_step = 0.02;
 constexpr double longest_step = 0.5;
@@ -82,8 +83,8 @@ Eigen::Vector3d misfit(const LadderContexts& contexts, const LadderTargets& targ
   return result;
 }
 
-/// The three parameters from three acceptances, by Newton's method on their logarithms, from a start for a drafter that
-/// is right nine times in ten.
+/// Fits the three parameters to three acceptances by Newton's method on their logarithms. Starts with values for a
+/// drafter that is right nine times in ten.
 LogitLadder fit_ladder(const LadderContexts& contexts, const LadderTargets& targets) {
   Eigen::Vector3d logs{std::log(13.0), std::log(1.8), std::log(0.03)};
   Eigen::Vector3d off = misfit(contexts, targets, logs);
@@ -102,7 +103,7 @@ LogitLadder fit_ladder(const LadderContexts& contexts, const LadderTargets& targ
   throw std::runtime_error("logit ladder: no parameters explain the three acceptances");
 }
 
-/// Vanilla verification is the best token alone.
+/// Vanilla verification accepts only the best token.
 TopBetaRule rule_of_row(const PublishedTable& table, std::size_t row) {
   if (!table.is_number(row, "top_beta")) return {.top_beta = 1, .tolerance = 0.0};
   return {.top_beta = table.count(row, "top_beta"), .tolerance = table.value(row, "tau")};

@@ -23,10 +23,10 @@
 namespace foredraft::experiments {
 namespace {
 
-/// Of IBM's multi-stage MLP drafter.
+/// Stages of IBM's multi-stage MLP drafter.
 constexpr std::int64_t drafting_heads = 3;
 
-/// The papers draw the speedups of their sentences; ours are simulated. Those of T5-small are its expected ones.
+/// Speedups of sentences, which the papers plot, are simulated; speedups of T5-small are expected values.
 void claims(TableAccount& account, const ExperimentSettings& settings) {
   account.define_text(
       "sentences", [note = run_experiment("emnlp-figure6", settings).rows.back().note](const Cells&) { return note; });
@@ -41,11 +41,11 @@ void claims(TableAccount& account, const ExperimentSettings& settings) {
   account.define("t5_greatest", *std::max_element(speedups.begin(), speedups.end()));
 }
 
-constexpr std::int64_t drawn_candidates = 4;  ///< continuations of a sequence that one pass verifies
-constexpr std::int64_t short_prompt = 64;     ///< where none is printed
+constexpr std::int64_t drawn_candidates = 4;  ///< candidates of a sequence that one pass verifies
+constexpr std::int64_t short_prompt = 64;     ///< if not printed
 constexpr std::int64_t told_batch = 16;
 
-/// How verified tokens read the cache of their sequence.
+/// How verified tokens read the KV cache of their sequence.
 struct CacheReading {
   const char* name;
   bool by_every_token;
@@ -53,7 +53,7 @@ struct CacheReading {
 constexpr std::array readings{CacheReading{"cache read once a sequence", false},
                               CacheReading{"cache read by every verified token", true}};
 
-/// Weights and cached keys and values of all sequences, 2 bytes a number.
+/// True if weights and KV caches of all sequences, with 2 bytes per number, fit.
 bool fits_memory(const latency::Profile& device, const latency::ModelShape& shape, std::int64_t batch,
                  std::int64_t context) {
   constexpr double number_bytes = 2.0;
@@ -61,7 +61,7 @@ bool fits_memory(const latency::Profile& device, const latency::ModelShape& shap
   return number_bytes * (latency::parameters(shape) + cached) <= device.device.memory_bytes.value.value();
 }
 
-/// One server, with the cache read in one of the ways.
+/// A server with one way of reading the KV cache.
 struct HeadServer {
   const latency::PairSurface& pair;
   double tokens_per_step;
@@ -76,7 +76,7 @@ struct HeadServer {
   }
 };
 
-/// Rows of survey_numbers that print a latency with and without heads, and what we take of their conditions.
+/// Rows of survey_numbers with a latency with and without heads, and the conditions that we assume.
 struct PrintedGain {
   std::size_t row;
   std::int64_t candidates;
@@ -124,10 +124,9 @@ void survey_batch_context(FigureAccount& figure, const ExperimentSettings& /*set
 }
 
 constexpr std::size_t printed_ranks = 5;
-constexpr std::size_t medusa_ranks = 10;  // that Medusa's own search considers
+constexpr std::size_t medusa_ranks = 10;  // considered by Medusa's own search
 
-/// Accuracies of rank 1 to 5 from the printed top-k accuracies, and of rank 6 to 10 from a power of the rank through
-/// those of rank 2 and 5.
+/// Accuracies of ranks 1 to 5 from the printed top-k accuracies; ranks 6 to 10 from a power law through ranks 2 and 5.
 std::vector<std::vector<double>> medusa_rows(const PublishedTable& published) {
   std::vector<std::vector<double>> rows;
   for (std::size_t head = 0; head < published.size(); ++head) {
@@ -147,7 +146,7 @@ std::vector<std::vector<double>> medusa_rows(const PublishedTable& published) {
   return rows;
 }
 
-/// The tree that Medusa's code ships for these heads.
+/// The tree for these heads in Medusa's code.
 analytic::TokenTree shipped_tree() {
   const PublishedTable& published = published_table("medusa_tree_7b_63");
   std::string lines;
@@ -172,7 +171,7 @@ std::vector<analytic::TreePath> paths_of(const analytic::TokenTree& tree) {
   return paths;
 }
 
-/// Data: both trees in one, a row a node, and which of them has it.
+/// The data has one row per node of either tree and states which trees have it.
 void survey_medusa_tree(FigureAccount& figure, const ExperimentSettings& settings) {
   const PublishedTable& published = published_table("medusa_head_accuracies");
   const auto rows = medusa_rows(published);

@@ -30,14 +30,14 @@ std::size_t wagner_row(const PublishedTable& table, const std::string& run) {
 
 namespace {
 
-/// What counted bytes and launches say of the gain of a call at a draft length.
+/// Gain of a call at a draft length, from counted bytes and launches.
 double counted_gain(const std::string& run, const std::string& variant, std::int64_t gamma) {
   const auto verifier = variant == "exact" ? gpu_bench::Verifier::wagner_exact : gpu_bench::Verifier::wagner_sigmoid;
   return counted_call_gain(verifier, wagner_pair(run), gamma);
 }
 
-/// Names for what other tables and counted costs say of the run of a row: the gain of one call, 1 - after / before,
-/// from the averages of Table 4; the gain of all calls, in percent, of Table 1.
+/// Defines names for the run of a row: the gain of one call, 1 - after / before, from the averages of Table 4; the gain
+/// of all calls, in percent, from Table 1; and gains from counted costs.
 void define_gains(TableAccount& account) {
   const auto run_of = [](const Cells& at) { return wagner_run(at.table(), at.row()); };
   for (const std::string variant : {"exact", "sigmoid"}) {
@@ -62,7 +62,7 @@ void define_gains(TableAccount& account) {
   account.define_text("time_source", [](const Cells&) { return declaration("wagner-figure3").text("time_source"); });
 }
 
-/// Faster calls and fewer calls of every run apart, gains as shares.
+/// Separates faster calls and fewer calls of every run; gains are fractions.
 void wagner_table1(TableAccount& account, const ExperimentSettings& /*settings*/) {
   define_gains(account);
   const PublishedTable& published = account.published();
@@ -138,8 +138,8 @@ CallCost call_cost(Verifier verifier, const VerificationPair& pair, std::int64_t
 }
 
 double counted_call_us(const CallCost& cost) {
-  /// 4,096 numbers of 8 bytes read and as many written at 25 GB/s, the fastest of the printed rates: the time of a
-  /// kernel that has next to nothing to do, in a stream of 10,000.
+  /// Time of a nearly empty kernel in a stream of 10,000: 4,096 numbers of 8 bytes read and written at 25 GB/s, the
+  /// fastest of the printed rates.
   constexpr double small_kernel_us = 4096.0 * 16.0 / 25e9 * 1e6;
   static const double bytes_per_us =
       inputs::read_profile("a100-80gb").profile.limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
@@ -164,7 +164,7 @@ std::int64_t verification_peak_rows(VerificationVariant variant, std::int64_t ga
 
 namespace {
 
-/// The three that the paper compares, and this project's own, which it has no memory of.
+/// The three variants of the paper, and this project's own, for which memory is not counted.
 struct CallVariant {
   std::string_view name;
   Verifier verifier;
@@ -179,7 +179,7 @@ double logit_rows_mb(const VerificationPair& pair, std::int64_t rows) {
   return static_cast<double>(rows * pair.vocabulary * pair.element_bytes) / bytes_per_mb;
 }
 
-/// What a call holds at most, the logits included.
+/// Peak memory of a call, including logits, in MB.
 double peak_mb(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
   if (variant.of_paper) return logit_rows_mb(pair, verification_peak_rows(*variant.of_paper, gamma));
   const gpu_bench::WorkspaceSize size =
@@ -195,13 +195,13 @@ std::vector<double> memory_mb(const CallVariant& variant, const VerificationPair
   return {logit_rows_mb(pair, verification_logit_rows(gamma)), peak_mb(variant, pair, gamma)};
 }
 
-/// No measured profile has rows of these kernels yet, so the time is counted.
+/// Counted time, because no measured profile has rows of these kernels yet.
 std::vector<double> counted_time(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
   const CallCost cost = call_cost(variant.verifier, pair, gamma);
   return {cost.moved_bytes / bytes_per_mb, cost.launches, cost.read_backs, counted_call_us(cost)};
 }
 
-/// Numbers of a call against gamma, of which the last one goes to the scorecard.
+/// A figure of numbers of a call by gamma; the last one is added to the scorecard.
 void call_figure(FigureAccount& figure, CallNumbers numbers_of) {
   const Declaration& declared = figure.declared();
   const std::string& time_source = declaration("wagner-figure3").text("time_source");

@@ -8,10 +8,10 @@ namespace foredraft::sim {
 // ---- Block verification [Sun2025, Alg. 2]: rejection sampling of all drafts X_1..X_gamma of an iteration together.
 //
 // P_0 = 1, P_i = min(1, P_{i-1} p(X_i) / q(X_i)). With U_i uniform on [0, 1), the accepted length is the largest i with
-// U_i < h_i, or 0: a rejection ends nothing. h_i = S_i / (S_i + 1 - P_i) for 0 < i < gamma, where S_i = sum_x max(0,
-// P_i p(x) - q(x)) at the position after draft i; h_gamma = P_gamma. After i < gamma accepted drafts a token of max(0,
-// P_i p - q), normalized, follows; after gamma one of p. Iterations emit the target's distribution, and as many tokens
-// as rejection sampling or more on average, for every p and q that depend on the tokens before.
+// U_i < h_i, or 0; a rejection does not end the test. h_i = S_i / (S_i + 1 - P_i) for 0 < i < gamma, where S_i = sum_x
+// max(0, P_i p(x) - q(x)) at the position after draft i; h_gamma = P_gamma. The next token is drawn from max(0, P_i p -
+// q), normalized, after i < gamma accepted drafts, and from p after gamma. Iterations emit the target's distribution
+// and on average at least as many tokens as rejection sampling, for all p and q, which may depend on previous tokens.
 //
 // No logarithms: P_i is a probability, and once it is 0 no later draft is accepted.
 

@@ -18,7 +18,7 @@ ResidualMass::ResidualMass(const PositionDistributions& distributions, Draws dra
   bends_.reserve(distributions.draft.size());
   std::vector<Token> drafted;
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
-    const double ratio = distributions.target[x] / distributions.draft[x];  // NaN for 0/0: such a token never counts
+    const double ratio = distributions.target[x] / distributions.draft[x];  // 0/0 is NaN and never counts
     if (std::isinf(ratio)) {
       never_drafted_ += distributions.target[x];
       if (draws == Draws::yes) {
@@ -71,7 +71,7 @@ Token ResidualMass::draw(double c, double u) const {
   }
   const auto found =
       std::partition_point(bends_.begin(), end, [&](const Bend& bend) { return sum_to(bend, c) <= sum; });
-  const auto last = std::max(end - bends_.begin(), std::ptrdiff_t{1}) - 1;  // round-off can leave nothing to find
+  const auto last = std::max(end - bends_.begin(), std::ptrdiff_t{1}) - 1;  // round-off may leave no bend
   return tokens_[undrafted_.size() + static_cast<std::size_t>(std::min(found - bends_.begin(), last))];
 }
 
@@ -159,7 +159,7 @@ class RejectedSequences {
   }
 
  private:
-  /// By subtraction, or by summation if the difference would cancel.
+  /// Computed by subtraction, or by summation if the difference would cancel.
   [[nodiscard]] double rest_without(std::size_t x, double rest) const {
     if (distributions_.draft[x] <= 0.5 * rest) return rest - distributions_.draft[x];
     double sum = 0.0;
@@ -210,7 +210,7 @@ double optimal_acceptance(const PositionDistributions& distributions, std::int64
   for (std::size_t x = 0; x < distributions.draft.size(); ++x) {
     const double p = distributions.target[x];
     const double q = distributions.draft[x];
-    if (q > 0.0) tokens.push_back({p / q, p, q});  // others only add p to a set
+    if (q > 0.0) tokens.push_back({p / q, p, q});  // q = 0 only adds p to a set
   }
   std::ranges::sort(tokens, {}, &Drafted::ratio);
   double target = 0.0;
@@ -226,7 +226,7 @@ double optimal_acceptance(const PositionDistributions& distributions, std::int64
 
 namespace {
 
-/// sum q a and sum q (1 - a), each from nonnegative terms, so that neither is 1 minus the other with its round-off.
+/// sum q a and sum q (1 - a), each summed from nonnegative terms to avoid cancellation.
 struct TestedMass {
   double accepted;
   double rejected;
@@ -255,12 +255,12 @@ TestedMass tested_mass(const VerificationRule& rule, const PositionDistributions
 
 namespace {
 
-/// (1 - sum q a)^k of candidates that are tested alike, 1 - sum q a of others.
+/// (1 - sum q a)^k for candidates that are tested alike, 1 - sum q a for others.
 double all_rejected(const CandidateScheme& scheme, const TestedMass& mass) {
   return scheme.tested_alike ? std::pow(mass.rejected, static_cast<double>(scheme.count)) : mass.rejected;
 }
 
-/// q(x) a(x) times this is the probability that a candidate is accepted and is x.
+/// Factor of q(x) a(x) that gives the probability that a candidate is accepted and is x.
 double accepted_share(const CandidateScheme& scheme, const TestedMass& mass) {
   if (!scheme.tested_alike || scheme.count == 1) return 1.0;
   return mass.accepted > 0.0 ? (1.0 - all_rejected(scheme, mass)) / mass.accepted : 0.0;
@@ -306,14 +306,14 @@ std::vector<double> emitted_distribution(const VerificationRule& rule, const Pos
 
 namespace {
 
-/// Tokens of one context, and of the bonus token there.
+/// Distributions of the token and of the bonus token in one context.
 struct JointPosition {
   EmittedParts parts;
   std::vector<double> bonus;
   std::span<const double> target;
 };
 
-/// The joint distribution of successive tokens, one outcome after the other, against that of the target.
+/// Compares the joint distribution of successive tokens with the target's by enumeration.
 class JointTokens {
  public:
   JointTokens(std::vector<JointPosition> positions, std::int64_t gamma, Convention convention)
@@ -329,7 +329,7 @@ class JointTokens {
   }
 
  private:
-  /// Adds the outcomes that begin with some tokens, of probability `target` under the target.
+  /// Adds all outcomes with a given prefix, which has probability `target` under the target.
   void add(std::size_t position, std::span<const double> drafts, double target) {
     if (position == positions_.size()) {
       double emitted = 0.0;
@@ -377,7 +377,7 @@ double joint_total_variation(std::span<const ContextRule> contexts, std::int64_t
 
 namespace {
 
-/// sum e ln(e / p) - e + p: the same, as both sum to 1, in nonnegative terms that keep the digits.
+/// sum e ln(e / p) - e + p: equal because both sum to 1, and accurate because all terms are nonnegative.
 double kl_divergence(std::span<const double> e, std::span<const double> p) {
   double sum = 0.0;
   for (std::size_t x = 0; x < e.size(); ++x) {
@@ -409,7 +409,7 @@ PositionLossiness lossiness(const VerificationRule& rule, const PositionDistribu
   const double total_variation = 1.0 - overlap(emitted, distributions.target);
   const std::size_t top = row_argmax(distributions.target);
   const double largest = *std::max_element(emitted.begin(), emitted.end());
-  constexpr double round_off = 1e-12;  // a tie of p stays one in e up to round-off
+  constexpr double round_off = 1e-12;  // ties of p are ties of e up to round-off
   return {.acceptance = acceptance,
           .acceptance_gain = acceptance - overlap(distributions.target, distributions.draft),
           .total_variation = total_variation,

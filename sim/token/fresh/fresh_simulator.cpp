@@ -71,7 +71,7 @@ struct FreshModel {
   FreshDraft draft;
   std::unique_ptr<const VerificationRule> rule;
   TokenSampling sampling;
-  bool target_is_changed;  ///< by its temperature or truncation
+  bool target_is_changed;  ///< by temperature or truncation
 };
 
 class FreshBlock {
@@ -120,7 +120,7 @@ class FreshBlock {
     return {.purpose = purpose, .point = key_.point, .block = block_};
   }
 
-  /// The same by block verification, drafts that are not kept included.
+  /// The same by block verification; also includes drafts that are not kept.
   std::size_t iterate_block(std::uint64_t context, std::int64_t gamma, Convention convention,
                             std::vector<EmittedToken>& emitted) {
     const auto drafts = static_cast<std::size_t>(gamma);
@@ -148,7 +148,7 @@ class FreshBlock {
       return drafts;
     }
     emitted.resize(before + kept);
-    // All mass of a residual that is drawn from, as P < 1 or p and q differ, unless it rounds to 0.
+    // A residual is drawn from only if P < 1 or p and q differ; its mass may still round to 0.
     if (!normalise(last_distribution_)) std::ranges::copy(target_distribution_, last_distribution_.begin());
     emitted.push_back({.token = draw_token(last_distribution_, replacement_), .context = -1});
     return kept;
@@ -206,7 +206,7 @@ class FreshBlock {
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
-  /// The token emitted where the first candidate of draft `depth` (from 1) was rejected.
+  /// The token emitted after the first candidate of draft `depth` (from 1) was rejected.
   FurtherOutcome after_rejection(Token first, double statistic, std::int64_t depth) {
     const CandidateScheme scheme = model_.rule->candidates(depth);
     for (std::int64_t tried = 1; scheme.tested_alike && tried < scheme.count; ++tried) {

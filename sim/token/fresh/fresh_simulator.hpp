@@ -16,13 +16,13 @@
 
 namespace foredraft::sim {
 
-/// A distribution that is used a few times: exactly weight / sum, weights in single precision and their sum in double,
-/// so draws and acceptance follow the same distribution despite the rounding of the weights.
+/// A distribution that is used only a few times. It is exactly weight / sum, with weights in single precision and the
+/// sum in double, so draws and acceptance use the same distribution despite the rounding of the weights.
 class FreshRow {
  public:
   explicit FreshRow(std::size_t vocabulary);
 
-  /// Logits to fill in before from_logits(): padded_row(vocabulary) entries, -infinity after the vocabulary.
+  /// Logits, to be filled before from_logits(): padded_row(vocabulary) entries, -infinity after the vocabulary.
   [[nodiscard]] std::span<float> logits() { return logits_; }
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
 
@@ -53,11 +53,11 @@ class FreshRow {
 /// How the drafts of fresh contexts are derived.
 struct FreshDraft {
   DraftDistribution distribution;
-  double strength;  ///< as SyntheticPool solves it
+  double strength;  ///< as solved by SyntheticPool
 };
 
-/// Iterations over contexts that are drawn for one position and used once. Positions after a rejection are not drawn.
-/// The mixing partner of a context is another fresh context at temperature 1.
+/// Iterations with contexts that are drawn for one position and used once. Positions after a rejection are not drawn.
+/// With DraftDistribution::mixing, the other context is also fresh, at temperature 1.
 [[nodiscard]] std::unique_ptr<Simulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                               std::unique_ptr<const VerificationRule> rule,
                                                               const TokenSampling& sampling,

@@ -36,8 +36,8 @@ struct TrainedModels {
 
 namespace foredraft::sim {
 
-/// Draws the target's distributions of a SyntheticModels, one context at a time, as logits in single precision. The
-/// context is defined by these numbers, whichever code converts them to probabilities.
+/// Draws the target's distributions of SyntheticModels, one context at a time, as single-precision logits, which define
+/// the context for all code that uses it.
 class SyntheticTarget {
  public:
   /// `parameter` in zipf [0, 100], gaussian_logits [0, 1e6], dirichlet [1e-6, 1e6].
@@ -61,7 +61,7 @@ class SyntheticTarget {
   TargetDistribution distribution_;
   double parameter_;
   std::size_t vocabulary_;
-  std::vector<float> zeros_;        ///< gaussian_logits: the base to which the noise is added
+  std::vector<float> zeros_;        ///< gaussian_logits: base of the noise
   std::vector<float> rank_logits_;  ///< zipf: -parameter * log(rank)
 };
 

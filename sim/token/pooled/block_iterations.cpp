@@ -14,7 +14,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Tries by rejection, after which inversion is cheaper.
+/// Number of attempts by rejection before inversion is faster.
 constexpr int max_rounds = 4;
 
 double unit_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
@@ -61,13 +61,13 @@ class BlockIterations {
   }
 
  private:
-  /// An iteration whose P is above 0.
+  /// An iteration with P > 0.
   struct Live {
     std::uint32_t iteration;
     std::uint32_t context = 0;  ///< of the current position
     double ratio = 1.0;         ///< P
   };
-  /// The longest accepted prefix of an iteration so far: what the token after it is drawn from.
+  /// The longest accepted prefix of an iteration so far; determines the distribution of the next token.
   struct Kept {
     std::int64_t drafts = 0;
     std::uint32_t context = 0;
@@ -83,7 +83,7 @@ class BlockIterations {
     for (std::size_t j = 0; j < live_.size(); ++j) live_[j].context = to_context(words[j]);
   }
 
-  /// Decides, in the position after `drafts` drafts, whether they are kept: U < h.
+  /// Decides at the position after `drafts` drafts whether they are kept: U < h.
   void keep(std::int64_t drafts) {
     const std::span words = accept_words_.next(live_.size());
     for (std::size_t j = 0; j < live_.size(); ++j) {
@@ -93,7 +93,7 @@ class BlockIterations {
     }
   }
 
-  /// Every live iteration drafts a token. Those whose P falls to 0 are live no more.
+  /// Drafts a token in every live iteration. Iterations with P = 0 are then no longer live.
   void draft() {
     contexts_.clear();
     for (const Live& live : live_) contexts_.push_back(live.context);
@@ -114,7 +114,7 @@ class BlockIterations {
     live_.resize(left);
   }
 
-  /// h of the last draft is P.
+  /// Keeps all drafts if U < P, because h of the last draft is P.
   void keep_all_drafts(std::int64_t gamma) {
     const std::span words = accept_words_.next(live_.size());
     for (std::size_t j = 0; j < live_.size(); ++j) {
@@ -122,8 +122,8 @@ class BlockIterations {
     }
   }
 
-  /// The last token of iterations that kept fewer: of max(0, p - c q), c = 1 / P, by rejection from max(0, p - q), or
-  /// by inversion where that takes long.
+  /// Emits the last token of iterations that kept fewer than gamma drafts, drawn from max(0, p - c q), c = 1 / P, by
+  /// rejection from max(0, p - q), or by inversion if that takes long.
   void emit_residuals(std::int64_t gamma) {
     collect([gamma](const Kept& kept) { return kept.drafts < gamma; });
     for (const std::uint32_t i : ended_) contexts_.push_back(kept_[i].context);
@@ -139,7 +139,7 @@ class BlockIterations {
     emit(Convention::bonus);
   }
 
-  /// One try for everything pending.
+  /// One attempt for all pending iterations.
   void draw_residuals() {
     pending_contexts_.clear();
     for (const std::uint32_t j : pending_) pending_contexts_.push_back(contexts_[j]);
@@ -159,7 +159,7 @@ class BlockIterations {
     pending_.resize(left);
   }
 
-  /// What iterations that kept all their drafts emit.
+  /// Emits the tokens of iterations that kept all drafts.
   void emit_kept(std::int64_t gamma, Convention convention) {
     collect([gamma](const Kept& kept) { return kept.drafts == gamma; });
     for (const std::uint64_t word : context_words_.next(ended_.size())) contexts_.push_back(to_context(word));
@@ -167,7 +167,7 @@ class BlockIterations {
     emit(convention);
   }
 
-  /// The iterations whose last token is drawn next.
+  /// Selects the iterations whose last token is drawn next.
   template <class Which>
   void collect(const Which& which) {
     ended_.clear();
@@ -177,7 +177,7 @@ class BlockIterations {
     }
   }
 
-  /// A token of each of contexts_.
+  /// Draws a token in each of contexts_.
   void draw_last(const std::vector<AliasSlot>& table, WordSource& words) {
     locate(contexts_, words.next(contexts_.size()));
     tokens_.resize(contexts_.size());
@@ -202,7 +202,7 @@ class BlockIterations {
     return static_cast<Token>(keeps_own(slot, shares_[j]) ? own : alias_of(slot));
   }
 
-  /// The drafts that the iterations in ended_ kept, and with a bonus token the one after them.
+  /// Emits the kept drafts of the iterations in ended_ and, with a bonus token, the token after them.
   void emit(Convention convention) {
     if (emitted_ == nullptr) return;
     for (std::size_t j = 0; j < ended_.size(); ++j) {
@@ -225,10 +225,10 @@ class BlockIterations {
   WordSource residual_words_;
   std::vector<Live> live_;
   std::vector<Kept> kept_;
-  std::vector<std::vector<EmittedToken>> drafted_;  ///< of each iteration; empty if they are not wanted
+  std::vector<std::vector<EmittedToken>> drafted_;  ///< [iteration]; empty if tokens are not reported
   std::vector<std::uint32_t> ended_;                ///< iterations whose last token is drawn
   std::vector<std::uint32_t> contexts_;
-  std::vector<std::uint32_t> pending_;  ///< places in ended_
+  std::vector<std::uint32_t> pending_;  ///< indices into ended_
   std::vector<std::uint32_t> pending_contexts_;
   std::vector<Token> tokens_;
   std::vector<std::size_t> slots_;

@@ -11,9 +11,9 @@
 
 namespace foredraft::sim {
 
-/// Runs `iterations` iterations under block verification (block_verification.hpp), all of them through one position
-/// after another. Returns how many accepted exactly k drafts, k = 0..gamma; `emitted` as for TokenSimulator::RunBlock.
-/// Requires tables.blocks().
+/// Runs `iterations` iterations under block verification (block_verification.hpp), position by position for all
+/// iterations. Returns [k]: iterations that accepted exactly k drafts, k = 0..gamma. `emitted` as in
+/// TokenSimulator::RunBlock. Requires tables.blocks().
 [[nodiscard]] std::vector<std::uint64_t> run_block_iterations(const PooledTables& tables, const RunKey& key,
                                                               std::uint64_t block, const IterationShape& shape,
                                                               std::uint64_t iterations, EmittedTokens* emitted);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t pooled_block_size = 4096;
 
-/// Iterations of one wave at the same position, and the token each emits there: parallel arrays.
+/// Iterations at the same position and their tokens, as parallel arrays.
 struct Wave {
   std::vector<std::uint32_t> iterations;
   std::vector<std::uint32_t> contexts;
@@ -28,7 +28,8 @@ struct Wave {
   explicit Wave(std::size_t capacity) : iterations(capacity), contexts(capacity), tokens(capacity) {}
 };
 
-/// If less of q than this remains, or after so many draws from the first residual, explicit distributions are cheaper.
+/// With less than this remainder of q, or after this many draws from the first residual, explicit distributions are
+/// faster.
 constexpr double min_rest = 0x1.0p-6;
 constexpr int max_residual_draws = 1000;
 
@@ -37,11 +38,11 @@ double to_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) 
 AliasSlot alias_slot(const DraftSlot& slot) { return slot.alias; }
 AliasSlot alias_slot(AliasSlot slot) { return slot; }
 
-/// The candidates after the first one, for many positions of a pool at a time, so that cache misses overlap.
+/// Tries the candidates after the first for many positions at a time, so that cache misses overlap.
 ///
 /// Every residual of recursive rejection has the form max(0, p - c q) (ResidualMass), so a position stores the number c
 /// instead of a distribution. A candidate is tested in constant or logarithmic time, and a token of the last residual
-/// is found by rejection from the first one. Only nearly exhausted q needs O(V) work.
+/// is found by rejection from the first one. Only a nearly exhausted q needs O(V) work.
 class CandidateWave {
  public:
   /// Requires tables.candidates().
@@ -90,7 +91,7 @@ class CandidateWave {
   WordSource words_;
   RandomStream late_;
   std::vector<Position> pending_;
-  std::vector<std::uint32_t> drawing_;  ///< places in pending_
+  std::vector<std::uint32_t> drawing_;  ///< indices into pending_
   std::vector<std::size_t> slots_;
   std::vector<std::uint64_t> shares_;
   std::vector<Token> drawn_;
@@ -238,8 +239,8 @@ void CandidateWave::emit_by_distributions(const Position& position, std::size_t 
   tokens[position.index] = outcome.token;
 }
 
-/// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. This
-/// turns the chain of cache misses of one iteration into independent ones that can be prefetched.
+/// One block. All iterations process position 1 together, the surviving ones position 2, and so on. This makes cache
+/// misses independent, so that they can be prefetched.
 class PooledBlock {
  public:
   /// `emitted`: receives every emitted token by iteration, unless it is null.
@@ -301,7 +302,7 @@ class PooledBlock {
     }
   }
 
-  /// Draws the context of the new position for every live iteration.
+  /// Draws the context of the next position for every live iteration.
   void meet_contexts() {
     const std::span words = context_words_.next(alive_count_);
     for (std::size_t j = 0; j < alive_count_; ++j) {
@@ -339,7 +340,7 @@ class PooledBlock {
       const std::size_t token = own ? slots_[j] - context * vocabulary : alias_of(slot.alias);
       const std::uint32_t threshold = own ? slot.accept_own : slot.accept_alias;
       const bool accept = accepts(uniforms[j], threshold);
-      // Written to both waves, kept in one: no branch to mispredict. accepted <= j, so nothing unread is overwritten.
+      // Written to both waves and kept in one, to avoid a branch. accepted <= j, so no unread entry is overwritten.
       rejected_.iterations[rejected] = iteration;
       rejected_.contexts[rejected] = context;
       if constexpr (keep_rejected_tokens) rejected_.tokens[rejected] = static_cast<Token>(token);
@@ -353,8 +354,8 @@ class PooledBlock {
     return rejected;
   }
 
-  /// Tests one more candidate, as the first was, where one was rejected: those accepted return to alive_; returns how
-  /// many remain.
+  /// Tests one more candidate, like the first, in iterations that rejected one. Accepted iterations return to alive_.
+  /// Returns how many remain.
   std::size_t draft_again(std::size_t rejected) {
     locate(rejected_, candidate_words_.next(rejected));
     const std::span uniforms = candidate_words_.next(rejected);
@@ -374,8 +375,8 @@ class PooledBlock {
     return kept;
   }
 
-  /// Further candidates of rejected_, `count` with the first: those accepted return to alive_; returns how many remain,
-  /// with the token they emit.
+  /// Tries the further candidates of rejected_ (`count` including the first). Accepted iterations return to alive_.
+  /// Returns how many remain, with the token they emit.
   std::size_t try_further_candidates(std::size_t rejected, std::size_t count) {
     const std::span tokens = std::span(rejected_.tokens).first(rejected);
     const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens, count);
@@ -409,7 +410,7 @@ class PooledBlock {
   WordSource accept_words_;
   WordSource replacement_words_;
   WordSource bonus_words_;
-  WordSource candidate_words_;  ///< of candidates that are tested alike
+  WordSource candidate_words_;  ///< for candidates that are tested alike
   std::optional<CandidateWave> candidates_;
   Wave alive_;
   Wave rejected_;
@@ -423,7 +424,7 @@ class PooledBlock {
 
 std::unique_ptr<Simulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
                                                  std::uint64_t iterations) {
-  // Drafts that are verified together have no acceptance of their own.
+  // Drafts that are verified together have no individual acceptance.
   const bool blocks = tables.blocks() != nullptr && shape.gamma > 1;
   const PoolAcceptance acceptance{.expected = blocks ? unknown<double> : tables.expected_acceptance(),
                                   .optimal = tables.optimal_acceptance()};

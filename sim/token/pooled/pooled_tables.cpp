@@ -40,7 +40,7 @@ void PooledCandidates::add(const PositionDistributions& distributions) {
 
 namespace {
 
-/// The alias table of a distribution, with a ratio of each token; 0 where the denominator is.
+/// Appends the alias table of a distribution with a ratio for each token; the ratio is 0 if the denominator is 0.
 void append_slots(std::span<const double> distribution, std::span<const double> numerators,
                   std::span<const double> denominators, std::vector<BlockSlot>& to) {
   const auto ratio = [&](std::size_t x) { return denominators[x] > 0.0 ? numerators[x] / denominators[x] : 0.0; };
@@ -80,7 +80,7 @@ bool PooledBlocks::keeps(std::size_t context, double ratio, double uniform) cons
 
 namespace {
 
-/// Per token and context: a draft slot, two alias slots; logits, noise and distribution that a pool is solved with.
+/// Per token and context: a draft slot, two alias slots, and the logits, noise and distribution used to solve the pool.
 constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
 constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
 }  // namespace

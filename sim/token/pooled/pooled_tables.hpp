@@ -17,14 +17,14 @@
 
 namespace foredraft::sim {
 
-/// Everything that one drafted token needs, in 16 bytes, so that a draw and its test touch one cache line.
+/// The data of one drafted token in 16 bytes, so that a draw and its test read one cache line.
 struct DraftSlot {
-  AliasSlot alias;             ///< of the draft distribution q
+  AliasSlot alias;             ///< alias table of the draft distribution q
   std::uint32_t accept_own;    ///< acceptance of the slot's own token, in units of 2^-31
   std::uint32_t accept_alias;  ///< and of its alias
 };
 
-/// The same for block verification, with a ratio of the slot's own token and of its alias.
+/// The same for block verification, with ratios of the slot's own token and of its alias.
 struct BlockSlot {
   AliasSlot alias;
   double ratio_own;
@@ -34,20 +34,20 @@ struct BlockSlot {
 /// Lookup tables of block verification over a pool of contexts.
 class PooledBlocks {
  public:
-  /// Memory for each token of each context.
+  /// Bytes per token of each context.
   static constexpr std::int64_t bytes_per_entry = 2 * sizeof(BlockSlot) + ResidualMass::bytes_per_entry + sizeof(Token);
 
   /// Appends the next context.
   void add(const PositionDistributions& distributions);
 
-  /// Of q, with p / q; row-major as PooledTables::draft().
+  /// Slots of q, with ratios p / q; row-major as PooledTables::draft().
   [[nodiscard]] const std::vector<BlockSlot>& draft() const { return draft_; }
-  /// Of max(0, p - q), normalized, with q / p.
+  /// Slots of max(0, p - q), normalized, with ratios q / p.
   [[nodiscard]] const std::vector<BlockSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const ResidualMass& residual(std::size_t context) const { return residuals_[context]; }
 
-  /// U < h of P = `ratio` < 1 in a context. S(P) = P m(1 / P) is convex: chord and neighboring chords between tabulated
-  /// values enclose it, and only what they leave open is looked up.
+  /// True if U < h for P = `ratio` < 1 in a context. S(P) = P m(1 / P) is convex, so chords between tabulated values
+  /// give bounds; the exact value is computed only if the bounds do not decide.
   [[nodiscard]] bool keeps(std::size_t context, double ratio, double uniform) const;
 
  private:
@@ -103,16 +103,16 @@ class PooledCandidates {
   std::vector<ResidualMass> masses_;  ///< without replacement: one per context
 };
 
-/// Slots prefetched ahead of their use: more than the misses that one core keeps in flight.
+/// Slots prefetched ahead of their use; exceeds the outstanding cache misses of one core.
 inline constexpr std::size_t prefetch_distance = 16;
 
-/// Acceptance probabilities are integers in units of 2^-31: a draft is accepted iff a uniform 31-bit number is below.
-/// So 0 never accepts, 1 always does, and any other probability is within 2^-32 of the rule's.
+/// Acceptance probabilities are integers in units of 2^-31: a draft is accepted if a uniform 31-bit number is smaller.
+/// 0 never accepts, 1 always accepts, and any other probability is within 2^-32 of the rule's.
 inline constexpr unsigned acceptance_bits = 31;
 
 [[nodiscard]] std::uint32_t acceptance_threshold(double acceptance);
 
-/// Whether a uniform 64-bit word accepts at a threshold.
+/// True if a uniform 64-bit word accepts at a threshold.
 [[nodiscard]] inline bool accepts(std::uint64_t word, std::uint32_t threshold) {
   return word >> (64 - acceptance_bits) < threshold;
 }
@@ -120,26 +120,25 @@ inline constexpr unsigned acceptance_bits = 31;
 /// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves `contexts` rows of a rule with these candidates, or of one that verifies blocks. counts[i]: candidates of
-  /// draft i + 1, at most scheme.count; empty: scheme.count each. Throws DomainError above 2 GiB.
+  /// Reserves `contexts` rows for a rule with these candidates or with block verification. counts[i]: candidates of
+  /// draft i + 1, at most scheme.count; empty: scheme.count for all. Throws DomainError above 2 GiB.
   PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {},
                bool verifies_blocks = false, std::vector<std::int64_t> counts = {});
 
-  /// Appends the next context: the rule's acceptance and distributions at these two distributions.
+  /// Appends a context: the rule's acceptance and emitted distributions for these distributions.
   void add(const VerificationRule& rule, const PositionDistributions& distributions);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of acceptance_probability(); NaN is preserved, and that of drafts with different numbers of
-  /// candidates. Clamped because round-off of sums may leave [0, 1] by a unit in the last place, which closed forms
-  /// would reject.
+  /// Mean over the contexts of acceptance_probability(); NaN if that is, and if the number of candidates varies with
+  /// depth. Clamped to [0, 1], because closed forms reject values outside of it that are due to round-off.
   [[nodiscard]] double expected_acceptance() const {
     return scheme_.varies ? unknown<double> : std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
 
-  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates, as many for
-  /// each draft.
+  /// Mean over the contexts of optimal_acceptance(); NaN unless there are several independent candidates, the same
+  /// number for each draft.
   [[nodiscard]] double optimal_acceptance() const { return optimum_sum_ / static_cast<double>(contexts_); }
 
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
@@ -154,7 +153,7 @@ class PooledTables {
     return counts_.empty() ? scheme_.count : counts_[index];
   }
 
-  /// If the rule verifies blocks, in place of draft() and replacement(), which are empty; else null.
+  /// Tables for block verification, instead of draft() and replacement(), which are then empty; null for other rules.
   [[nodiscard]] const PooledBlocks* blocks() const { return blocks_ ? &*blocks_ : nullptr; }
 
   /// Tables for the candidates after the first one; null if there are none, or if they are tested alike.
@@ -177,13 +176,13 @@ class PooledTables {
   std::vector<double> scratch_;
 };
 
-/// Iterations over pooled contexts: every position of every iteration draws a context of the pool, uniformly and
-/// independently of everything else. Acceptances are therefore independent with the pool's mean acceptance, and under a
-/// lossless rule the emitted pairs (context, token) are independent with distribution p_context(token) / contexts.
+/// Iterations with pooled contexts. Every position draws a context of the pool uniformly and independently, so
+/// acceptances are independent with the pool's mean acceptance. Under a lossless rule the emitted pairs (context,
+/// token) are independent with distribution p_context(token) / contexts.
 [[nodiscard]] std::unique_ptr<Simulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
                                                                std::uint64_t iterations);
 
-/// Throws DomainError unless pool * vocabulary entries can be prepared within 2 GiB.
+/// Throws DomainError if the tables of pool * vocabulary entries exceed 2 GiB.
 void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme = {},
                      bool verifies_blocks = false);
 

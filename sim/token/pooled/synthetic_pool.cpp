@@ -134,7 +134,8 @@ double SyntheticPool::mean_overlap(double strength, StopToken stop) const {
   return sum / static_cast<double>(contexts_);
 }
 
-/// The overlap is a continuous function of the strength because the noise is drawn once; it falls from 1 at strength 0.
+/// The overlap is a continuous function of the strength because the noise is drawn once. It is 1 at strength 0 and
+/// decreases.
 void SyntheticPool::solve(double alpha, StopToken stop) {
   if (alpha == 1.0) return;
   const auto excess = [this, alpha, stop](double strength) { return mean_overlap(strength, stop) - alpha; };

@@ -12,14 +12,14 @@
 
 namespace foredraft::sim {
 
-/// How both models' tokens are drawn.
+/// Sampling of both models.
 struct TokenSampling {
   Sampling target = {};
   Sampling draft = {};
 };
 [[nodiscard]] TokenSampling sampling_of(const TokenFidelity& token);
 
-/// The contexts of a SyntheticModels and the solved strength of the draft's difference.
+/// The contexts of SyntheticModels, and the solved strength of the difference between draft and target.
 class SyntheticPool {
  public:
   /// Draws pair.pool contexts of a checked pair and solves for the strength. Throws DomainError for a pool above 2 GiB
@@ -29,7 +29,7 @@ class SyntheticPool {
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
 
-  /// The solved strength: standard deviation of the noise, excess temperature, or share of the mixture.
+  /// The solved strength: standard deviation of the noise, excess temperature, or weight in the mixture.
   [[nodiscard]] double strength() const { return strength_; }
 
   /// Writes the target's distribution of a context at a temperature.
@@ -39,7 +39,7 @@ class SyntheticPool {
   void draft_distribution(std::size_t context, double strength, double temperature,
                           std::span<double> distribution) const;
 
-  /// Writes both models' distributions of a context as their tokens are drawn, at the solved strength.
+  /// Writes both models' distributions of a context with their sampling, at the solved strength.
   void distributions(std::size_t context, const TokenSampling& sampling, std::span<double> target,
                      std::span<double> draft) const;
 
@@ -65,7 +65,7 @@ class SyntheticPool {
 /// The contexts' explicit distributions.
 [[nodiscard]] GivenDistributions written_out(const SyntheticPool& pool, const TokenSampling& sampling = {});
 
-/// The point of the random counter at which pools are drawn. It is the last one, so no sweep uses it.
+/// The point of the random counter at which pools are drawn: the last one, which no sweep uses.
 inline constexpr std::uint64_t pool_point = 0xFFFF'FFFF;
 
 }  // namespace foredraft::sim

@@ -183,7 +183,8 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
   double rest = u * total;
   std::size_t block = 0;
   while (block + 1 < block_sums.size() && rest >= block_sums[block]) rest -= block_sums[block++];
-  // Round-off can carry `rest` past the end of its block: search on, and fall back to the last entry with any weight.
+  // Round-off can move `rest` past the end of its block, so continue the search, and fall back to the last entry with a
+  // weight.
   std::size_t last = weights.size();
   for (std::size_t x = block * sum_block; x < weights.size(); ++x) {
     if (!(weights[x] > Real{0})) continue;
@@ -191,7 +192,7 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
     rest -= static_cast<double>(weights[x]);
     if (rest < 0.0) return x;
   }
-  if (last == weights.size()) {  // the blocks after the start are empty: look before it
+  if (last == weights.size()) {  // the blocks after the start are empty, so look before it
     while (last > 0 && !(weights[last - 1] > Real{0})) --last;
     FOREDRAFT_EXPECT(last > 0);
     --last;

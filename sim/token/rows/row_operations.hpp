@@ -13,7 +13,7 @@
 
 namespace foredraft::sim {
 
-/// Words of one stream, returned in order, generated many at a time.
+/// Generates words of one stream in order, many at a time.
 class WordSource {
  public:
   WordSource(const RunKey& key, Purpose purpose, std::uint64_t block)
@@ -36,9 +36,9 @@ class WordSource {
 
 // ---- Draws from a fixed distribution over tokens by the alias method [Walker1977; Vose1991], in integers.
 //
-// A distribution over V tokens is rounded to masses of 1 / (V * 2^46), which the table holds exactly: a token of
-// probability 0 is never drawn. A slot takes 64 bits: the alias in the low 18, the fraction of the slot that its own
-// token keeps in the high 46.
+// A distribution over V tokens is rounded to multiples of 1 / (V * 2^46), which the table represents exactly; tokens of
+// probability 0 are never drawn. A slot has 64 bits: the low 18 are the alias, the high 46 the fraction of the slot
+// that belongs to its own token.
 
 using AliasSlot = std::uint64_t;
 
@@ -61,7 +61,7 @@ __extension__ using Uint128 = unsigned __int128;
   return {static_cast<std::uint32_t>(product >> 64U), static_cast<std::uint64_t>(product) >> alias_bits};
 }
 
-/// Whether the draw stays with the slot's own token; otherwise it is alias_of(slot).
+/// True if the draw is the slot's own token; otherwise it is alias_of(slot).
 [[nodiscard]] inline bool keeps_own(AliasSlot slot, std::uint64_t share) { return share < slot >> alias_bits; }
 
 [[nodiscard]] inline std::uint32_t alias_of(AliasSlot slot) {
@@ -70,7 +70,7 @@ __extension__ using Uint128 = unsigned __int128;
 
 // ---- Sums, softmax and draws over one row of a vocabulary, in double precision and in a fixed order.
 
-/// Sum of a row over eight interleaved partial sums: as fast as memory allows, and the same bits everywhere.
+/// Sum of a row by eight interleaved partial sums: limited by memory bandwidth, with the same bits everywhere.
 [[nodiscard]] double row_sum(std::span<const double> row);
 
 /// Index of the largest entry, the lowest on ties.
@@ -91,7 +91,8 @@ void softmax(std::span<const double> logits, double temperature, std::span<doubl
 /// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
 void apply_temperature(std::span<double> distribution, double temperature);
 
-/// Sets the tokens that are not kept to 0. Returns false, and does nothing, if all are. The row need not sum to 1.
+/// Sets the tokens that are not kept to 0. Returns false and changes nothing if all are kept. The row need not sum to
+/// 1.
 template <class Real>
 bool truncate_row(std::span<Real> row, const Truncation& truncation);
 
@@ -114,13 +115,13 @@ void apply_sampling(std::span<double> distribution, const Sampling& sampling);
 template <class Real>
 void sum_row_blocks(std::span<const Real> row, std::span<double> block_sums);
 
-/// The first entry whose running sum exceeds u * total, u in [0, 1), never one of weight 0. `total` is the sum of
-/// `block_sums`, those of sum_row_blocks().
+/// The first entry with a running sum above u * total, u in [0, 1); never an entry of weight 0. `block_sums`: from
+/// sum_row_blocks(); `total` is their sum.
 template <class Real>
 [[nodiscard]] std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const double> block_sums,
                                             double total, double u);
 
-/// A token drawn from a row by its next uniform.
+/// Draws a token from a row with the next uniform.
 [[nodiscard]] std::int32_t draw_token(std::span<const double> distribution, RandomStream& random);
 
 }  // namespace foredraft::sim

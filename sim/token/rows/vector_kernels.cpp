@@ -17,7 +17,7 @@ struct PhiloxStream {
 
 // Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. It must
 // not contain inline functions of a library: the linker would keep one copy, compiled for any of the sets. Vectors of
-// unknown length cannot form the arrays below.
+// unknown length cannot be array elements.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/token/rows/vector_kernels.cpp"
@@ -61,7 +61,7 @@ HWY_INLINE Words MulLow32(Words a, Words b) {
 
 constexpr int philox_rounds = 10;
 
-/// The keys of all rounds as vectors, so that a loop over blocks need not rebuild them.
+/// The keys of all rounds as vectors, built once for a loop over blocks.
 struct RoundKeys {
   Words key0[philox_rounds];
   Words key1[philox_rounds];
@@ -252,7 +252,7 @@ HWY_EXPORT(FillWords);
 HWY_EXPORT(AddNormals);
 HWY_EXPORT(SoftmaxWeights);
 
-/// Also rejects draws beyond the bits that the counter has for them.
+/// Splits a stream into parts. Throws DomainError if draws exceed the counter's bits.
 PhiloxStream take_apart(std::uint64_t seed, const StreamId& id, std::uint64_t first_draw, std::uint64_t draws) {
   const PhiloxWords counter = philox_counter(id, first_draw + draws);
   const auto key = philox_key(seed);

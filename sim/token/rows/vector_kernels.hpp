@@ -7,11 +7,11 @@
 
 #include "core/random_stream.hpp"
 
-/// The bulk work of the token loops. Every instruction set gives the same bits: each element has the same
-/// multiplications and additions (never fused) in the same order, and sums use eight lanes for any width of a register.
+/// Vectorized kernels of the token loops. Every instruction set gives the same bits: all elements have the same
+/// multiplications and additions (never fused) in the same order, and sums use eight lanes for any register width.
 namespace foredraft::sim {
 
-/// Rows that the kernels work on are padded to a multiple of this many floats.
+/// Rows are padded to a multiple of this many floats.
 inline constexpr std::size_t row_granule = 32;
 
 [[nodiscard]] constexpr std::size_t padded_row(std::size_t size) {
@@ -27,7 +27,8 @@ inline constexpr std::size_t sum_block = 512;
 
 inline constexpr std::size_t word_granule = 16;
 
-/// The words of RandomStream::next_u64() from draw `first_draw` on, two a draw; a multiple of word_granule.
+/// The words of RandomStream::next_u64() from draw `first_draw` on, two per draw; the size is a multiple of
+/// word_granule.
 void fill_words(std::uint64_t seed, const StreamId& id, std::uint64_t first_draw, std::span<std::uint64_t> words);
 
 /// Number of draws that add_normals() takes for a row.

@@ -10,9 +10,9 @@
 namespace foredraft::sim::rules {
 namespace {
 
-/// Accepts the draft iff it is the target's most probable token; emits that token otherwise, and after accepted drafts
-/// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
-/// the target's own distribution only at temperature 0, so the rule does not count as lossless.
+/// Accepts the draft if it is the target's most probable token; emits that token otherwise and after accepted drafts
+/// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. This is
+/// the target's distribution only at temperature 0, so the rule does not count as lossless.
 class GreedyMatchRule final : public TopTokenRule {
  public:
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
@@ -27,7 +27,7 @@ class GreedyMatchRule final : public TopTokenRule {
   }
 };
 
-/// The probability of a row's token number `rank`, best first; the last one's beyond the row.
+/// The probability of the token of this rank, best first; for ranks beyond the row, of the last token.
 double probability_of_rank(std::span<const double> target, std::int64_t rank) {
   std::vector<double> row(target.begin(), target.end());
   const auto last = row.begin() + std::min(static_cast<std::ptrdiff_t>(rank), std::ssize(row)) - 1;
@@ -35,15 +35,15 @@ double probability_of_rank(std::span<const double> target, std::int64_t rank) {
   return *last;
 }
 
-/// Whose probability of the drafted token is compared with the threshold.
+/// The model that provides the drafted token's probability.
 enum class Judged { target, drafter };
 
-/// Spec-Verification: accepts a drafted token that is among the target's beta most probable ones and at most a
-/// log-likelihood gap below the first, log p(top) - log p(x) <= tolerance [Xia2023, Eq. 8-10]. Tokens tied at rank beta
-/// all count as within it. With beta = 1 or tolerance = 0 the rule is greedy_match.
+/// Spec-Verification: accepts a drafted token that is among the target's beta most probable ones and within a
+/// log-likelihood gap of the first, log p(top) - log p(x) <= tolerance [Xia2023, Eq. 8-10]. All tokens tied at rank
+/// beta qualify. With beta = 1 or tolerance = 0 the rule is greedy_match.
 ///
-/// The first publication [Xia2022, Eq. 6-7] has the drafter's probability of the drafted token in both inequalities,
-/// which compares two models' scales: an option, with which no setting is greedy_match.
+/// The first publication [Xia2022, Eq. 6-7] uses the drafter's probability of the drafted token in both inequalities,
+/// which compares the scales of two models. This is an option; with it, no setting equals greedy_match.
 class TopBetaRule final : public TopTokenRule {
  public:
   TopBetaRule(std::int64_t beta, double tolerance, Judged judged)
@@ -62,7 +62,7 @@ class TopBetaRule final : public TopTokenRule {
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
     if (greedy()) return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
     const double judged = judged_ == Judged::target ? drafted.target : drafted.draft;
-    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;  // a gap to 0 is infinite, even where exp underflows
+    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;  // a gap to 0 is infinite, even if exp underflows
   }
 
  private:
@@ -74,8 +74,8 @@ class TopBetaRule final : public TopTokenRule {
 };
 
 /// TensorRT-LLM's relaxed acceptance (relaxed_topk and relaxed_delta): accepts a drafted token that is
-/// among the target's n most probable ones and at most delta less probable than the first, p(x) >= max p - delta.
-/// Tokens tied at rank n all count as within it; with n = 1 the rule is greedy_match.
+/// among the target's n most probable ones and at most delta less probable than the first, p(x) >= max p - delta. All
+/// tokens tied at rank n qualify; with n = 1 the rule is greedy_match.
 class TopNDeltaRule final : public TopTokenRule {
  public:
   TopNDeltaRule(std::int64_t n, double delta) : n_(n), delta_(delta) {}
@@ -99,9 +99,9 @@ class TopNDeltaRule final : public TopTokenRule {
   double delta_;
 };
 
-/// Accepts a drafted token that is likely enough for the entropy of its distribution: p(x) > min(epsilon, delta
-/// exp(-H(p))), H in nats [Cai2024]. The source accepts the first token of every iteration without a test; here that is
-/// the token after the last accepted draft, the target's most probable one.
+/// Accepts a drafted token if p(x) > min(epsilon, delta exp(-H(p))), H the entropy in nats [Cai2024]. The paper accepts
+/// the first token of every iteration without a test; here it is the token after the last accepted draft, the target's
+/// most probable one.
 class TypicalAcceptanceRule final : public TopTokenRule {
  public:
   TypicalAcceptanceRule(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}

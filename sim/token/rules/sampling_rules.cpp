@@ -39,8 +39,8 @@ class RejectionSamplingRule : public VerificationRule {
 };
 
 /// Rejection sampling against a fraction l of q: accept x ~ q with probability min(1, p(x) / (l q(x))) [Leviathan2023,
-/// App. A.5]. The source does not state what a rejection draws from: here the residual of p and l q or, on request, the
-/// residual of p and q. Either way no token is emitted with a probability above p(x) / l, and l = 1 is
+/// App. A.5]. The source does not state the distribution after a rejection. Here it is the residual of p and l q or, as
+/// an option, of p and q. In both cases no token is emitted with a probability above p(x) / l, and l = 1 is
 /// rejection_sampling.
 class LenientRule final : public VerificationRule {
  public:
@@ -69,7 +69,7 @@ class BlockVerificationRule final : public RejectionSamplingRule {
 
 /// Several candidates at one position, tried one after the other by recursive rejection: drawn independently [Miao2024,
 /// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate. In a tree of drafts
-/// they are the children of a node; only those of accepted nodes are tried, so nothing else of the tree is drawn.
+/// they are the children of a node; only children of accepted nodes are tried, so only these are drawn.
 class MultiCandidateRule final : public RejectionSamplingRule {
  public:
   explicit MultiCandidateRule(MultiCandidate rule)
@@ -90,8 +90,8 @@ class MultiCandidateRule final : public RejectionSamplingRule {
   bool varies_;
 };
 
-/// Several candidates, each accepted with probability min(1, p / (rho q)), rho >= 1 the smallest for which the rest of
-/// p is no less than 0 anywhere [Sun2023, Alg. 2]: with b = sum min(q, p / rho), the root of 1 - (1 - b)^k = rho b in
+/// Several candidates, each accepted with probability min(1, p / (rho q)). rho >= 1 is the smallest value for which the
+/// residual of p is nonnegative [Sun2023, Alg. 2]: with b = sum min(q, p / rho), the root of 1 - (1 - b)^k = rho b in
 /// [1, k]. The emitted distribution is p.
 class KSeqRule final : public VerificationRule {
  public:
@@ -103,10 +103,10 @@ class KSeqRule final : public VerificationRule {
 
   [[nodiscard]] bool uses_row_statistic() const override { return count_ > 1; }
 
-  /// rho, and no less than the root despite the round-off of a k-th power: larger ones are valid too.
+  /// rho, rounded so that it is not below the root; larger values are valid too.
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
     const auto k = static_cast<double>(count_);
-    const auto excess = [&](double rho) {  // of acceptance over rho b: the rest of p less the chance of k rejections
+    const auto excess = [&](double rho) {  // acceptance minus rho b
       double rest = 0.0;
       double rejected = 0.0;
       for (std::size_t x = 0; x < distributions.target.size(); ++x) {
@@ -145,7 +145,7 @@ class KSeqRule final : public VerificationRule {
       accepted += q * a;
       rejected += q * (1.0 - a);
     }
-    // Any of the candidates is accepted, and is x, with probability q(x) a(x) (1 - (1 - b)^k) / b.
+    // A candidate is accepted and is x with probability q(x) a(x) (1 - (1 - b)^k) / b.
     const double share = accepted > 0.0 ? (1.0 - std::pow(rejected, static_cast<double>(count_))) / accepted : 0.0;
     for (std::size_t x = 0; x < distribution.size(); ++x) {
       distribution[x] = std::max(0.0, distributions.target[x] - distribution[x] * share);
@@ -157,15 +157,15 @@ class KSeqRule final : public VerificationRule {
   std::int64_t count_;
 };
 
-/// Speculative cascade: rejection sampling against q where the drafter is trusted, that is, accept; and against p where
-/// the decision is deferred to the target [Narasimhan2025]. The emitted distribution is q or p, by the context. The
-/// source decides on distributions before the temperature; here, as in all rules, after it. The bonus token is the
-/// target's: there the drafter has none.
+/// Speculative cascade: accepts the draft if the drafter is trusted, and applies rejection sampling if the decision is
+/// deferred to the target [Narasimhan2025]. The emitted distribution is q or p, depending on the context. The paper
+/// decides by the distributions before the temperature; here, as in all rules, after it. The bonus token is the
+/// target's.
 class CascadeRule : public VerificationRule {
  public:
   [[nodiscard]] bool uses_row_statistic() const final { return true; }
 
-  /// 1 where the decision is deferred to the target, else 0.
+  /// 1 if the decision is deferred to the target, else 0.
   [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const final {
     const double best = distributions.draft[row_argmax(distributions.draft)];
     return best < demanded(distributions) ? 1.0 : 0.0;
@@ -180,7 +180,7 @@ class CascadeRule : public VerificationRule {
   }
 
  private:
-  /// The probability of the drafter's best token from which on it is trusted.
+  /// The drafter is trusted if the probability of its best token is at least this.
   [[nodiscard]] virtual double demanded(const PositionDistributions& distributions) const = 0;
 };
 
@@ -216,10 +216,11 @@ class CascadeOptRule final : public CascadeRule {
   double margin_;
 };
 
-/// SGLang's test of a draft (sgl-kernel, tree_speculative_sampling_target_only, SGLang 0.5.17) where every position has
-/// one: U <= p(x) / threshold_acc or p(x) >= threshold_single; q is not looked at. After a rejection p without the
-/// rejected token, normalized. With both thresholds 1 the emitted distribution is p for every q. Siblings of a tree add
-/// up their probabilities there, against one U; positions have none here.
+/// SGLang's test of a draft (sgl-kernel, tree_speculative_sampling_target_only, SGLang 0.5.17) with one candidate per
+/// position: U <= p(x) / threshold_acc or p(x) >= threshold_single; q is not used. A rejection is replaced by a draw
+/// from p without the rejected token, normalized. With both thresholds 1 the emitted distribution is p for every q. In
+/// SGLang, the probabilities of siblings in a tree are added up and compared with one U; here positions have no
+/// siblings.
 class SglangThresholdsRule final : public VerificationRule {
  public:
   SglangThresholdsRule(double single, double cumulated) : single_(single), cumulated_(cumulated) {}
@@ -228,7 +229,8 @@ class SglangThresholdsRule final : public VerificationRule {
     return accepted(drafted.target);
   }
 
-  /// The mean over the rejected token x, of chance w(x) = q(x) (1 - a(x)): p(y) (sum over x != y of w(x) / (1 - p(x))).
+  /// The mean over the rejected token x, which has weight w(x) = q(x) (1 - a(x)): p(y) (sum over x != y of w(x) / (1 -
+  /// p(x))).
   void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
     double sum = 0.0;
     for (std::size_t x = 0; x < distribution.size(); ++x) {
@@ -272,8 +274,9 @@ struct SigmoidScale {
 };
 
 /// Rejection sampling on sigmoids of scaled logits instead of probabilities: p^ = sigma((z_p - a) / (b - a)), the same
-/// for q, acceptance min(1, p^ / q^), residual max(0, p^ - q^), normalized [Wagner2024, Eq. 5]. They do not sum to 1,
-/// so the emitted distribution is not p. Logits are log p + `shift`. If the residual is empty a token of p is drawn.
+/// for q, acceptance min(1, p^ / q^), residual max(0, p^ - q^), normalized [Wagner2024, Eq. 5]. p^ and q^ do not sum to
+/// 1, so the emitted distribution is not p. Logits are log p + `shift`. If the residual is empty, a token is drawn from
+/// p.
 class SigmoidApproximationRule final : public VerificationRule {
  public:
   explicit SigmoidApproximationRule(const SigmoidScale& scale)
@@ -315,8 +318,8 @@ Format format_of(std::int64_t bits) {
   return bits == 32 ? Format::single : Format::full;
 }
 
-/// Accepts every draft: drafting without verification, the extreme of trading exactness for acceptance. The
-/// distribution emitted at a tested position is q; the bonus token is the target's.
+/// Accepts every draft without verification. The distribution emitted at a tested position is q; the bonus token is the
+/// target's.
 class AcceptAllRule final : public VerificationRule {
  public:
   [[nodiscard]] double acceptance(const DraftedToken& /*drafted*/, double /*row_statistic*/) const override {

@@ -7,7 +7,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// A rule that is tabulated for one context.
+/// A user-defined rule, tabulated for one context.
 class GivenRule final : public VerificationRule {
  public:
   GivenRule(const GivenDistributions& given, std::size_t context)

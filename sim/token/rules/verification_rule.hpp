@@ -30,19 +30,19 @@ struct DraftedToken {
 /// How the candidates of one position are drawn.
 enum class CandidateDraws {
   with_replacement,     ///< every one from q, independently
-  without_replacement,  ///< from q without the tokens rejected before, normalized; once q is used up, uniformly from
-                        ///< the tokens not yet rejected. Distinct candidates, so V of them always hold one to accept.
+  without_replacement,  ///< from q without the rejected tokens, normalized; when q is exhausted, uniformly from the
+                        ///< tokens not yet rejected. Candidates are distinct, so one of V is accepted.
 };
 
-/// How many candidates a position gets, and how they are drawn.
+/// Number of candidates of a position, and how they are drawn.
 struct CandidateScheme {
   std::int64_t count = 1;  ///< >= 1
   CandidateDraws draws = CandidateDraws::with_replacement;
-  bool tested_alike = false;  ///< each is tested by the rule's acceptance(); false: by recursive rejection
-  bool varies = false;        ///< drafts of other depths have another count
+  bool tested_alike = false;  ///< true: each is tested by the rule's acceptance(); false: by recursive rejection
+  bool varies = false;        ///< the count depends on the depth
 };
 
-/// A verification rule: when is a drafted token accepted, and what is emitted when it is not? To add one:
+/// A verification rule decides when a drafted token is accepted and what is emitted otherwise. To add one:
 /// docs/adding-a-verification-rule.md.
 ///
 /// Contract: every function is pure (no state, no randomness, thread-safe). With a(x) = acceptance, r = replacement and
@@ -59,25 +59,25 @@ class VerificationRule {
   VerificationRule& operator=(VerificationRule&&) = delete;
   virtual ~VerificationRule() = default;
 
-  /// Of draft `depth` of an iteration, from 1. If more than one: acceptance() and replacement() are those of the first;
-  /// the next ones are tried by recursive rejection (emitted_distribution.hpp). Only for a rule whose acceptance is
-  /// min(1, p/q) and whose replacement is the residual of p and q. Candidates that are tested alike are drawn
-  /// independently, as many at each depth, and replacement() follows the last.
+  /// Candidates of draft `depth` (from 1) of an iteration. If there are several, acceptance() and replacement() apply
+  /// to the first, and the others are tried by recursive rejection (emitted_distribution.hpp). This requires acceptance
+  /// min(1, p/q) and the residual of p and q as replacement. Candidates with tested_alike are drawn independently, the
+  /// same number at each depth, and replacement() applies after the last.
   [[nodiscard]] virtual CandidateScheme candidates(std::int64_t depth) const {
     static_cast<void>(depth);
     return {};
   }
 
-  /// Whether the drafts of an iteration are verified together, by block verification (block_verification.hpp) over
-  /// their acceptance() and replacement(), which are then those of an iteration of one draft. Only for such a rule as
-  /// candidates() demands, with one candidate.
+  /// True if the drafts of an iteration are verified together by block verification (block_verification.hpp).
+  /// acceptance() and replacement() then describe an iteration of one draft. Requires one candidate, and acceptance and
+  /// replacement as in candidates().
   [[nodiscard]] virtual bool verifies_blocks() const { return false; }
 
-  /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
+  /// True if acceptance() depends on more than p(x) and q(x). If false, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
 
-  /// The one number of the whole rows that acceptance() needs: an argmax, a threshold from an entropy or a rank. Called
-  /// once per position, and only if uses_row_statistic().
+  /// The statistic of the rows that acceptance() needs: an argmax, or a threshold from an entropy or a rank. Called
+  /// once per position if uses_row_statistic().
   [[nodiscard]] virtual double row_statistic(const PositionDistributions& distributions) const;
 
   /// a(x) in [0, 1]: probability that the drafted token is accepted.
@@ -91,13 +91,13 @@ class VerificationRule {
   virtual void bonus(std::span<const double> target, std::span<double> distribution) const;
 };
 
-/// How many candidates each of the first drafts of an iteration gets: [i] of draft i + 1.
+/// [i]: number of candidates of draft i + 1.
 [[nodiscard]] std::vector<std::int64_t> candidate_counts(const VerificationRule& rule, std::int64_t gamma);
 
 /// The rule of a checked scenario.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule);
 
-/// The same for a context of given distributions, which may have a rule of their own. Keeps a reference to them.
+/// The rule for a context of given distributions, which may define their own rule. Keeps a reference to them.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,
                                                                 const Rule& rule);
 
@@ -105,7 +105,7 @@ class VerificationRule {
 
 namespace foredraft::sim::rules {
 
-// ---- Defined by the files of this folder, one for each rule of a scenario. Parameters have been checked.
+// ---- One function per rule, defined in the files of this folder. Parameters are checked already.
 
 using MadeRule = std::unique_ptr<const VerificationRule>;
 
@@ -129,10 +129,11 @@ using MadeRule = std::unique_ptr<const VerificationRule>;
 
 namespace foredraft::sim {
 
-/// A replacement of max(0, p - l q), normalized; p itself where that is 0 (nothing is rejected).
+/// Writes the replacement max(0, p - l q), normalized, or p if that is 0 (nothing is rejected).
 void write_residual(const PositionDistributions& distributions, double l, std::span<double> distribution);
 
-/// A rejection and the bonus emit the target's most probable token, the lowest index on ties.
+/// Base of rules that emit the target's most probable token (lowest index on ties) after a rejection and as bonus
+/// token.
 class TopTokenRule : public VerificationRule {
  public:
   void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {

@@ -119,7 +119,7 @@ TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the
   CHECK(rejected(shape) == "other than two norms per layer are not run");
   shape = tests::tiny_head();
   shape.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true};
-  CHECK(rejected(shape) == "heads of several hidden states or a vocabulary of their own are not run");
+  CHECK(rejected(shape) == "heads with several hidden states or their own vocabulary are not run");
   shape = tests::tiny_decoder();
   shape.feed_forward_layers = 1;
   CHECK(rejected(shape) == "layers without attention or without a feed-forward block are not run");

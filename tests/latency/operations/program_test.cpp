@@ -79,7 +79,7 @@ TEST_CASE("a name that is taken twice, a written weight, ids taken for values an
   SECTION("ids") {
     first_project(program).in = 3;
     first_project(program).inputs = 1;
-    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("takes \"ids\""));
+    CHECK_THROWS_MATCHES(check_program(program), std::logic_error, Says("uses \"ids\""));
   }
   SECTION("output") {
     program.output = no_buffer;
