@@ -47,7 +47,7 @@ import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What commands of the pages name. Nothing else of the repository is within their reach.
-LINKED = ("docs", "experiments", "gpu_bench", "latency", "scripts", "tests")
+LINKED = ("benchmarks", "docs", "experiments", "gpu_bench", "latency", "scripts", "tests")
 FENCE = re.compile(r"^(?:<!-- (?P<mark>slow|measured|not run): (?P<reason>[^\n]+) -->\n)?"
                    r"```(?P<language>console|python)\n(?P<body>.*?)^```\n(?P<printed>\n?```text\n.*?^```\n)?",
                    re.MULTILINE | re.DOTALL)

@@ -59,7 +59,7 @@ class Records(unittest.TestCase):
         status, text = self.run_script("table")
         self.assertEqual(status, 0)
         # Errors 20, 25 and 50 %. 1.2 lies in [1.2, 1.8]. 1.0 is no gain where one was sure, 1.6 a gain where a loss was.
-        self.assertIn("| speedup | a | 3 | 25.0 | 50.0 | 1 of 3 | 2 | - | predicted first | - |\n", text)
+        self.assertIn("| speedup | a | 3 | 25.0 | 50.0 | 1 of 3 | 2 | - | 2026-11-27 | predicted first | - |\n", text)
         self.assertIn("| k | 3 | 25.0 | 50.0 | 1 of 3 | 2 | - |\n", text)
         self.assertIn("| speedup | a | 1 | 2026-11-26 | `2026-11-26-a.csv` |\n", text)
 
