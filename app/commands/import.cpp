@@ -47,7 +47,7 @@ constexpr std::size_t max_lines = 9;
 constexpr std::size_t max_of_a_name = 34;
 constexpr std::size_t import_label_width = 12;
 
-/// Observations that are summed up in one line: equal in decoding and gamma, in the same power of two of requests.
+/// What observations in one line of the summary share: decoding, gamma, and requests rounded to a power of two.
 struct GroupKey {
   logs::Decoding decoding;
   std::int64_t gamma;  ///< -1: unknown
@@ -231,14 +231,14 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
   for (const logs::ObservedLog& log : logs) {
     if (!log.contents.observations.empty()) continue;
     const std::string why =
-        log.contents.warnings.empty() ? "nothing in it was measured" : log.contents.warnings.front().message;
+        log.contents.warnings.empty() ? "it holds no measurement" : log.contents.warnings.front().message;
     throw RunError(fmt::format("{}: holds no observation ({})", readable(log.file), why));
   }
 }
 
 std::vector<std::string> interchange_names() { return texts_of(logs::interchanges(), &logs::Interchange::name); }
 
-/// What --as names; observations without it.
+/// The format that --as names; without it observations.
 const logs::Interchange& written_format(CommandLine& line) {
   const auto name = line.word("as", interchange_names());
   if (name) line.require("out", "the file to write", "e.g. --out FILE");
@@ -287,7 +287,7 @@ int run_compare(CommandLine& line) {
   const answers::ComparisonQuestion question = inputs::read_comparison(request, read_logs_with_progress);
   const answers::Comparison comparison = answers::compare(question);
   if (!inputs::save_baseline(request, question, comparison) && request.save_baseline) {
-    say("{}: not written, as no requirement may be missed for a baseline", *request.save_baseline);
+    say("{}: not written: a baseline must meet all requirements", *request.save_baseline);
   }
   print_result(line.has("json") ? experiments::document_text(to_json(comparison)) : to_text(comparison));
   return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;

@@ -55,7 +55,7 @@ TEST_CASE("a calibration says which predictions its profile does not serve") {
 
 TEST_CASE("noise that the user has accepted is said without advising what was already done") {
   CHECK(app::noise_message("too noisy", "end other programs", false) ==
-        "too noisy - end other programs, or take it as it is with --accept-noise");
+        "too noisy - end other programs, or accept it with --accept-noise");
   CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("calibrate says what it had no time for, and leaves a profile that nam
   INFO(short_of_time.err);
   REQUIRE(short_of_time.code == 0);
   CHECK_THAT(short_of_time.out, Catch::Contains("with 1 thread") && Catch::Contains("noise     not known") &&
-                                    Catch::Contains("parts missing; the same command goes on"));
+                                    Catch::Contains("parts missing; the same command continues"));
   const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK_THAT(profile.device.name, Catch::Contains("1 thread"));

@@ -226,7 +226,7 @@ TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejec
   };
   const std::string files = "t.jsonl d.csv";
   CHECK_THAT(calibrate("").err, Catch::Contains("--backend: llama-bench without files"));
-  CHECK_THAT(calibrate(files + " --minutes 3").err, Catch::Contains("the engine has measured"));
+  CHECK_THAT(calibrate(files + " --minutes 3").err, Catch::Contains("nothing is measured here"));
   CHECK_THAT(foredraft(folder, "calibrate --out x.json " + files).err,
              Catch::Contains("only llama-bench's output is read"));
   CHECK_THAT(foredraft(folder, "calibrate --draw-us 3 --out x.json").err,

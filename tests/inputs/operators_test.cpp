@@ -183,7 +183,7 @@ TEST_CASE("calibrate tells what operators lack, and which options belong to anot
   const Outcome other = foredraft(folder, "calibrate --device h100 --out p.json");
   CHECK(other.code == 2);
   CHECK_THAT(other.err, Catch::Contains("--device") && Catch::Contains("--backend aisimulate"));
-  CHECK_THAT(foredraft(folder, question + " --minutes 3").err, Catch::Contains("it measures nothing"));
+  CHECK_THAT(foredraft(folder, question + " --minutes 3").err, Catch::Contains("nothing is measured here"));
   CHECK_THAT(foredraft(folder, "calibrate --backend aisimulate --target t --out p.json").err,
              Catch::Contains("--device"));
 }
