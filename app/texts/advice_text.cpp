@@ -324,8 +324,8 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
-/// At most twelve lines, but for rows of the table beyond the fourth and settings that take several lines: what is not
-/// needed to act is left out where there is no room (all of it is in the document).
+/// At most twelve lines, not counting rows of the table beyond the fourth and further lines of settings. What is not
+/// needed to act is left out if there is no room (the document has all of it).
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
   constexpr std::size_t short_rows = 4;
