@@ -285,7 +285,7 @@ void add_comparison_warnings(Comparison& comparison) {
       add_warnings({{"W13", 0, run.name + ": every draft was accepted: a counter that is full by construction"}},
                    comparison.warnings);
     if (run.run.load == RunLoad{} && run.find("tpot_ms") != nullptr) {
-      add_warnings({{"W09", 0, "requests at once were not logged: all such runs are taken for the same load"}},
+      add_warnings({{"W09", 0, "the concurrency was not logged: all such runs are taken for the same load"}},
                    comparison.warnings);
     }
     const auto speedup = run.unknown.find("speedup");

@@ -38,7 +38,7 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
 /// The mean of a metric of a run; its median, with a warning (W20), if the mean is not there.
 std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
   if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
-  warn_once(contents, "W20", run.line(), fmt::format("the mean {} is not there: its median was taken", name));
+  warn_once(contents, "W20", run.line(), fmt::format("the mean {} is missing: its median was used", name));
   return "p50";
 }
 

@@ -57,7 +57,7 @@ std::optional<double> mean_of(const std::optional<JsonFields>& metrics, std::str
   if (const auto mean = metric->real_in("successful", "mean")) return mean;
   const auto median = metric->real_in("successful", "median");
   if (median) {
-    warn_once(contents, "W20", metric->line(), fmt::format("the mean {} is not there: its median was taken", name));
+    warn_once(contents, "W20", metric->line(), fmt::format("the mean {} is missing: its median was used", name));
   }
   return median;
 }
@@ -127,7 +127,7 @@ void read_speculators_row(std::span<const std::string> columns, std::span<const 
   Observation observation{.line = line, .span = Span::run};
   observation.stratum.category = row.text("subset");
   if (row.has("output_tps_median") || row.has("itl_median_ms")) {
-    warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are not there");
+    warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are missing");
   }
   observation.times.output_tokens_per_s = row.real("output_tps_median");
   observation.times.tpot_ms = row.real("itl_median_ms");

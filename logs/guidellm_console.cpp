@@ -160,7 +160,7 @@ void GuideLlmConsoleReader::close(LogContents& contents) {
   for (Benchmark& benchmark : std::exchange(benchmarks_, {})) {
     if (!benchmark.run.tpot_ms && !benchmark.run.output_tokens_per_s) continue;
     if (medians_) {
-      warn_once(contents, "W20", benchmark.run.line, "the mean itl is not there: its median was taken");
+      warn_once(contents, "W20", benchmark.run.line, "the mean itl is missing: its median was used");
     }
     set_load(benchmark.strategy, benchmark.run);
     contents.observations.push_back(observation_of(benchmark.run, Decoding::unknown, contents));

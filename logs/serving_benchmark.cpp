@@ -77,7 +77,7 @@ std::optional<double> latency_ms(const JsonFields& run, const std::string& name,
   if (const auto mean = run.real(fmt::format("mean_{}_ms", name))) return mean;
   const auto median = run.real(fmt::format("median_{}_ms", name));
   if (median) {
-    warn_once(contents, "W20", run.line(), fmt::format("the mean {} is not there: its median was taken", name));
+    warn_once(contents, "W20", run.line(), fmt::format("the mean {} is missing: its median was used", name));
   }
   return median;
 }

@@ -55,7 +55,7 @@ std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view na
   if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
   const auto median = block.real(fmt::format("Median {} (ms)", name));
   if (median) {
-    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is not there: its median was taken", name));
+    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is missing: its median was used", name));
   }
   return median;
 }

@@ -16,7 +16,7 @@
 #include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// Summaries of runs and answers whose keys say all: a table of keys each.
+/// Summaries of runs and answers that are fully described by a table of keys.
 namespace foredraft::logs {
 namespace {
 
@@ -139,7 +139,7 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   read_stated(row, inferencex_keys, run);
   read_stated(results, inferencex_keys, run);
   if (run.tpot_ms && !results.has("mean_tpot"))
-    warn_once(contents, "W20", row.line(), "the mean tpot is not there: its median was taken");
+    warn_once(contents, "W20", row.line(), "the mean tpot is missing: its median was used");
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;

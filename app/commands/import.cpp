@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // ---- What was read, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
-// length and requests at once, warnings.
+// length and concurrency, warnings.
 
 constexpr std::size_t max_logs = 1000;
 constexpr std::size_t max_columns = 100;
@@ -118,8 +118,8 @@ std::string requests_text(std::span<const logs::Observation> group) {
   const auto range = extremes_of(group, &logs::Observation::requests);
   if (!range) return "requests unknown";
   const auto [least, maximum] = *range;
-  if (maximum - least < 0.05) return fmt::format("{:.3g} request{} at once", maximum, maximum == 1.0 ? "" : "s");
-  return fmt::format("{:.3g} to {:.3g} requests at once", least, maximum);
+  if (maximum - least < 0.05) return fmt::format("{:.3g} concurrent request{}", maximum, maximum == 1.0 ? "" : "s");
+  return fmt::format("{:.3g} to {:.3g} concurrent requests", least, maximum);
 }
 
 std::string label_of(const GroupKey& key) {

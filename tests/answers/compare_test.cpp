@@ -247,7 +247,7 @@ TEST_CASE("times of unknown loads are compared with a warning") {
   unknown.requests.reset();
   const auto warned = [](const Comparison& comparison) {
     return std::any_of(comparison.warnings.begin(), comparison.warnings.end(), [](const logs::LogWarning& one) {
-      return one.code == "W09" && one.message.starts_with("requests at once were not logged");
+      return one.code == "W09" && one.message.starts_with("the concurrency was not logged");
     });
   };
   CHECK(warned(compared({unknown}, {unknown})));
