@@ -57,7 +57,7 @@ TEST_CASE("no speculation is a candidate everywhere: it is chosen where nothing 
   CHECK(choice(0.9).value == 1.0);
 }
 
-TEST_CASE("draft lengths that lose as little as no speculation are named beside it") {
+TEST_CASE("draft lengths that lose as little as no speculation are named with it") {
   const Advice advice = advice_of({with_speedup(3, 8, 1.003, 10.0), plain(8, 10.0)});
   CHECK(choice_of(advice).ties == Gammas{0, 3});
 }

@@ -154,7 +154,7 @@ TEST_CASE("a change of the size that could have been seen is seen in four of fiv
   CHECK(shown / static_cast<double>(samples) == Approx(power).margin(0.1));
 }
 
-TEST_CASE("a longer acceptance and a shorter time are told with their sizes, and speedups share the plain run") {
+TEST_CASE("a longer acceptance and a shorter time are reported with their sizes, and speedups share the plain run") {
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 11.0, 0.8)}, {plain(8, 10.0)},
                {"speedup>=2", "acceptance_length>2.5", "acceptance_length<=2.952", "iteration_ms<11.2",

@@ -262,7 +262,7 @@ TEST_CASE("one budget of tokens gains where requests differ, and next to nothing
   CHECK_FALSE(predicted(question).adaptive_gain);
 }
 
-TEST_CASE("a schedule is answered beside the draft lengths, and one range is that draft length") {
+TEST_CASE("a schedule is compared with the draft lengths, and one range is that draft length") {
   LoadQuestion question = users(16);
   question.schedule = {{1, 16, 3}, {17, 17, 0}};
   const LoadPrediction prediction = predicted(question);

@@ -53,7 +53,7 @@ TEST_CASE("a calibration says which predictions its profile does not serve") {
       Catch::EndsWith("serves    no prediction yet: no pass of a model was measured - give it more --minutes\n"));
 }
 
-TEST_CASE("noise that the user has accepted is said without advising what was already done") {
+TEST_CASE("noise that the user has accepted is reported without advice") {
   CHECK(app::noise_message("too noisy", "end other programs", false) ==
         "too noisy - end other programs, or accept it with --accept-noise");
   CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
@@ -108,7 +108,7 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
   CHECK(content_of(folder / "cpu.json") == before);
 }
 
-TEST_CASE("calibrate says what it had no time for, and leaves a profile that names it") {
+TEST_CASE("calibrate reports what it had no time for, and writes a profile that names it") {
   const TemporaryFolder folder;
   const Calibrated short_of_time = calibrate(folder, tiny_run + "--minutes 0.001 --out cpu.json");
   INFO(short_of_time.err);
@@ -141,7 +141,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   CHECK(content_of(folder / "cpu.json") == before);
 }
 
-TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
+TEST_CASE("calibrate rejects what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
   const TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments, const std::string& environment = "") {
     const Calibrated outcome = calibrate(folder, arguments, environment);
@@ -167,7 +167,7 @@ TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with 
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 
-TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it looked in vain") {
+TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it was not found") {
   const TemporaryFolder folder;
   // A link beside nothing, so that only the PATH counts.
   std::filesystem::create_directory(folder / "alone");
@@ -195,7 +195,7 @@ TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says
   CHECK_FALSE(std::filesystem::exists(folder / "gpu.json"));
 }
 
-TEST_CASE("a model whose passes cannot be run is refused before anything is measured") {
+TEST_CASE("a model whose passes cannot be run is rejected before anything is measured") {
   CHECK_THROWS_MATCHES(gpu_bench::pairs_of(latency::model_registry(), {"qwen3-30b-a3b", "tiny-drafter"}), DomainError,
                        Says("qwen3-30b-a3b: cannot be measured"));
   CHECK_THROWS_AS(gpu_bench::pairs_of(latency::model_registry(), {"llama-3.1-8b", "eagle3-llama-3.1-8b"}), DomainError);

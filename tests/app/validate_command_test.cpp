@@ -42,7 +42,7 @@ std::string rejected_validation(const TemporaryFolder& folder, const std::string
 
 }  // namespace
 
-TEST_CASE("speedups of an engine are compared with a shipped device's, and what nobody measured is an empty cell") {
+TEST_CASE("speedups of an engine are compared with a shipped device's, and unmeasured values are empty cells") {
   const TemporaryFolder folder;
   write_text(folder / "speedups.csv",
              "# of an engine\nspeedup,target,draft,gamma,alpha,batch,context\n"
@@ -121,7 +121,7 @@ TEST_CASE("everything that is wrong with a file of speedups is said at once, by 
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));
 }
 
-TEST_CASE("options of the loop are refused beside --against, all of them") {
+TEST_CASE("all options of the loop are rejected with --against") {
   const TemporaryFolder folder;
   const std::string said = rejected_validation(
       folder, "--profile h200 --against s.csv --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1");
@@ -138,7 +138,7 @@ TEST_CASE("validate runs no loop for a profile that is not of this machine or no
   CHECK_THAT(rejected_validation(folder, ""), Catch::Contains("--profile: missing"));
 }
 
-TEST_CASE("validate refuses a CPU's profile that is not of this machine") {
+TEST_CASE("validate rejects a CPU's profile that is not of this machine") {
   const TemporaryFolder folder;
   write_text(folder / "cpu.json", latency::to_json(tiny_profile({1, 4}, {128, 512})));
   CHECK_THAT(rejected_validation(folder, "--profile cpu.json --target tiny-target --draft tiny-drafter"),
@@ -230,7 +230,7 @@ TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exi
   }
 }
 
-TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are refused with nothing written") {
+TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are rejected with nothing written") {
   const TemporaryFolder folder;
   GpuStandIn gpu(folder, "  exit 1");
   const auto rejected = [&](const ValidateOutcome& outcome) {

@@ -116,7 +116,7 @@ TEST_CASE(
   CHECK_THAT(problems.text(), Catch::Contains("nested deeper than 64 levels"));
 }
 
-TEST_CASE("a text that is no JSON is refused with line, column and what stands there") {
+TEST_CASE("a text that is no JSON is rejected with line, column and what stands there") {
   CHECK(json_problem("") == "f:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
   CHECK(json_problem(" \n ") == "f:2: syntax: invalid JSON at column 2 (unexpected end of the text)");
   CHECK(json_problem("[1, ") == "f:1: syntax: invalid JSON at column 5 (unexpected end of the text)");

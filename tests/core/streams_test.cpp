@@ -99,7 +99,7 @@ TEST_CASE("no file gets the number of a standard stream that was closed") {
   }
 }
 
-TEST_CASE("a result that cannot be written is an error, talk that cannot be written is dropped") {
+TEST_CASE("a result that cannot be written is an error, a message that cannot be written is dropped") {
   const auto into = [](int stream, const char* path) { ::dup2(::open(path, O_WRONLY), stream); };
   CHECK(exit_code_of([&] {
           into(STDOUT_FILENO, "/dev/full");

@@ -126,7 +126,7 @@ TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an 
   CHECK(served.gamma_schedule[1].gamma == 0);
 }
 
-TEST_CASE("what a server lacks, does not read or cannot serve is refused with its reason") {
+TEST_CASE("what a server lacks, does not read or cannot serve is rejected with its reason") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   CHECK(problem_of_server(rest) == "");
   const std::string missing = problem_of_server("");

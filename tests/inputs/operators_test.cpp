@@ -108,7 +108,7 @@ TEST_CASE("a head whose drafting alone is timed drafts, though neither it nor it
   CHECK(times.plain(1, 512).spread.value() == 0.26);
 }
 
-TEST_CASE("a document of operators is refused by key, and an error of its script is told as it is") {
+TEST_CASE("a document of operators is rejected by key, and an error of its script is passed on") {
   CHECK(operators_problem(R"({"error": "no operator times of vllm on h1 - there are those of b60"})") ==
         "no operator times of vllm on h1");
   CHECK(operators_problem("[]") == "o.json: schema: missing");

@@ -134,7 +134,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
   }
 }
 
-TEST_CASE("optimal stopping refuses scenarios without a law and costs below zero") {
+TEST_CASE("optimal stopping rejects scenarios without a distribution and costs below zero") {
   const std::vector<DraftScenario> half{{0.5, {0.5}}};
   CHECK_THROWS_AS(optimal_stopping(half, 0.1, Convention::bonus), DomainError);
   CHECK_THROWS_AS(optimal_stopping(std::vector<DraftScenario>{}, 0.1, Convention::bonus), DomainError);

@@ -113,7 +113,7 @@ TEST_CASE("variances of several gammas are averaged by their clusters, with degr
   CHECK(variance->degrees == Approx(sum * sum / (3.0 * first * first + second * second)).epsilon(few_ulp));
 }
 
-TEST_CASE("counts that no log can hold are refused") {
+TEST_CASE("impossible counts of a log are rejected") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(check_counts({}), DomainError);
   CHECK_THROWS_AS(check_counts(std::vector{window(0, 0, 0)}), DomainError);

@@ -90,7 +90,7 @@ TEST_CASE("where every position costs a whole step plain decoding is the best tr
   CHECK(found.speedup == 1.0);
 }
 
-TEST_CASE("prices that are no times are refused") {
+TEST_CASE("prices that are no times are rejected") {
   const HeadAccuracies accuracies(tests::AccuracyRows{{0.5}});
   const auto price = [&](const std::vector<double>& verification, double c) {
     return best_priced_tree(accuracies, {2, 1},

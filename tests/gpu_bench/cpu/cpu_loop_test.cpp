@@ -73,7 +73,7 @@ TEST_CASE("tokens of a loop do not depend on the number of threads, and iteratio
   }
 }
 
-TEST_CASE("what a CPU cannot run is refused, and an interrupt ends a loop between two steps") {
+TEST_CASE("what a CPU cannot run is rejected, and an interrupt ends a loop between two steps") {
   LoopCell half = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   half.dtype = "fp16";
   LoopCell other_vocabulary = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);

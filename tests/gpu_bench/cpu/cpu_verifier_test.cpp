@@ -55,7 +55,7 @@ TEST_CASE("verification on the CPU draws from rows alone where gamma is 0, and n
   }
 }
 
-TEST_CASE("verification on the CPU ends a request's drafts at padding and reads nothing behind them") {
+TEST_CASE("verification on the CPU ends a request's drafts at padding and reads nothing after them") {
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;

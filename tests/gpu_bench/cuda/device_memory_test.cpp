@@ -5,7 +5,7 @@
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("more memory than there is is refused with what is free, and the device goes on") {
+TEST_CASE("more memory than there is is rejected with what is free, and the device goes on") {
   CHECK_THROWS_WITH(DeviceMemory(std::size_t{1} << 50U), Catch::Contains("GiB free, a buffer needs 1048576.00 GiB"));
   CHECK(DeviceMemory(1024).get() != nullptr);
   check(cudaDeviceSynchronize(), "after a refused allocation");

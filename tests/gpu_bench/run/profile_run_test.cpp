@@ -225,7 +225,7 @@ TEST_CASE("a group that does not fit into memory is left out by name, the others
   CHECK(profile.missing.front().why == "too little memory");
 }
 
-TEST_CASE("verifications have their share of the time behind the passes, and those without time are named") {
+TEST_CASE("verifications have their share of the time after the passes, and those without time are named") {
   CountedDevice device;
   device.verifications = {{verification_of(1), verification_of(2)},
                           {verification_of(99)},

@@ -255,7 +255,7 @@ TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
   CHECK(launcher.cost.traffic.written_bytes < 0.001 * floor_bytes);
 }
 
-TEST_CASE("parameters outside their range are refused") {
+TEST_CASE("parameters outside their range are rejected") {
   CHECK_THROWS_MATCHES(check_rule(TopBeta{.top_beta = 0}), DomainError, Says("invalid top_beta=0"));
   CHECK_THROWS_AS(check_rule(TopBeta{.tolerance = -0.5}), DomainError);
   CHECK_THROWS_AS(check_rule(TopBeta{.tolerance = std::nan("")}), DomainError);

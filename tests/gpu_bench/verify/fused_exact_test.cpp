@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("the fused verifier emits what the reference emits from the s
   CHECK(different <= 1);  // a request in tens of thousands has a margin so small
 }
 
-TEST_CASE("the fused verifier splits the vocabulary as it is told, with blocks of any size") {
+TEST_CASE("the fused verifier splits the vocabulary as requested, with blocks of any size") {
   const auto batch = random_batch<Half>(3, 2, 1544, 5);
   const Emitted want = fused(batch);
   CHECK(check_reference(batch, want) == 0);

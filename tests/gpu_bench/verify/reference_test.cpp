@@ -87,7 +87,7 @@ std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& 
 }  // namespace
 
 // 64 pairs and 40,000 iterations: sees pairs that are 4 % too frequent and too rare in turn.
-TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint law") {
+TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint distribution") {
   constexpr std::size_t vocabulary = 8;
   constexpr std::uint32_t iterations = 40000;
   const MadeUpModel target(vocabulary, 3.0, 1);
@@ -108,7 +108,9 @@ TEST_CASE("the reference of rejection sampling emits pairs of tokens with the ta
 }
 
 // 10 cells and 2,000 iterations: sees cells that are 17 % too frequent and too rare in turn.
-TEST_CASE("the reference of rejection sampling emits the target's law over a large vocabulary, token by token pooled") {
+TEST_CASE(
+    "the reference of rejection sampling emits the target's distribution over a large vocabulary, token by token "
+    "pooled") {
   constexpr std::size_t vocabulary = 1000;
   constexpr std::size_t cells = 10;
   constexpr std::uint32_t iterations = 2000;

@@ -195,7 +195,7 @@ TEST_CASE("a tree knows its depth, its first children and next siblings") {
   CHECK(TreeShape({}).depth() == 0);
 }
 
-TEST_CASE("a parent that is no earlier node is refused, and a tree too large") {
+TEST_CASE("a parent that is no earlier node is rejected, and a tree too large") {
   CHECK_THROWS_MATCHES(TreeShape(std::vector<std::int32_t>{0, 2}), DomainError, Says("invalid parent of node 2=2"));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>{-1}), DomainError);
   CHECK_NOTHROW(TreeShape(std::vector<std::int32_t>(1023, 0)));
@@ -257,7 +257,7 @@ TEST_CASE("tree_sampled's draws belong to a request and a node, not to a place i
   CHECK(apart.tokens_of(1) == together.tokens_of(4));
 }
 
-TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
+TEST_CASE("tree_sampled's first two tokens have the target's joint distribution") {
   // Over 250 texts the test sees two tokens that share a draw; over 100,000 of the reference, which the kernel is held
   // to token for token, a probability that is off by 2 in 100.
   const TreeShape chain(std::vector<std::int32_t>{0});

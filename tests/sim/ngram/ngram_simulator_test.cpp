@@ -243,7 +243,7 @@ TEST_CASE("plain decoding and a drafter that is the target have their exact yiel
   CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
 }
 
-TEST_CASE("an n-gram run refuses a plan without iterations or with too many, and models that do not go together") {
+TEST_CASE("an n-gram run rejects a plan without iterations or with too many, and models that do not go together") {
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, 0)), Catch::Contains("iterations=0"));
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, (std::uint64_t{1} << 63U) + 5)),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));

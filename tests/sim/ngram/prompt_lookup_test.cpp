@@ -86,7 +86,7 @@ TEST_CASE("a copy is looked for in the last tokens that the window holds, and in
   }
 }
 
-TEST_CASE("text of copied drafts has the target's own joint law of three tokens") {
+TEST_CASE("text of copied drafts has the target's own joint distribution of three tokens") {
   // 30,000 texts each behind a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
   // of the second token moved to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;

@@ -101,7 +101,7 @@ TEST_CASE("the hidden outcome of a bonus token moves the chain") {
   CHECK(std::abs(seen.mean - (1.0 + accept)) < standard_errors * seen.standard_error);
 }
 
-TEST_CASE("with equal probabilities the chain is the i.i.d. process in law") {
+TEST_CASE("with equal probabilities the chain is the i.i.d. process in distribution") {
   const Tally chain = run_once(iterations_of(Markov{0.7, 0.7}, 4, 300'000, Path::fast));
   const std::vector<double> distribution =
       tokens_distribution(accepted_by_enumeration(std::vector<double>(4, 0.7)), Convention::bonus);

@@ -51,7 +51,7 @@ std::vector<DistributionCase> distribution_cases() {
 }  // namespace
 
 // 300,003 iterations: a probability of one half off by 1 % (the acceptance of the first position by 0.7 %) is seen.
-TEST_CASE("tokens per iteration follow the enumerated law on both paths and under both conventions") {
+TEST_CASE("tokens per iteration follow the enumerated distribution on both paths and under both conventions") {
   constexpr std::uint64_t iterations = 300'003;
   const std::vector<DistributionCase> cases = distribution_cases();
   const double level = level_of_one(4 * cases.size());

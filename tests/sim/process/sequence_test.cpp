@@ -71,7 +71,7 @@ TEST_CASE("acceptance stays unbiased although the last iteration is cut short") 
   CHECK(tokens_per_iteration(tally).mean < 0.95 * endless);
 }
 
-TEST_CASE("drafts behind the end of the text are drafted and never tested") {
+TEST_CASE("drafts after the end of the text are drafted and never tested") {
   const Tally tally = run_once(sequences_of(Iid{1.0}, 5, {8.0, false}, 10, Path::fast));
   // Six tokens, then two of which no draft behind the second is tested and no bonus token is emitted.
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 10, 0, 0, 0, 10});

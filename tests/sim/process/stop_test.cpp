@@ -86,7 +86,7 @@ TEST_CASE("a stop that is asked for inside a block ends it") {
   CHECK_THROWS_AS(server->run_block(later.key(), 0), Interrupted);
 }
 
-TEST_CASE("a run that somebody may stop and nobody does gives the same counts") {
+TEST_CASE("a run that could be stopped and is not gives the same counts") {
   const std::atomic<bool> asked{false};
   sim::RunKey watched = test_key;
   watched.stop = &asked;

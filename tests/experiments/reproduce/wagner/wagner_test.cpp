@@ -200,7 +200,8 @@ TEST_CASE("the cost of a verification call is counted from its kernels for every
   CHECK(call_cost(gpu_bench::Verifier::fused_exact, llama, 5).launches == 1.0);
 }
 
-TEST_CASE("counted gains stand beside the printed ones per call, per token and in wall clock, and claim no agreement") {
+TEST_CASE(
+    "counted gains are shown with the printed ones per call, per token and in wall clock, and claim no agreement") {
   for (const auto& [result, column] :
        {std::pair{run_experiment("wagner-table1", wagner_settings), "counted_profiling_gain_{}_percent"},
         std::pair{run_experiment("wagner-table3", wagner_settings), "counted_wallclock_gain_{}_percent"},
@@ -226,7 +227,7 @@ TEST_CASE("counted gains stand beside the printed ones per call, per token and i
   CHECK(std::count(separated->content.begin(), separated->content.end(), '\n') == 1 + 2 * 16);
 }
 
-TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
+TEST_CASE("the table of the scales shows what they lose on a pair whose distributions are known") {
   const ExperimentResult result = run_experiment("wagner-table5", wagner_settings);
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);

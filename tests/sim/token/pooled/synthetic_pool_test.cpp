@@ -80,7 +80,7 @@ TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
   }
 }
 
-TEST_CASE("an alpha that no strength reaches is refused with the range that can be reached") {
+TEST_CASE("an alpha that no strength reaches is rejected with the range that can be reached") {
   // A draft hotter than the target cannot fall below the overlap with the uniform law, a mixture not below the overlap
   // with another context.
   const auto draft = GENERATE(DraftDistribution::temperature, DraftDistribution::mixing);
@@ -162,7 +162,7 @@ TEST_CASE("a tiny concentration neither underflows nor leaves a row without mass
   CHECK(*std::max_element(row.begin(), row.end()) > 0.99);
 }
 
-TEST_CASE("a pool above 2 GiB is refused") {
+TEST_CASE("a pool above 2 GiB is rejected") {
   SyntheticModels pair = tests::small_pair();
   pair.pool = 1000;
   pair.vocabulary = 256'000;

@@ -222,7 +222,9 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
 
 }  // namespace
 
-TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus and emitted laws are distributions") {
+TEST_CASE(
+    "every rule's acceptance is a probability, and its replacement, bonus and emitted distributions are "
+    "distributions") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     INFO(entry.label());
     const auto rule = entry.make();
@@ -244,7 +246,7 @@ TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus 
   }
 }
 
-TEST_CASE("every lossless rule emits p itself, at tested positions and behind accepted drafts") {
+TEST_CASE("every lossless rule emits p itself, at tested positions and after accepted drafts") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     if (!entry.lossless) continue;
     INFO(entry.label());
@@ -280,7 +282,9 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
   }
 }
 
-TEST_CASE("at the ends of its parameters every rule keeps its contract: probabilities, laws that sum to one, no loss") {
+TEST_CASE(
+    "at the ends of its parameters every rule keeps its contract, with probabilities and distributions that sum to "
+    "one") {
   const auto is_distribution = [](const std::vector<double>& distribution) {
     double sum = 0.0;
     for (const double entry : distribution) {
@@ -329,7 +333,8 @@ TEST_CASE("at the ends of its parameters every lossless rule's first two emitted
 // 400,000 iterations of rejection_sampling and each gamma, about 250,000 pairs in up to 225 cells: the joint test sees
 // a relative deviation of 2 % (root mean square over the cells), the marginal ones of 1.4 %. The others run 60,000,
 // which sees 5 % and 3.5 %.
-TEST_CASE("for every rule the first two emitted tokens follow the law that the rule's formulas imply", "[long]") {
+TEST_CASE("for every rule the first two emitted tokens follow the distribution that the rule's formulas imply",
+          "[long]") {
   const std::int64_t gamma = GENERATE(1, 2, 4);
   const double level = tests::level_of_one(9 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -373,7 +378,7 @@ TEST_CASE("under every lossless rule the first two emitted tokens are two draws 
   }
 }
 
-TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces from the normalised residual") {
+TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces from the normalized residual") {
   const auto rule = tests::make_named_rule("rejection_sampling", {});
   CHECK(rule->acceptance({.token = 0, .target = 0.2, .draft = 0.5}, 0.0) == Approx(0.4).epsilon(tests::few_ulp));
   CHECK(rule->acceptance({.token = 0, .target = 0.5, .draft = 0.2}, 0.0) == 1.0);
@@ -439,7 +444,7 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
   }
 }
 
-TEST_CASE("unknown rules and parameters are refused by name") {
+TEST_CASE("unknown rules and parameters are rejected by name") {
   CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}), Catch::StartsWith("invalid rule=rejection "));
   CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
