@@ -44,8 +44,8 @@ void check_agrees(const Estimate& simulated, double expected) {
         standard_errors * simulated.standard_error + few_ulp * std::abs(expected));
 }
 
-/// A proportion of `trials`, where enough of both outcomes are expected for the normal law to hold five standard errors
-/// out.
+/// A proportion of `trials`, where enough of both outcomes are expected for the normal distribution to hold five
+/// standard errors out.
 void check_proportion(const Estimate& simulated, double trials, double expected) {
   constexpr double enough = 100.0;
   const double variance = trials * expected * (1.0 - expected);

@@ -171,7 +171,7 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
   }
   CHECK(prediction.evidence.name == "data sheet");
   CHECK(prediction.evidence.interval_level == 0.90);
-  // The range holds 90 %, which of a normal law lie within 1.645 standard deviations.
+  // The range holds 90 %, which of a normal distribution lie within 1.645 standard deviations.
   const latency::Range& ratio = prediction.decoding.attainable->verification;
   constexpr double printed = 1e-3;
   CHECK(*prediction.evidence.ratio_error * 1.645 ==

@@ -34,7 +34,7 @@ ProcessFidelity& process_of(Scenario& scenario) { return std::get<ProcessFidelit
 
 constexpr SimulationPlan short_plan{.iterations = 1000, .seed = 1};
 
-/// Both refuse it, and say why.
+/// Both reject it, and say why.
 void check_rejected(const Scenario& scenario, const std::string& why) {
   CHECK_THROWS_AS(predict(scenario), DomainError);
   CHECK_THROWS_WITH(predict(scenario), Catch::Contains(why));

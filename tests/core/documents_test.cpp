@@ -47,7 +47,7 @@ TEST_CASE("dotted keys, headers and brackets of TOML add up to one depth, and wh
   };
   CHECK(toml_problem(mixed(19)).empty());
   CHECK(toml_problem(mixed(20)) == "f:2: " + too_deep);
-  // Neither numbers nor neighbours nest.
+  // Neither numbers nor neighbors nest.
   CHECK(toml_problem("a = [" + repeated("1.5, [2.5], {x.y = 3.5}, ", 200) + "]\n").empty());
   CHECK(toml_problem(repeated("[a.b]\nc.d = 1.5\n", 200)).empty());
 }

@@ -49,7 +49,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
   });
   REQUIRE(code == 0);
   ::close(inside);
-  // A terminal may hand out what was written in pieces; without a writer it ends behind the last one.
+  // A terminal may hand out what was written in pieces; without a writer it ends after the last one.
   std::string text;
   std::array<char, 200> bytes{};
   for (ssize_t count = 0; (count = ::read(terminal, bytes.data(), bytes.size())) > 0;) {

@@ -19,7 +19,7 @@ SweepConfig read(const std::string& text) {
   return read_sweep_config(inputs::parse_toml(head + text, "e.toml"), "e.toml");
 }
 
-/// All messages of a configuration that is refused. Its first own line has number 2.
+/// All messages of a configuration that is rejected. Its first own line has number 2.
 std::string problems_of(const std::string& text) {
   try {
     static_cast<void>(read(text));

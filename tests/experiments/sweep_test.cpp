@@ -147,7 +147,7 @@ TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
   std::set<std::size_t> places{0, 1, header - 1, header, header + 1, whole.size() - 1, whole.size()};
   for (std::size_t place = 0; place < whole.size(); place += 97) places.insert(place);
   for (std::size_t at = whole.find('\n'); at != std::string::npos; at = whole.find('\n', at + 1)) {
-    places.insert({at, at + 1});  // before and behind every line end
+    places.insert({at, at + 1});  // before and after every line end
   }
   for (const std::size_t place : places) {
     CAPTURE(place);

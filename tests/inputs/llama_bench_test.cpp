@@ -25,7 +25,7 @@ using inputs::BenchFile;
 using inputs::parse_llama_bench;
 using latency::Role;
 
-/// A target of which verifications of 1, 2 and 3 tokens take 40, 44 and 50 ms behind 100 tokens, and 2 of them 42 ms
+/// A target of which verifications of 1, 2 and 3 tokens take 40, 44 and 50 ms after 100 tokens, and 2 of them 42 ms
 /// with the logits of the last one only.
 const std::string target =
     R"({"build_commit": "abc", "cpu_info": "A, CPU", "gpu_info": "", "model_filename": "m/t.gguf", "embeddings": true, "n_prompt": 1, "n_gen": 0, "n_depth": 100, "test_time": "2026", "avg_ns": 1, "samples_ns": [39000000, 40000000, 90000000]}

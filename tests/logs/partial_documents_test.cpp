@@ -46,7 +46,7 @@ void check_resembles(std::string_view text, const std::string& format) {
   CHECK(message.find("looks like " + format) != std::string::npos);
 }
 
-/// Everything that was read; nullopt, and its message, if the document is refused.
+/// Everything that was read; nullopt, and its message, if the document is rejected.
 struct Reading {
   std::optional<std::string> text = {};
   std::string message = {};
@@ -86,8 +86,8 @@ void add_members(const Json& value, const Json::json_pointer& at, std::vector<Js
   }
 }
 
-/// Checks that a document with this value of a key is refused with the name of the key, or read as if the value did not
-/// matter or were not known.
+/// Checks that a document with this value of a key is rejected with the name of the key, or read as if the value did
+/// not matter or were not known.
 void check_value(const Json& document, const Json::json_pointer& key, const Json& value) {
   INFO(key.to_string() << " = " << value.dump());
   Json changed = document;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/predictions.py: a record of which anything predicted was changed is refused, and its table counts every row."""
+"""scripts/predictions.py: a record of which anything predicted was changed is rejected, and its table counts every row."""
 
 import contextlib
 import csv

@@ -30,7 +30,7 @@ IidSetting block(double alpha, double c, Convention convention) {
   return {.alpha = alpha, .c = c, .convention = convention, .drafting = Drafting::block};
 }
 
-/// The first maximiser of the speedup over all gamma below `end`, from the definition.
+/// The first maximizer of the speedup over all gamma below `end`, from the definition.
 struct BruteForce {
   std::int64_t gamma;
   Real speedup;

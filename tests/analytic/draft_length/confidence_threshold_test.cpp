@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token law against an
-// enumeration of what each token of a draft can do.
+// Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token distribution
+// against an enumeration of what each token of a draft can do.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -114,7 +114,7 @@ TEST_CASE("sure acceptance, sure rejection and distributions near a point or two
   CHECK(alike.mean_gamma == Approx(6.0).epsilon(tests::solved_root));
   CHECK(confidence_threshold(policy_of(0.8, 1e9, 0.9, 1.0, 6), Convention::bonus).mean_gamma ==
         Approx(1.0).epsilon(tests::solved_root));
-  // Each token sure: the drafter stops right behind the first one that will be rejected; nothing is wasted but it.
+  // Each token sure: the drafter stops right after the first one that will be rejected; nothing is wasted but it.
   const VaryingYield sure = confidence_threshold(policy_of(0.8, 1e-6, 0.5, 1.0, 400), Convention::bonus);
   CHECK(sure.mean_gamma == Approx(5.0).epsilon(1e-4));
   CHECK(sure.tokens == Approx(5.0).epsilon(1e-4));

@@ -24,8 +24,9 @@ std::vector<double> powers(double alpha, std::size_t cap) {
   return marginal;
 }
 
-/// The law after very many steps from `start`. Both moves change the length by the same number modulo 3, so the chain
-/// all but alternates between three classes; one that rests every other time on average has the same law and does not.
+/// The distribution after very many steps from `start`. Both moves change the length by the same number modulo 3, so
+/// the chain all but alternates between three classes; one that rests every other time on average has the same
+/// distribution and does not.
 std::vector<double> by_power_iteration(const std::vector<double>& marginal, std::size_t start) {
   const std::size_t cap = marginal.size();
   std::vector<long double> distribution(cap, 0.0L);

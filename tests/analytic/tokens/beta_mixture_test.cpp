@@ -22,7 +22,7 @@ struct Moments {
   Real variance;
 };
 
-/// From the law P(X >= k) = prod (a + j)/(a + b + j), term by term.
+/// From the distribution P(X >= k) = prod (a + j)/(a + b + j), term by term.
 Moments by_summation(const BetaMixture& mixture, std::int64_t n) {
   Real reached = 1;
   Real mean = 0;

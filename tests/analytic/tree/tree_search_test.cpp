@@ -92,7 +92,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
       }
     }
   }
-  CHECK(better_than_falling_order > 50);  // the trees do reach behind a rank of lower accuracy
+  CHECK(better_than_falling_order > 50);  // the trees do reach beyond a rank of lower accuracy
   CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}), {3, 1}),
                     Catch::StartsWith("invalid accuracies (must not rise with the rank"));
 }

@@ -37,7 +37,7 @@ LoopResult run_on_cpu(
 }  // namespace
 
 TEST_CASE("a loop on the CPU drafts, verifies and emits what it is forced to, every way of drafting") {
-  // run_loop refuses anything but the accepted drafts and one token: what comes through is right.
+  // run_loop rejects anything but the accepted drafts and one token: what comes through is right.
   std::vector<LoopCell> cells;
   for (const latency::Role drafting :
        {latency::Role::autoregressive_drafting, latency::Role::block_drafting, latency::Role::head_drafting}) {

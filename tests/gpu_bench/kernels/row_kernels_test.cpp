@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("a sum is normalized by its root mean square or its mean and 
                         reversed == 1 ? HostOrder::reversed : HostOrder::forward);
           }
           check_close(after[0], sums, 1.0);
-          check_close(out[0], want, 10.0);  // normalised values of up to some units
+          check_close(out[0], want, 10.0);  // normalized values of up to some units
           CHECK(same_bits(out[0], out[1]));
         }
       });

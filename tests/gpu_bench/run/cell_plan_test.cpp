@@ -189,7 +189,7 @@ TEST_CASE("a model of few positions is measured in the context that they leave, 
     longest[cell.context] = std::max(longest[cell.context], cell.tokens);
   CHECK(longest == std::map<std::int64_t, std::int64_t>{{128, 32}, {256, 128}});  // 256 + 256 tokens are beyond 448
   CHECK(plan.front().cells.size() == 6);
-  // 512 tokens fit, and 8 behind them; the curve needs 32.
+  // 512 tokens fit, and 8 after them; the curve needs 32.
   const PlannedModel just{.name = "just", .source_length = 0, .positions = 520};
   CHECK(plan_cells({{.target = just, .drafter = just, .drafting = latency::Role::autoregressive_drafting}}, {"fp16"})
             .front()

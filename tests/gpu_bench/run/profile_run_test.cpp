@@ -25,7 +25,7 @@ latency::Cell cell_of(std::int64_t tokens) {
 /// group.
 struct CountedDevice {
   double now_s = 0.0;
-  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 behind
+  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 after
   int visits = 2;
   std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
   std::vector<std::int64_t> measured = {};

@@ -106,7 +106,7 @@ void check_rule_on_chains(const Rule& rule) {
   CHECK(exceptions <= 1);
 }
 
-/// One request of one draft; the token behind it is the last.
+/// One request of one draft; the token after it is the last.
 Emitted judged(const auto& rule, const std::vector<float>& row, std::int32_t draft) {
   Batch<float> batch{.batch = 1, .gamma = 1, .vocabulary = static_cast<unsigned>(row.size())};
   std::ranges::copy(row, batch.target_row(0, 0).begin());
@@ -154,7 +154,7 @@ TEST_CASE("greedy_match emits the token that PickToken picks, of every row") {
                                            .vocabulary = vocabulary,
                                            .splits = 1,
                                            .threads = 32});
-  // Every row as the one behind no draft, then as one of a chain whose drafts are the picks.
+  // Every row as the one after no draft, then as one of a chain whose drafts are the picks.
   Batch<Bfloat16> alone{.batch = rows, .gamma = 0, .vocabulary = vocabulary};
   alone.target_logits = logits;
   CHECK(emitted_by(GreedyMatch{}, alone).tokens == picks);

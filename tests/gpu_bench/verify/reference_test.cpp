@@ -59,7 +59,7 @@ class MadeUpModel {
   std::uint64_t salt_;
 };
 
-/// One iteration behind `before`: gamma drafts drawn from the drafter, then what the reference emits.
+/// One iteration after `before`: gamma drafts drawn from the drafter, then what the reference emits.
 std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& draft, std::uint64_t first_position,
                                   std::int32_t before, std::size_t gamma, std::uint32_t iteration) {
   std::vector<double> target_rows;
@@ -135,7 +135,7 @@ TEST_CASE(
 
 TEST_CASE("the reference of rejection sampling gives the tokens and margins of a hand calculation") {
   // Two drafts over three tokens. p/q of draft 0 (token 1) is 0.3 / 0.6, of draft 1 (token 0) 0.5 / 0.25, so always
-  // accepted; residual of position 0: 0.2, 0, 0.1; bonus law 0.1, 0.1, 0.8.
+  // accepted; residual of position 0: 0.2, 0, 0.1; bonus distribution 0.1, 0.1, 0.8.
   const auto target = logs({0.5, 0.3, 0.2, 0.5, 0.25, 0.25, 0.1, 0.1, 0.8});
   const auto draft = logs({0.3, 0.6, 0.1, 0.25, 0.5, 0.25});
   const std::vector<std::int32_t> drafts{1, 0};

@@ -36,7 +36,7 @@ struct TreeBatch {
   }
 };
 
-/// Two levels, a chain behind one of them, and a node whose siblings are far apart.
+/// Two levels, a chain after one of them, and a node whose siblings are far apart.
 TreeShape some_tree() { return TreeShape(std::vector<std::int32_t>{0, 0, 1, 1, 3, 5, 0, 2}); }
 
 /// Every other tree holds likely tokens, so that walks are long; some tokens stand twice among siblings, some are none.
@@ -139,7 +139,7 @@ void check_trees(TreeRule rule) {
   CHECK(exceptions <= 1);
 }
 
-/// A Markov chain over four tokens: the law of the next given the last.
+/// A Markov chain over four tokens: the distribution of the next given the last.
 constexpr std::size_t words = 4;
 constexpr double distribution[words][words] = {
     {0.4, 0.3, 0.2, 0.1}, {0.1, 0.2, 0.3, 0.4}, {0.25, 0.5, 0.05, 0.2}, {0.02, 0.08, 0.7, 0.2}};
@@ -150,7 +150,7 @@ std::vector<float> distribution_row(std::size_t last) {
   return row;
 }
 
-/// Trees at the start of a text of the chain behind token 0, all alike but for their draws.
+/// Trees at the start of a text of the chain after token 0, all alike but for their draws.
 TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<std::int32_t>& tokens,
                                     std::size_t batch) {
   TreeBatch<float> trees{.shape = shape, .vocabulary = words, .target = {}, .tokens = {}};
@@ -164,7 +164,7 @@ TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<st
   return trees;
 }
 
-/// p-value of the first two tokens of each text: `first` and, where a request emitted one token alone, one drawn behind
+/// p-value of the first two tokens of each text: `first` and, where a request emitted one token alone, one drawn after
 /// it by second(token, request).
 template <class First, class Second>
 double joint_distribution_p_value(std::size_t requests, const First& first, const Second& second) {

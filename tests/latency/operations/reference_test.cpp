@@ -351,7 +351,7 @@ TEST_CASE("autoregressive drafting feeds each pass the token that the last one p
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       CHECK(static_cast<double>(best) == steps[row % 3 + 1][row / 3]);
     }
-    // Few tokens make a pick that is right by luck likely; the logits behind the last one leave nothing to luck.
+    // Few tokens make a pick that is right by luck likely; the logits after the last one leave nothing to luck.
     for (std::int64_t sequence = 0; sequence < 2; ++sequence) {
       CHECK(largest_difference(row_of(contents_named(drafting, drafted, "logits"), sequence, shape.vocabulary),
                                row_of(output_of(all, contents), sequence * 3 + 2, shape.vocabulary)) < second_route);

@@ -201,7 +201,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   const auto block = [&shape](const ForwardPassPoint& point, const Deployment& deployment = {}) {
     return ForwardPassOperations(shape, Role::block_drafting, deployment).operators(point);
   };
-  // Four drafts of two sequences: five verified tokens of 3 x 8 values each, five queries behind ten positions.
+  // Four drafts of two sequences: five verified tokens of 3 x 8 values each, five queries after ten positions.
   const auto four = block({2, 4, 10});
   CHECK(named(four, "input from hidden states").flop == 2.0 * 2 * 5 * 24 * 8);
   CHECK(named(four, "keys and values of hidden states").flop == 2.0 * 2 * 5 * 8 * 8);

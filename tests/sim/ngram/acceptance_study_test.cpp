@@ -104,8 +104,8 @@ TEST_CASE("a study has one run per rejection, as long as the acceptances after i
 }
 
 TEST_CASE("the accuracy of a head or a stage along the target's text is that of the exact sum over contexts") {
-  // 400,000 tokens: an accuracy off by 0.004 is seen. The law of c, the last token seen, and y, the one before the
-  // draft, two places on, is stationary(c) (P P)(c, y).
+  // 400,000 tokens: an accuracy off by 0.004 is seen. The distribution of c, the last token seen, and y, the one before
+  // the draft, two places on, is stationary(c) (P P)(c, y).
   for (const bool sees_before : {false, true}) {
     AcceptanceStudy study = small_study(2, 1.0, 400'000);
     const auto documents = tests::generated_documents(tests::generated_vocabulary, 12, 2);

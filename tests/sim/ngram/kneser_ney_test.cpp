@@ -81,7 +81,7 @@ TEST_CASE("the window of a head leaves out the tokens between, that of a stage a
 }
 
 TEST_CASE("a head learns the token two positions back, across the end of a document, too") {
-  // Text <end> 2 3 <end> 2 4 <end>: two places behind 2 is the end each time, behind the end 3 and 4.
+  // Text <end> 2 3 <end> 2 4 <end>: two places after 2 is the end each time, after the end 3 and 4.
   const auto model = Model::train(Documents{{2, 3}, {2, 4}}, 5, head_window(2, 2));
   CHECK(model->argmax(std::vector<Token>{2}) == end_of_document);
   CHECK(model->probability(std::vector<Token>{3}, 2) > model->probability(std::vector<Token>{3}, 4));
@@ -94,7 +94,7 @@ TEST_CASE("a worked example: shorter contexts count predecessors, not occurrence
   const Documents documents{{2, 3}, {2, 3}, {}, {2, 3}, {4}};
   const auto model = Model::train(documents, 5, 2);
   const std::vector<Token> nothing;
-  // One predecessor each for 2, 3 and 4, two for <end>; a half of the mass goes to the uniform law.
+  // One predecessor each for 2, 3 and 4, two for <end>; a half of the mass goes to the uniform distribution.
   CHECK(model->probability(nothing, 0) == Approx(0.1).epsilon(tests::few_ulp));
   CHECK(model->probability(nothing, 1) == Approx(0.3).epsilon(tests::few_ulp));
   CHECK(model->probability(nothing, 2) == Approx(0.2).epsilon(tests::few_ulp));

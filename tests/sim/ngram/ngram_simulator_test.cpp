@@ -160,7 +160,7 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
 
 TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
-  // knows the process alone, so drafts and bonus token must leave the law of text and acceptance untouched.
+  // knows the process alone, so drafts and bonus token must leave the distribution of text and acceptance untouched.
   Simulation simulation = small_simulation(1.0, 3, 150'000);
   const auto target = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
                                           tests::generated_vocabulary, 4);

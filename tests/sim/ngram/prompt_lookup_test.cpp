@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts copied from the text: the search against all places, the emitted law against the target's, and the cost.
+// Drafts copied from the text: the search against all places, the emitted distribution against the target's, and the
+// cost.
 #include "sim/ngram/speculation.hpp"
 
 #include <catch2/catch.hpp>
@@ -87,7 +88,7 @@ TEST_CASE("a copy is looked for in the last tokens that the window holds, and in
 }
 
 TEST_CASE("text of copied drafts has the target's own joint distribution of three tokens") {
-  // 30,000 texts each behind a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
+  // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
   // of the second token moved to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
   const auto target = writer();

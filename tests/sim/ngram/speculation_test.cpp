@@ -39,7 +39,7 @@ Drafter stages_of(int order, int count) {
   return stages(models);
 }
 
-/// The first `count` tokens behind `context` that speculative decoding emits, by as many iterations as it takes.
+/// The first `count` tokens after `context` that speculative decoding emits, by as many iterations as it takes.
 std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Convention convention,
                               const std::vector<Token>& context, std::size_t count, SpeculationStreams& streams) {
   std::vector<Token> text = context;
@@ -48,7 +48,7 @@ std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Con
           text.begin() + static_cast<std::ptrdiff_t>(context.size() + count)};
 }
 
-/// Expected number of each triple of tokens behind `context` in `trials` texts of the model alone.
+/// Expected number of each triple of tokens after `context` in `trials` texts of the model alone.
 std::vector<double> expected_triples(const Model& model, const std::vector<Token>& context, double trials) {
   std::vector<double> expected;
   for (Token x = 0; x < enumerated_vocabulary; ++x) {

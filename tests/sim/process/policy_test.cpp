@@ -86,7 +86,7 @@ TEST_CASE("a start above the longest draft is the longest draft") {
 
 TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
   constexpr std::uint64_t many = 200'000;
-  // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
+  // Each token of a confidence draws from a Beta distribution, which takes a hundred times as long as an acceptance.
   for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
                                        policy_run(Iid{0.8}, ConfidenceThreshold{0.5, 4.0, 1.0}, 12, many / 20),
                                        policy_run(Iid{0.8}, RejectionProbability{0.7, 4.0, 1.0}, 12, many / 20),
@@ -289,7 +289,7 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
 
 TEST_CASE("a text under the dynamic threshold begins with the first one and stops on what it learned") {
   // Tokens that are certain: a rejected one has a confidence of 0, so the first threshold and all later ones stop right
-  // behind it, and drafts that all are accepted teach nothing.
+  // after it, and drafts that all are accepted teach nothing.
   const Tally tally = run_once(learning_run(0.7, DynamicThreshold{0.4, certain, 1.0}, 30, 400.0, 20));
   check_conservation(tally);
   CHECK(tally.units.count() == 20);

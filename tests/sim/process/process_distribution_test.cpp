@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of the tokens of one iteration, for every process of independent iterations, against enumeration in the test.
+// The distribution of the tokens of one iteration, for every process of independent iterations, against enumeration in
+// the test.
 #include <boost/math/special_functions/beta.hpp>
 #include <catch2/catch.hpp>
 #include <string>
@@ -21,7 +22,7 @@ using foredraft::tests::standard_errors;
 struct DistributionCase {
   std::string name;
   AcceptanceProcess process;
-  std::vector<double> accepted;  ///< law of the accepted drafts of one iteration
+  std::vector<double> accepted;  ///< distribution of the accepted drafts of one iteration
 };
 
 /// P(at least k accepted) = E[alpha^k] as a quotient of Beta functions; the simulator multiplies ratios instead.

@@ -51,7 +51,7 @@ TEST_CASE("lengths have the mean and the spread of an Erlang distribution of thr
   }
   const double deviation = 20.0 / std::sqrt(3.0);
   CHECK(mean == Approx(20.5).margin(standard_errors * deviation / std::sqrt(5000.0)));
-  // The kurtosis of an Erlang law of three stages is 5: the variance is off by at most sqrt(4/5000) of itself.
+  // The kurtosis of an Erlang distribution of three stages is 5: the variance is off by at most sqrt(4/5000) of itself.
   CHECK(variance == Approx(deviation * deviation).epsilon(standard_errors * std::sqrt(4.0 / 5000.0)));
 }
 

@@ -172,7 +172,7 @@ TEST_CASE("unfinished sequences in lockstep advance by their minimum of accepted
   const Tally ragged = serve(simulation);
   CHECK(ragged.units.sum(iterations) < 8 * values_of(ragged)[passes]);
   CHECK(tokens_per_iteration(lockstep).mean < 0.7 * tokens_per_iteration(ragged).mean);
-  // What a row's own drafts would have yielded is still counted: acceptance is the law's in both.
+  // What a row's own drafts would have yielded is still counted: acceptance is the distribution's in both.
   CHECK(std::abs(acceptance(lockstep).per_token.mean - 0.6) < 0.05);
 }
 

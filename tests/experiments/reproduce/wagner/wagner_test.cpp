@@ -104,7 +104,7 @@ TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the w
 }
 
 // 40,000 iterations: tokens are right to 0.5 % for the exact rule, so a rule whose simulated acceptance is off by 0.3 %
-// of the one that the laws give is seen.
+// of the one that the distributions give is seen.
 TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of what makes the rule exact") {
   const std::vector<SigmoidLoss> losses = sigmoid_losses(wagner_settings);
   REQUIRE(losses.size() == 9);
@@ -114,7 +114,7 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
     CAPTURE(loss.bits, loss.scale.value_or(0.0));
     const analytic::IidIteration iteration{
         .alpha = std::min(loss.distribution.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
-    // The law's own deviation: a run without a rejection shows none.
+    // The distribution's own deviation: a run without a rejection shows none.
     const double error = std::sqrt(analytic::tokens_variance(iteration) / static_cast<double>(sigmoid_loss_iterations));
     CHECK(std::abs(loss.tokens.mean - analytic::tokens_per_iteration(iteration)) <= tests::standard_errors * error);
     if (!loss.scale) continue;

@@ -95,7 +95,7 @@ double pool_standard_error(const SyntheticPool& pool, double temperature) {
 }  // namespace
 
 // 5,000 iterations of gamma 1 in 12 cells: sees a cell off by about 13 %. A cell's variance is below that of the
-// multinomial law because the rows differ, so the test errs on the quiet side.
+// multinomial distribution because the rows differ, so the test errs on the quiet side.
 TEST_CASE("for every rule, tokens emitted in fresh contexts follow the distribution of their reconstructed rows") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;

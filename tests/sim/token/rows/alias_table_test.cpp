@@ -13,7 +13,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// The law that a table draws from: integer masses that sum to V * 2^46.
+/// The distribution that a table draws from: integer masses that sum to V * 2^46.
 std::vector<std::uint64_t> alias_masses(const std::vector<AliasSlot>& table) {
   std::vector<std::uint64_t> masses(table.size(), 0);
   for (std::size_t x = 0; x < table.size(); ++x) {
@@ -24,7 +24,7 @@ std::vector<std::uint64_t> alias_masses(const std::vector<AliasSlot>& table) {
   return masses;
 }
 
-/// The law that a table draws from, recomputed from its slots.
+/// The distribution that a table draws from, recomputed from its slots.
 std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   std::vector<double> distribution;
   for (const std::uint64_t mass : alias_masses(table)) {
@@ -34,7 +34,7 @@ std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   return distribution;
 }
 
-/// Powers of ten over 12 decades in an order without a pattern, normalised.
+/// Powers of ten over 12 decades in an order without a pattern, normalized.
 std::vector<double> steep_distribution(std::size_t size) {
   std::vector<double> distribution(size);
   for (std::size_t x = 0; x < size; ++x) distribution[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);

@@ -80,11 +80,11 @@ std::vector<std::int64_t> count_pairs(const TokenSimulator& simulator, std::int6
   return counts;
 }
 
-/// The laws, over cells, of what an iteration emits at one position.
+/// The distributions, over cells, of what an iteration emits at one position.
 struct PositionCells {
   std::vector<double> tested;    ///< emitted at a tested position
   std::vector<double> accepted;  ///< emitted there because accepted
-  std::vector<double> bonus;     ///< emitted behind accepted drafts
+  std::vector<double> bonus;     ///< emitted after accepted drafts
 };
 
 /// P(a draft of the position is accepted, and it is x).
@@ -126,8 +126,8 @@ PositionCells position_cells(const VerificationRule& rule) {
   return result;
 }
 
-/// The law of the pairs that count_pairs() counts. With gamma 1 the second token behind an accepted draft is a bonus
-/// token; with more drafts it is tested.
+/// The distribution of the pairs that count_pairs() counts. With gamma 1 the second token after an accepted draft is a
+/// bonus token; with more drafts it is tested.
 std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t gamma) {
   const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
   std::vector<double> distribution;
@@ -140,7 +140,7 @@ std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t 
   return distribution;
 }
 
-/// The law of what count_single_iterations() counts.
+/// The distribution of what count_single_iterations() counts.
 std::vector<double> distribution_of_single_iterations(const VerificationRule& rule, std::int64_t gamma) {
   std::vector<double> distribution;
   if (rule.verifies_blocks()) {
@@ -201,7 +201,7 @@ std::uint64_t iterations_for(const tests::RuleCase& rule) {
   return rule.name == "rejection_sampling" ? 400'000 : 60'000;
 }
 
-/// The first two emitted tokens follow the joint law of two draws of p in two random contexts.
+/// The first two emitted tokens follow the joint distribution of two draws of p in two random contexts.
 void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::uint64_t iterations, double level) {
   CAPTURE(entry.label(), gamma);
   const GivenDistributions table = tests::three_contexts();
@@ -322,7 +322,7 @@ TEST_CASE(
   }
 }
 
-// 60,000 iterations: 5 %, as below. The candidates behind the first are not in emitted_distribution().
+// 60,000 iterations: 5 %, as below. The candidates after the first are not in emitted_distribution().
 TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
           "[long]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
@@ -353,7 +353,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the distribution t
 }
 
 // 15,000 iterations: sees a relative deviation of 10 % (root mean square over the cells). A word used twice changes
-// whole cells: a rejection and the replacement behind it would both be large.
+// whole cells: a rejection and the replacement after it would both be large.
 TEST_CASE("for every rule a single iteration uses no random word for two things", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2);
   constexpr std::int64_t iterations = 15'000;
