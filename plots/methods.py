@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speedup of each method against what it gives up: a row of panels, one for each temperature.
+"""Speedup of each method against its loss: a row of panels, one for each temperature.
 
-Exact methods give up nothing: they stand on the line at 0, their names to its left; the others are named beside their
+Exact methods lose nothing: they stand on the line at 0, their names to its left; the others are named next to their
 points.
 """
 

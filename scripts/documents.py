@@ -182,7 +182,7 @@ def options_of(program, command):
 
 
 def misspelled(program, command):
-    """What is wrong with a command that can be said without running it."""
+    """Problems of a command that show without running it."""
     problems = []
     words = shlex.split(command.replace("\\\n", " "), comments=True)
     for at, word in enumerate(words):
