@@ -248,7 +248,8 @@ void add_acceptance_warnings(Advice& advice) {
     tiny_windows += one.run.tiny_observations;
   }
   if (windows > 1 && 2 * tiny_windows > windows) {
-    advice.warnings.push_back({"W11", 0, "most windows or requests hold fewer than 20 steps: they say little each"});
+    advice.warnings.push_back(
+        {"W11", 0, "most windows or requests hold fewer than 20 steps, too few for a reliable acceptance"});
   }
   if (advice.fit() != nullptr && advice.fit()->text_changed) {
     advice.warnings.push_back(
@@ -285,7 +286,7 @@ void add_time_warnings(Advice& advice) {
                                fmt::format("the times of {} of {} windows are left out: {}", count, windows, what)});
   };
   add(all.unsteady, "the requests in flight changed");
-  add(all.partial, "idle for a part");
+  add(all.partial, "partly idle");
   add(all.prefill, "mostly prompts");
   for (const double rate : rates) {
     advice.warnings.push_back(
@@ -541,7 +542,7 @@ Advice advise(const AdviceQuestion& question) {
 void add_loads(const AdviceQuestion& question, Advice& advice) {
   const std::string models = targets_differ(question.logs, question.plain);
   if (!models.empty()) {
-    advice.warnings.push_back({"W03", 0, models + ": counts of one are not put beside times of the other"});
+    advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
   }
   double all = 0.0;
   for (const auto& [of, runs] : runs_by_load(advice.runs)) {

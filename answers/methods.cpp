@@ -396,7 +396,7 @@ std::vector<const Method*> asked_methods(const MethodsQuestion& question) {
 }
 
 void check_question(const MethodsQuestion& question) {
-  if (question.temperatures.empty()) throw DomainError("no temperature is given - one at least");
+  if (question.temperatures.empty()) throw DomainError("no temperature given - give at least one");
   for (const double temperature : question.temperatures) {
     const std::string why = scenario::problem(*scenario::find_parameter("temperature"), temperature);
     if (!why.empty()) throw DomainError(fmt::format("invalid temperature={} ({})", temperature, why));

@@ -198,7 +198,7 @@ TEST_CASE("windows that agree in all digits do not prevent advice") {
   CHECK(advice.action.find("differ too much") == std::string::npos);
 }
 
-TEST_CASE("a counter that is full by construction yields nothing, its speedup included") {
+TEST_CASE("a counter of full drafts only yields nothing, its speedup included") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
   CHECK_FALSE(advice.concludes());
   CHECK(names(advice, "counter_artefact"));

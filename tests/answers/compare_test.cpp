@@ -254,7 +254,7 @@ TEST_CASE("times of unknown loads are compared with a warning") {
   CHECK_FALSE(warned(compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.7)})));
 }
 
-TEST_CASE("a counter that is full by construction tells no acceptance") {
+TEST_CASE("a counter of full drafts only tells no acceptance") {
   logs::Observation full = speculative(3, 8, 12.0, 1.0);
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {full}, {plain(8, 10.0)}, {"acceptance_length>=3", "speedup>=2"});

@@ -226,7 +226,7 @@ TEST_CASE("what says neither plain nor speculative is left out, unless plain log
   CHECK(with.warnings.empty());
 }
 
-TEST_CASE("a run of which no request completed is left out with a warning") {
+TEST_CASE("a run without a completed request is left out with a warning") {
   Observation failed = whole_run();
   failed.completed_requests = 0;
   const RunList runs = runs_in({failed, whole_run()});
