@@ -38,7 +38,7 @@ std::string acceptance_sentence(const MetricDifference& length, const std::strin
   const double half = (length.difference_ci95.high - length.difference_ci95.low) / 2.0;
   const int digits = digits_for(half);
   if (std::isnan(half)) {
-    return fmt::format("{} accepts {} tokens per iteration, {} {}; these are single runs with unknown error.",
+    return fmt::format("{} accepts {} tokens per iteration, {} {}; these are single runs, whose error is not known.",
                        candidate, rounded(length.candidate, digits), reference, rounded(length.reference, digits));
   }
   if (!length.shown) {
@@ -60,7 +60,7 @@ std::string tpot_sentence(const MetricDifference& tpot) {
   const double difference = percent * (tpot.ratio - 1.0);
   const int digits = digits_for((change.high - change.low) / 2.0);
   if (std::isnan(change.low)) {
-    return fmt::format(" Its TPOT is {:.1f} % {} in single runs with unknown error.", std::abs(difference),
+    return fmt::format(" Its TPOT is {:.1f} % {} in single runs, whose error is not known.", std::abs(difference),
                        difference > 0.0 ? "higher" : "lower");
   }
   if (!tpot.shown) {

@@ -129,7 +129,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   INFO(interrupted.err);
   REQUIRE(interrupted.code == 130);
   CHECK(interrupted.out.empty());
-  CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds what was measured; the same command goes on"));
+  CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds the completed measurements; the same command continues"));
   const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.back().what == "rows measured a second time (A/A)");

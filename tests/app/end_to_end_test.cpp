@@ -492,7 +492,7 @@ TEST_CASE("a figure that is added to a finished sweep is drawn without computing
   write_text(folder / "s.toml", renamed);
   const Outcome again = foredraft(folder, "sweep s.toml --out a", "FOREDRAFT_PLOTS=plots");
   CHECK(again.code == 0);
-  CHECK_THAT(again.err, Catch::StartsWith("a is complete: the figures are made anew\n"));
+  CHECK_THAT(again.err, Catch::StartsWith("a is complete: the figures are drawn again\n"));
   CHECK(fs::exists(folder / "a/other.csv"));
   if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
 }

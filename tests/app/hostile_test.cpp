@@ -514,7 +514,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   fs::remove(folder / "wait");
   const Outcome again = foredraft(folder, "sweep s.toml --out a", plots);
   CHECK(again.code == 0);
-  CHECK_THAT(again.err, Catch::Contains("a is complete: the figures are made anew"));
+  CHECK_THAT(again.err, Catch::Contains("a is complete: the figures are drawn again"));
   CHECK(content_of(folder / "a/speed.png") == "drawn");
   CHECK(content_of(folder / "a/report.html") == "written");
   CHECK_THAT(foredraft(folder, "sweep s.toml --out a", plots).err, Catch::Contains("a is complete: nothing to do"));

@@ -51,7 +51,7 @@ TEST_CASE("speedups of an engine are compared with a shipped device's, and unmea
   CHECK(outcome.err == "");
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.out, Catch::Contains("Speedups of 2 cells of an engine were predicted to") &&
-                              Catch::Contains("overheads are in the measured numbers and not in the prediction"));
+                              Catch::Contains("in the measurements and not in the predictions"));
   CHECK_THAT(outcome.out, !Catch::Contains("between runs"));
   const std::string csv = content_of(folder / "engine/validation.csv");
   CHECK_THAT(csv, Catch::Contains("qwen1.5-7b,qwen1.5-0.5b,autoregressive,fp16,4,0.8,1,512,") &&
@@ -226,7 +226,7 @@ TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exi
     CHECK(outcome.code == code);
     CHECK(std::filesystem::exists(folder / "new/prediction.csv"));
     CHECK(std::filesystem::exists(folder / "new/validation.csv") == (code == 130));
-    CHECK_THAT(outcome.err, Catch::Contains(code == 130 ? "keeps 1 of 2 cells" : "what it had measured is in new"));
+    CHECK_THAT(outcome.err, Catch::Contains(code == 130 ? "holds 1 of 2 cells" : "completed measurements are in new"));
   }
 }
 
