@@ -177,7 +177,7 @@ TEST_CASE("a longer acceptance and a shorter time are reported with their sizes,
   CHECK(comparison.concludes());
 }
 
-TEST_CASE("equal runs show no difference, and what could have been seen is said") {
+TEST_CASE("equal runs show no difference, and the smallest detectable one is reported") {
   const Comparison comparison =
       compare({.reference = written({.seed = 1, .texts = 1}, "a"), .candidate = written({.seed = 2, .texts = 1}, "b")});
   CHECK(comparison.answer.starts_with("No difference in acceptance length between B and A is shown: "));

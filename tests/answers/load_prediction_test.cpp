@@ -219,7 +219,7 @@ TEST_CASE("an engine that is not named widens the interval, and its host time lo
   }
 }
 
-TEST_CASE("where a common engine would be overloaded nothing is sure") {
+TEST_CASE("if a common engine would be overloaded, no choice is certain") {
   LoadQuestion question = llama_load(1.0);
   question.percentiles = false;
   question.max_batch = 8;

@@ -213,7 +213,7 @@ TEST_CASE("requests that are replayed come in the order of their files' names") 
   CHECK(run.parts[1].weight == 50.0);
 }
 
-TEST_CASE("what says neither plain nor speculative is left out, unless plain logs are given") {
+TEST_CASE("observations that are neither plain nor speculative are left out, unless plain logs are given") {
   Observation unknown = speculative(3, 8, 12.0, 0.8);
   unknown.decoding = logs::Decoding::unknown;
   const RunList without = runs_in({unknown});

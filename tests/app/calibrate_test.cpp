@@ -37,7 +37,7 @@ const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 
 
 }  // namespace
 
-TEST_CASE("a calibration says which predictions its profile does not serve") {
+TEST_CASE("a calibration reports which predictions its profile does not cover") {
   const auto pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
   latency::Profile profile = tiny_profile({1, 4}, {128});
   CHECK_THAT(

@@ -33,7 +33,7 @@ bool has_python(const Outcome& outcome) { return outcome.err.find("no Python wit
 
 }  // namespace
 
-TEST_CASE("no message moves the cursor, hides what stands there or fills the screen, whatever it quotes") {
+TEST_CASE("no message moves the cursor, hides text or fills the screen, whatever it quotes") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n");

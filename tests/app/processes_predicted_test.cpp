@@ -56,7 +56,7 @@ TEST_CASE("several answers are a table of one row each, and in JSON the first an
   CHECK_THAT(text, Catch::Contains("6 tokens verified"));
 }
 
-TEST_CASE("the alpha, c and overhead behind a speedup give it back") {
+TEST_CASE("the alpha, c and overhead that explain a speedup reproduce it") {
   const double alpha = answers::invert(inverse(answers::Sought::alpha, "1.70", 0.0, 0.05, 5)).value.value();
   CHECK(*answered(Iid{alpha}, 0.05, 5).prediction.asked.speedup == Approx(1.70).epsilon(1e-9));
   const double c = answers::invert(inverse(answers::Sought::c, "1.70", 0.7, 0.0, 5)).value.value();

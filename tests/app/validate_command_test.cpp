@@ -97,7 +97,7 @@ TEST_CASE("a row states how often drafts were accepted in one of four ways, whic
   CHECK_THAT(said(",,,0.5 0.7"), Catch::Contains("marginal: rises"));
 }
 
-TEST_CASE("everything that is wrong with a file of speedups is said at once, by line") {
+TEST_CASE("all problems of a file of speedups are reported at once, by line") {
   const TemporaryFolder folder;
   const std::string header = "target,draft,drafter,gamma,alpha,batch,context,speedup\n";
   const std::string good = "qwen1.5-7b,qwen1.5-0.5b,,4,0.8,1,512,2.5\n";

@@ -161,7 +161,7 @@ TEST_CASE(
   CHECK(found.predictions[0].speedup == answers::predict_cell(found.measured[0].cell, profile).speedup);
 }
 
-TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
+TEST_CASE("a loop as fast as predicted has no error, and the prediction for one a tenth slower is a tenth too high") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<answers::CellPrediction> predictions =
       answers::predict_cells(answers::validation_cells(profile, tiny_request()).cells, profile, "cpu.json");

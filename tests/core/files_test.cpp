@@ -100,7 +100,7 @@ TEST_CASE("a file is replaced whole and nothing else stays, a failure keeps the 
   CHECK(folder.count() == 2);
 }
 
-TEST_CASE("what a link in a results folder names is neither written nor read") {
+TEST_CASE("the target of a link in a results folder is neither written nor read") {
   const Folder folder;
   folder.put("victim", "mine");
   folder.link("report.html", "victim");

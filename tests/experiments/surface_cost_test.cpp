@@ -120,7 +120,7 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
   }
 }
 
-TEST_CASE("what does not fit into memory has no speedup in a sweep, and no server serves it") {
+TEST_CASE("what does not fit into memory has no speedup in a sweep and no server") {
   // 26.5 GB of weights and 0.8 MB of cache a token on a card of 51.5e9 bytes.
   const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
   const auto speedups = [](const std::string& text) {
@@ -251,7 +251,7 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
   CHECK(inputs.files() == std::vector<FileDigest>{digest_text(profile_path, measured), digest_text(trace_path, trace)});
 }
 
-TEST_CASE("what does not go with times of passes is rejected by the configuration") {
+TEST_CASE("the configuration rejects what does not fit with times of passes") {
   const std::string device = "\"cost.device\" = \"h200\"\n";
   CHECK_THAT(tests::problem_of(roofline_sweep("")), Catch::Contains("fixed.cost.device: missing"));
   CHECK_THAT(tests::problem_of(roofline_sweep(device + "\"cost.profile\" = \"p\"\n")),

@@ -144,7 +144,7 @@ TEST_CASE(
   CHECK(drawn > 20);
 }
 
-TEST_CASE("what no point uses is rejected, not ignored") {
+TEST_CASE("values that no point uses are rejected, not ignored") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\ntemperature = 1.0\n") == "e.toml:5: fixed.temperature: not used");
   const std::string other_alpha =
       "[fixed]\nfidelity = \"token\"\nalpha = 0.5\ngamma = 5\nmodels.alpha = 0.8\n[simulation]\niterations = 10\n"
@@ -199,7 +199,7 @@ TEST_CASE("parameters of a rule are rejected where the file is read, with what t
   CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.tolerance\" = -1.0"), Catch::Contains("rule.tolerance"));
 }
 
-TEST_CASE("what is missing is named") {
+TEST_CASE("missing values are named") {
   CHECK(problems_of("[fixed]\ngamma = 5\n") == "e.toml: fixed.alpha: missing");
   CHECK_THAT(
       problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10\n[simulation]\niterations = 5\nseed = 1\n"),

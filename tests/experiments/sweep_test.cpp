@@ -355,7 +355,7 @@ TEST_CASE("of draft lengths that are equally fast the table of a sweep names the
   }
 }
 
-TEST_CASE("a folder with other files is rejected, an empty one and a half-born one are taken") {
+TEST_CASE("a folder with other files is rejected, an empty or unfinished one is accepted") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   fs::create_directory(folder / "foreign");

@@ -137,7 +137,7 @@ TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop 
   CHECK_THAT(text, Catch::Contains("draws     50.0 us a token"));
 }
 
-TEST_CASE("everything that is wrong with an engine's files is said at once, with file and line") {
+TEST_CASE("all problems of an engine's files are reported at once, with file and line") {
   std::string wrong = target;
   wrong.replace(wrong.find("\"n_prompt\": 2"), 13, "\"n_prompt\": -2");
   wrong.replace(wrong.find("\"avg_ns\": 42000000"), 18, "\"avg_ns\": \"x\"");

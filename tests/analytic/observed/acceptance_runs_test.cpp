@@ -74,7 +74,7 @@ TEST_CASE("accepted shares of runs are those of the chain over iterations") {
   }
 }
 
-TEST_CASE("runs at their ends have limits, not divisions") {
+TEST_CASE("runs have limits at the ends of their range, not divisions by zero") {
   CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 1.0, .spread = 0.6, .rho = 2.0}, 7) == 8.0);
   CHECK(tokens_per_iteration(Runs{.a = 1.0, .b = 0.01, .spread = 0.6}, 7) == 8.0);
   CHECK(tokens_per_iteration(Runs{.a = 0.5, .b = 0.0, .spread = 0.6}, 7) == 1.0);
@@ -92,7 +92,7 @@ TEST_CASE("runs at their ends have limits, not divisions") {
   }
 }
 
-TEST_CASE("what no run model can be is rejected") {
+TEST_CASE("parameters outside of the run model are rejected") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(accepted_shares({.a = 1.1, .b = 0.5}, 2), DomainError);
   CHECK_THROWS_AS(accepted_shares({.a = 0.5, .b = nan}, 2), DomainError);

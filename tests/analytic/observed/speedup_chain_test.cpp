@@ -115,7 +115,7 @@ TEST_CASE("ends of the chain: drafting for nothing, overlap, nothing lost") {
   CHECK(free.causes.empty());
 }
 
-TEST_CASE("a chain of times that nothing can take is rejected") {
+TEST_CASE("a chain of impossible times is rejected") {
   ChainTimes times = all_known();
   times.tokens.mean = 0.9;
   CHECK_THROWS_AS(speedup_chain(times), DomainError);

@@ -49,7 +49,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 }  // namespace
 
-TEST_CASE("a table does not finish while a number has no account, and says which") {
+TEST_CASE("a table fails while a number has no account, and names it") {
   const Declaration declared = energy_declaration(
       "{ columns = ['total_energy_wh'], kind = 'input' },"
       "{ columns = ['carbon_g_co2eq'], where = { model = 'AR (greedy)' }, kind = 'input' }");
@@ -232,7 +232,7 @@ TEST_CASE("a prediction's note ends with its signed error") {
   CHECK(note("3.3") == "Eq. 4; off by -25.0 %");
 }
 
-TEST_CASE("every declared rule says something of a printed number") {
+TEST_CASE("every declared rule applies to a printed number") {
   for (const Declaration& declared : declarations()) {
     CAPTURE(declared.id());
     for (const CellRule& rule : declared.rules()) {

@@ -281,7 +281,7 @@ TEST_CASE("a cell that does not fit into memory is named, the others are run") {
   CHECK(result.missing[0].why == "too little memory");
 }
 
-TEST_CASE("a cell that is none is rejected before anything runs") {
+TEST_CASE("an invalid cell is rejected before anything runs") {
   MadeUpDevice device;
   LoopCell no_drafting = cell_of(2, 0.5);
   no_drafting.drafting = latency::Role::encoder_pass;

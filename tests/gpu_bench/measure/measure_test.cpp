@@ -161,7 +161,7 @@ TEST_CASE("a clock that rises late condemns the samples before it") {
   CHECK(arm.summary.samples == 70);
 }
 
-TEST_CASE("throttled samples do not count towards the fewest that a stable median needs") {
+TEST_CASE("throttled samples do not count towards the minimum for a stable median") {
   Bench bench(6);
   const auto mostly_throttled = [](double us, std::int64_t call) {
     return call % 10 == 0 ? Sample{.us = us, .clock_mhz = 2000.0} : Sample{.us = us, .clock_mhz = 500.0};
@@ -191,7 +191,7 @@ TEST_CASE("the end of the time ends the measurement and is said") {
   }
 }
 
-TEST_CASE("a noise that never settles ends at the most samples") {
+TEST_CASE("noise that never settles ends at the maximum number of samples") {
   Bench bench(8);
   latency::Protocol protocol = default_protocol;
   protocol.most_samples = 64;

@@ -251,7 +251,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what failed, what gave no sample and what an interrupt cut off have their reasons") {
+TEST_CASE("failed, unsampled and interrupted cells have their reasons") {
   const std::vector<CellGroup> plan{
       {{latency::Cell{.model = "a", .dtype = "fp16"}, latency::Cell{.model = "a", .dtype = "bf16"}}},
       {{latency::Cell{.model = "b", .dtype = "fp16"}}},

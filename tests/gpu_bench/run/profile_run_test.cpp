@@ -216,7 +216,7 @@ TEST_CASE("a run whose rows are all there but for the comparison makes the compa
   CHECK(resumed.complete());
 }
 
-TEST_CASE("a group that does not fit into memory is left out by name, the others are measured") {
+TEST_CASE("a group that does not fit into memory is left out and named, the others are measured") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {{.cells = {cell_of(99)}}, three_groups[1]}, 50.0) == MeasureEnd::done);

@@ -223,7 +223,7 @@ TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with ex
   CHECK_FALSE(accepts(rule, one_hot, 0));
 }
 
-TEST_CASE("logits that are no numbers: each has its answer, and the request is marked") {
+TEST_CASE("logits that are not numbers each have a defined result, and the request is marked") {
   const auto check = [&](const auto& rule) {
     CHECK(judged(rule, {-float_infinity, -float_infinity, no_number}, 0).tokens_of(0) ==
           std::vector{0});  // nothing finite: token 0, not drafted

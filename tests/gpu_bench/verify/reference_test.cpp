@@ -169,7 +169,7 @@ TEST_CASE("the reference of rejection sampling gives the tokens and margins of a
   CHECK(rejections < 150);
 }
 
-TEST_CASE("the reference tells of faults in any row of its drafts and ends drafts at what is no token") {
+TEST_CASE("the reference reports faults in any row of its drafts and ends drafts at an invalid token") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   auto target = logs({0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
   const auto draft = logs({0.5, 0.5, 0.5, 0.5});

@@ -527,7 +527,7 @@ TEST_CASE("formats: what is quantized, what computes in what, and the words of c
   CHECK(bits_of(NumberFormat::mxfp4) == 4.25);
 }
 
-TEST_CASE("passes that there are not are errors that say why") {
+TEST_CASE("passes that do not exist are errors that say why") {
   const ModelShape shape = tests::tiny_decoder();
   CHECK_THROWS_MATCHES(step_operations(shape, {.tensor_parallel = 3}, {}), DomainError,
                        Says("invalid tensor_parallel=3"));

@@ -229,7 +229,7 @@ TEST_CASE("steps of an engine and of operators may state their error, others not
   CHECK_THROWS_MATCHES(to_json(measured), DomainError, Says("step_error"));
 }
 
-TEST_CASE("a profile that cannot be is not written") {
+TEST_CASE("an invalid profile is not written") {
   const auto rejected = [](auto&& change) {
     Profile profile = synthetic_profile();
     change(profile);

@@ -236,7 +236,7 @@ TEST_CASE("an n-gram run is the same on any number of threads and another for an
   }
 }
 
-TEST_CASE("plain decoding and a drafter that is the target have their exact yields") {
+TEST_CASE("autoregressive decoding and a drafter that is the target have their exact yields") {
   CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
   Simulation itself = small_simulation(1.0, 5, 2'000);
   draft_by(itself, ngram::ngram_drafter(trained(itself).target));

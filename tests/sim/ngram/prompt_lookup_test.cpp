@@ -52,7 +52,7 @@ tests::Simulation lookup_run(double temperature, std::int64_t gamma, Convention 
 
 }  // namespace
 
-TEST_CASE("a copy follows the last place of the longest end of the text that occurs earlier") {
+TEST_CASE("a copy continues the last earlier occurrence of the longest suffix of the text") {
   CHECK(look_up(std::vector<Token>{1, 2, 3, 1, 2, 4, 1, 2}, 2, 5) == std::vector<Token>{4, 1, 2});
   CHECK(look_up(std::vector<Token>{9, 1, 2, 3, 8, 1, 2, 4, 9, 1, 2}, 3, 1) == std::vector<Token>{3});
   CHECK(look_up(std::vector<Token>{1, 2, 3}, 3, 5).empty());

@@ -158,7 +158,7 @@ TEST_CASE("the Beta mixture survives shapes whose gamma variates underflow") {
   CHECK(std::abs(seen.marginal[1].mean - 1.001 / (2.0 * 1.002)) < standard_errors * seen.marginal[1].standard_error);
 }
 
-TEST_CASE("plain decoding, gamma 0, emits one token an iteration and drafts nothing") {
+TEST_CASE("autoregressive decoding, gamma 0, emits one token per iteration and drafts nothing") {
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(iterations_of(Iid{0.5}, 0, 100'000, path));
     CHECK(tally.tokens_count == std::vector<std::uint64_t>{100'000});

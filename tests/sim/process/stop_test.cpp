@@ -47,7 +47,7 @@ Simulation crowd(double rate_per_s) {
 
 }  // namespace
 
-TEST_CASE("a token is asked once its flag is set, and a meter looks at it once in a while") {
+TEST_CASE("a stop token stops once its flag is set, and a meter checks it once in a while") {
   CHECK_FALSE(StopToken().asked());
   CHECK_NOTHROW(StopToken().check());
   std::atomic<bool> asked{false};

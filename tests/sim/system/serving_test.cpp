@@ -53,7 +53,7 @@ tests::StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
 
 }  // namespace
 
-TEST_CASE("plain decoding takes a step a token, and nothing else takes time") {
+TEST_CASE("autoregressive decoding takes one step per token, and nothing else takes time") {
   const Tally tally = serve(one_client());
   const ServingValues& values = values_of(tally);
   CHECK(values[measured_requests] == 10);
