@@ -161,19 +161,14 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{0, 512}),
                                  .launch = latency::Launch::eager};
   const std::vector<latency::ModelShape>& models = latency::model_registry();
-  Counts vocabularies;
-  for (const PlannedPair& pair : pairs) {
-    vocabularies.push_back(latency::find_model(models, pair.target.name).vocabulary);
-  }
-  const gpu_bench::CpuRequest request{
-      .path = options.out,
-      .identity = program_identity(),
-      .budget_s = 60.0 * options.minutes.value_or(options.quick ? 0.5 : 2.0),
-      .models = models,
-      .plan = gpu_bench::plan_grid(pairs, grid),
-      .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
-      .threads = options.threads,
-      .facts = gpu_bench::cpu_facts()};
+  const gpu_bench::CpuRequest request{.path = options.out,
+                                      .identity = program_identity(),
+                                      .budget_s = 60.0 * options.minutes.value_or(options.quick ? 0.5 : 2.0),
+                                      .models = models,
+                                      .plan = gpu_bench::plan_grid(pairs, grid),
+                                      .verifications = gpu_bench::plan_sampling(pairs, models, grid),
+                                      .threads = options.threads,
+                                      .facts = gpu_bench::cpu_facts()};
   const auto note = [](const std::string& text) { say("{}", text); };
   gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), note);
   return {.end = result.end, .profile = std::move(result.profile)};

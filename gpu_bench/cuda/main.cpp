@@ -120,9 +120,11 @@ MeasureRequest request_of(CommandLine& line) {
     }
     request.verifications = plan_verifications(verifiers);
   } else {
-    request.plan = plan_grid(pairs, {.dtypes = dtypes,
-                                     .batches = batches.value_or(std::vector<std::int64_t>{1}),
-                                     .contexts = contexts.value_or(std::vector<std::int64_t>{512})});
+    const PlanGrid grid{.dtypes = dtypes,
+                        .batches = batches.value_or(std::vector<std::int64_t>{1}),
+                        .contexts = contexts.value_or(std::vector<std::int64_t>{512})};
+    request.plan = plan_grid(pairs, grid);
+    request.verifications = plan_sampling(pairs, request.models, grid);
   }
   request.quick = line.has("quick");
   return request;

@@ -167,31 +167,6 @@ std::vector<std::vector<latency::VerificationCell>> plan_verifications(const std
   return groups;
 }
 
-std::vector<std::vector<latency::VerificationCell>> plan_sampling(const std::vector<std::int64_t>& batches,
-                                                                  std::vector<std::int64_t> vocabularies,
-                                                                  const std::string& dtype, latency::Launch launch) {
-  std::ranges::sort(vocabularies);
-  const auto repeated = std::ranges::unique(vocabularies);
-  vocabularies.erase(repeated.begin(), repeated.end());
-  std::vector<std::vector<latency::VerificationCell>> groups;
-  for (const std::int64_t batch : batches) {
-    for (const std::int64_t vocabulary : vocabularies) {
-      std::vector<latency::VerificationCell>& group = groups.emplace_back();
-      for (const std::int64_t gamma : {0, 1, 4, 8}) {
-        group.push_back({.verifier = "fused_exact",
-                         .dtype = dtype,
-                         .batch = batch,
-                         .gamma = gamma,
-                         .vocabulary = vocabulary,
-                         .logits = "real_like",
-                         .cache = latency::Cache::hot,
-                         .launch = launch});
-      }
-    }
-  }
-  return groups;
-}
-
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -364,6 +339,32 @@ std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const s
 std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid) {
   if (grid.batches.empty() || grid.contexts.empty()) throw DomainError("no batches or no contexts to plan for");
   return plan_steps(pairs, grid.dtypes, steps_of_a_grid(grid));
+}
+
+std::vector<std::vector<latency::VerificationCell>> plan_sampling(const std::vector<PlannedPair>& pairs,
+                                                                  const std::vector<latency::ModelShape>& models,
+                                                                  const PlanGrid& grid) {
+  std::set<std::int64_t> vocabularies;
+  for (const PlannedPair& pair : pairs) vocabularies.insert(latency::find_model(models, pair.target.name).vocabulary);
+  std::vector<std::vector<latency::VerificationCell>> groups;
+  for (const std::string& dtype : grid.dtypes) {
+    for (const std::int64_t batch : grid.batches) {
+      for (const std::int64_t vocabulary : vocabularies) {
+        std::vector<latency::VerificationCell>& group = groups.emplace_back();
+        for (const std::int64_t gamma : {0, 1, 4, 8}) {
+          group.push_back({.verifier = "fused_exact",
+                           .dtype = dtype,
+                           .batch = batch,
+                           .gamma = gamma,
+                           .vocabulary = vocabulary,
+                           .logits = "real_like",
+                           .cache = latency::Cache::hot,
+                           .launch = grid.launch});
+        }
+      }
+    }
+  }
+  return groups;
 }
 
 }  // namespace foredraft::gpu_bench

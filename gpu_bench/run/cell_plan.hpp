@@ -25,13 +25,6 @@ struct PlannedVerifier {
 [[nodiscard]] std::vector<std::vector<latency::VerificationCell>> plan_verifications(
     const std::vector<PlannedVerifier>& verifiers);
 
-/// Sampling of passes of this type and launch: fused_exact over real-like logits, hot (the pass has just written them),
-/// with gamma 0 (a token from each row), 1, 4 and 8. One group per batch size and vocabulary, batch sizes in their
-/// order; equal vocabularies count once.
-[[nodiscard]] std::vector<std::vector<latency::VerificationCell>> plan_sampling(
-    const std::vector<std::int64_t>& batches, std::vector<std::int64_t> vocabularies, const std::string& dtype,
-    latency::Launch launch);
-
 // ---- The cells to measure, the most important first.
 
 struct PlannedModel {
@@ -79,6 +72,13 @@ struct PlanGrid {
 /// blocks and heads also of 8; finally the encoders, at the first batch size. Throws DomainError as plan_cells does,
 /// and for an empty grid.
 [[nodiscard]] std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid);
+
+/// Sampling of the passes of a grid, at any context: fused_exact over real-like logits, hot (the pass has just written
+/// them), with gamma 0 (a token from each row), 1, 4 and 8. One group per dtype, batch size and vocabulary of the
+/// pairs' targets, the first two in their order; equal vocabularies count once. Throws DomainError for a target that
+/// `models` does not hold.
+[[nodiscard]] std::vector<std::vector<latency::VerificationCell>> plan_sampling(
+    const std::vector<PlannedPair>& pairs, const std::vector<latency::ModelShape>& models, const PlanGrid& grid);
 
 // ---- Default pairs of models, and the pass of a cell of the plan.
 

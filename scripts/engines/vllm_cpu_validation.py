@@ -42,11 +42,12 @@ GAMMAS = (1, 3, 5)
 LOOKUP_GAMMA = 3
 ROUNDS = 4
 CALIBRATION_LOADS = (1, 8)
+MIDDLE_LOAD = 4  # at which plain decoding alone is calibrated as well: its time bends between the two
 CALIBRATION_GAMMA = 3
 CALIBRATION_ROUNDS = 2
 PROMPT, OUTPUT = 24, 96  # tokens of a request
 LONGEST = 1024  # tokens of a pass
-REQUESTS = {1: 8, 2: 14, 4: 24, 8: 40}  # of a cell, by load: about 30 s on a quiet machine
+REQUESTS = {1: 16, 2: 24, 4: 36, 8: 56}  # of a cell, by load: 10 to 25 s on a quiet machine
 REPEATING_TOKENS = list(range(300, 348))  # all that n-gram texts may use, so that they repeat
 MAX_USED = 0.5  # processors that other programs may use before anything is measured
 MAX_OTHERS = 0.25  # processors that other programs took during a cell; one such cell is measured once more
@@ -364,12 +365,14 @@ def fitted(at, share, gamma=CALIBRATION_GAMMA):
 
     A step of the target takes host + pass, one of the draft model host + share x pass: both are known from two steps.
     The iteration at the small load then leaves what drafting adds to the host, that at the large load the time of a
-    pass over its verified tokens."""
+    pass over its verified tokens. Where plain decoding was measured at MIDDLE_LOAD, that step less the host in between
+    is one more pass."""
     low, high = CALIBRATION_LOADS
     arm = f"d{gamma}"
     hosts = {load: max(0.0, (at["alone", load]["step_ms"] - share * at["plain", load]["step_ms"]) / (1 - share))
              for load in (low, high)}
-    passes = rising({load: at["plain", load]["step_ms"] - hosts[load] for load in (low, high)})
+    plain_loads = [load for load in (low, MIDDLE_LOAD, high) if ("plain", load) in at]
+    passes = rising({load: at["plain", load]["step_ms"] - interpolated(hosts, load) for load in plain_loads})
     small = Engine(share, passes, hosts, 0.0, 0.0, {})
     drafting_ms = max(0.0, at[arm, low]["step_ms"] - small.iteration(low, gamma))
     verified = high * (gamma + 1)
@@ -716,7 +719,8 @@ def run_step(asked, step, servers):
             import vllm_cpu_models
             vllm_cpu_models.write_models(folder / "models", sorted((ROOT / "docs").glob("*.md")))
     elif step == "calibrate":
-        cells = in_turn(CALIBRATION_ARMS, CALIBRATION_LOADS, min(asked.rounds, CALIBRATION_ROUNDS))
+        rounds = min(asked.rounds, CALIBRATION_ROUNDS)
+        cells = in_turn(CALIBRATION_ARMS, CALIBRATION_LOADS, rounds) + in_turn(["plain"], [MIDDLE_LOAD], rounds)
         ended = take_cells(servers, work / "calibration", work / "calibration.csv", cells, asked,
                            lambda round_, load: 10000 + 100 * round_ + load)
         servers.stop(["alone"])
@@ -727,7 +731,7 @@ def run_step(asked, step, servers):
     elif step == "measure":
         saved_prediction(work)
         return take_cells(servers, work / "results", work / "measured.csv", in_turn(CELL_ARMS, LOADS, asked.rounds),
-                          asked, lambda round_, load: 100 * round_ + load)
+                          asked, lambda round_, load: 100 + load)  # the same texts: rounds differ by noise alone
     elif step == "logs":
         servers.stop([name for name in servers.running if name not in LOGGED_ARMS])
         ended = take_cells(servers, work / "logs-runs", work / "logs.csv", in_turn(LOGGED_ARMS, (1, 4, 8), 1), asked,

@@ -63,16 +63,15 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
   const TemporaryFolder folder;
   const std::vector<gpu_bench::PlannedPair> pairs =
       gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
-  gpu_bench::CpuRequest request{
-      .path = folder / "cpu.json",
-      .identity = {},
-      .budget_s = 0.0,
-      .models = latency::model_registry(),
-      .plan = gpu_bench::plan_grid(
-          pairs, {.dtypes = {"fp32"}, .batches = {1}, .contexts = {8}, .launch = latency::Launch::eager}),
-      .verifications = gpu_bench::plan_sampling({1}, {4096}, "fp32", latency::Launch::eager),
-      .threads = 1,
-      .facts = gpu_bench::cpu_facts()};
+  const gpu_bench::PlanGrid grid{.dtypes = {"fp32"}, .batches = {1}, .contexts = {8}, .launch = latency::Launch::eager};
+  gpu_bench::CpuRequest request{.path = folder / "cpu.json",
+                                .identity = {},
+                                .budget_s = 0.0,
+                                .models = latency::model_registry(),
+                                .plan = gpu_bench::plan_grid(pairs, grid),
+                                .verifications = gpu_bench::plan_sampling(pairs, latency::model_registry(), grid),
+                                .threads = 1,
+                                .facts = gpu_bench::cpu_facts()};
   request.identity.commit = "of this test";
   // A cold pass of a small model goes through five times this: seconds where a server says what all its cores share.
   request.facts.last_cache_bytes = std::int64_t{1} << 20U;

@@ -300,7 +300,18 @@ TEST_CASE("three merged shards are the run without shards, and missing, doubled 
   CHECK(missing.code == 2);
   CHECK_THAT(missing.err, Catch::Contains("shard 2/3 is missing"));
   CHECK_THAT(foredraft(folder, "merge part1 part2 part2 part3 --out m").err, Catch::Contains("shard 2/3 given twice"));
+  REQUIRE(foredraft(folder, "sweep s.toml --out half --shard 2/2").code == 0);
+  CHECK_THAT(foredraft(folder, "merge part1 half part3 --out m").err,
+             Catch::Contains("half: one of 2 shards") && Catch::Contains("shard 2/3 is missing"));
+  std::string reseeded = sweep_text;
+  reseeded.replace(reseeded.find("seed = 1"), 8, "seed = 2");
+  write_text(folder / "t.toml", reseeded);
+  REQUIRE(foredraft(folder, "sweep t.toml --out other --shard 2/3").code == 0);
+  CHECK_THAT(foredraft(folder, "merge part1 other whole --out m").err,
+             Catch::Contains("other: another configuration") && Catch::Contains("whole: no shard"));
   CHECK(foredraft(folder, "merge whole part2 part3 --out m").code == 2);
+  CHECK_THAT(foredraft(folder, "merge part3 part1 part2 --out part1").err,
+             Catch::Contains("part1: holds results of shard 1/3, not the whole sweep"));
   CHECK_FALSE(fs::exists(folder / "m"));
   REQUIRE(foredraft(folder, "merge part3 part1 part2 --out m --no-figures").code == 0);
   CHECK(content_of(folder / "m/points.csv") == content_of(folder / "whole/points.csv"));

@@ -5,9 +5,9 @@
 Usage: equal_answers.py PROGRAM FOLDER [--times]
 
 FOLDER has foredraft_page.js and foredraft_page.wasm: build/page. The questions are the commands of
-tests/recorded/commands.toml that the page has, as they are and with --json, and some that a generator draws (fixed
-seed). Where the C libraries' functions differ, a number may differ by one unit in the last place: these are listed.
-Exit code 0: all equal so far; 1: something else differs. --times prints how long answers took.
+tests/recorded/commands.toml that the page has, as text and as JSON, and some that a generator draws (fixed seed), a part
+of them with a mistake. Where the C libraries' functions differ, a number may differ by one unit in the last place: these
+are listed. Exit code 0: all equal so far; 1: something else differs. --times prints how long answers took.
 """
 import base64
 import itertools
@@ -29,7 +29,7 @@ RECORDED = REPOSITORY / "tests/recorded"
 COMMANDS = {"predict", "simulate", "tree", "advise", "compare", "list"}
 # Folders, threads and drawing are the program's alone; so are the papers.
 NOT_OF_THE_PAGE = {"--out", "--threads", "experiments"}
-GENERATED = 300
+GENERATED = 600
 # glibc and Emscripten's musl compute exp, log and pow by the same code, unless glibc takes a fused multiply-add.
 ENVIRONMENT = {"FOREDRAFT_PLOTS": "no_plots", "LC_ALL": "C", "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"}
 # A minimum is found to the square root of a double's 16 digits.
@@ -43,13 +43,14 @@ def recorded_questions():
     for case in table["case"]:
         files = {name: (RECORDED / content["from"]).read_bytes() if isinstance(content, dict) else content.encode()
                  for name, content in case.get("files", {}).items()}
-        for step in itertools.takewhile(lambda step: step.startswith("foredraft"), case["run"]):
-            words = shlex.split(step)[1:]
-            if not words or words[0] not in COMMANDS or NOT_OF_THE_PAGE & set(words):
+        for step in itertools.takewhile(lambda step: step.startswith(("foredraft", "quietly")), case["run"]):
+            words = shlex.split(step)
+            words = words[words.index("foredraft") + 1:]
+            if words[0] not in COMMANDS or NOT_OF_THE_PAGE & set(words):
                 continue
-            yield words, files
-            if not {"--json", "--help", "-h", "--"} & set(words) and words[0] != "list":
-                yield [*words, "--json"], files
+            text = [word for word in words if word != "--json"]
+            yield text, files
+            yield [*text, "--json"], files
 
 
 def generated_questions(count):
@@ -83,6 +84,8 @@ def generated_questions(count):
         else:
             words = ["simulate", "--alpha", number(0.1, 0.95), "--gamma", str(draw.randint(1, 10)), "--c", number(0, 0.4),
                      "--iterations", "2000", "--seed", str(draw.randint(1, 1000))]
+        if index % 4 == 0:  # a mistake, which is rejected in most places
+            words[draw.randrange(1, len(words))] = draw.choice(["x", "-1", "1e99", "", "--alhpa", "0.5,2"])
         yield [*words, "--json"], {}
 
 

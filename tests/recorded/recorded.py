@@ -10,14 +10,15 @@ differs, which is printed as a unified diff; 2: bad usage.
 A case runs in a temporary folder of its own, which holds its files, with these steps one after the other:
 
     foredraft ...         the program, its arguments quoted as in a shell
+    quietly foredraft ... the same, and of what it prints nothing is recorded: its files and its exit code are
     edit FILE OLD NEW     replaces every OLD
     keep_lines FILE N     cuts the file after N lines
     remove FILE           a file or a folder
     show FILE             its content, into the record
 
 A record has one line for each line printed ("out| ", "err| ", "show| "), the exit code of each command and, at its
-end, size and SHA-256 of every file that the case has written. Manifests hold times and are not compared; `show` has
-their other keys.
+end, size and SHA-256 of every file that the case has written. A JSON document has several values on a line, and the
+SHA-256 of the bytes that were printed. Manifests hold times and are not compared; `show` has their other keys.
 """
 import concurrent.futures
 import difflib
@@ -35,6 +36,7 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
 AT_ONCE = 2  # commands
+WIDTH = 116  # characters of a line of JSON
 TIMEOUT_S = 60  # of a command
 
 # All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
@@ -65,10 +67,39 @@ def normalised(text, patterns):
     return text
 
 
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def packed(lines):
+    """JSON with as many values on a line as fit, and each list and object that fits on a line on one."""
+    kept, opened = [], []
+    for line in lines:
+        if line.endswith(("[", "{")):
+            opened.append(len(kept))
+        elif line.lstrip()[0] in "]}":
+            start = opened.pop()
+            whole = kept[start] + " ".join(inner.strip() for inner in kept[start + 1:]) + line.strip()
+            if len(whole) <= WIDTH:
+                del kept[start:]
+                line = whole
+        value = line.lstrip()[0] not in "]}" and not line.endswith(("[", "{"))
+        before = kept[-1] if kept else ""
+        if value and before.endswith(",") and before.lstrip()[0] not in "]}" and indent(before) == indent(line) \
+                and len(before) + 1 + len(line.lstrip()) <= WIDTH:
+            kept[-1] = f"{before} {line.lstrip()}"
+        else:
+            kept.append(line)
+    return kept
+
+
 def marked(mark, text):
     """Every line behind its mark, so that a record shows each byte."""
     if not text:
         return []
+    if text.startswith("{\n") and text.endswith("\n}\n"):
+        return [*(f"{mark}| {line}" for line in packed(text[:-1].split("\n"))),
+                f"(SHA-256 of the printed bytes: {hashlib.sha256(text.encode()).hexdigest()})"]
     lines = [f"{mark}| {line}" for line in text.split("\n")]
     if lines[-1] == f"{mark}| ":
         return lines[:-1]
@@ -108,12 +139,17 @@ class Case:
 
     def run(self, step):
         verb, *arguments = shlex.split(step)
+        quiet = verb == "quietly"
+        if quiet:
+            verb, *arguments = arguments
         if verb == "foredraft":
             try:
                 done = subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment,
                                       stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False)
             except subprocess.TimeoutExpired:
                 return [f"(no end within {TIMEOUT_S} s)"]
+            if quiet:
+                return [f"exit {done.returncode}"]
             return [f"exit {done.returncode}", *marked("out", normalised(text_of(done.stdout), PRINTED)),
                     *marked("err", normalised(text_of(done.stderr), PRINTED))]
         path = self.folder / arguments[0]
@@ -181,7 +217,7 @@ def main():
         sys.exit("commands.toml: a name is given twice")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         records = list(pool.map(Case.record, cases))
-    count = sum(step.startswith("foredraft") for case in cases for step in case.steps)
+    count = sum(step.startswith(("foredraft", "quietly")) for case in cases for step in case.steps)
 
     stale = sorted(path for path in EXPECTED.glob("*") if path.suffix != ".txt" or path.stem not in names)
     if "--update" in sys.argv:

@@ -101,6 +101,13 @@ class Model(unittest.TestCase):
         self.assertAlmostEqual(found.drafting, 3.0)
         self.assertAlmostEqual(found.lookup, 2.0)
 
+    def test_a_third_load_bends_the_time_of_passes(self):
+        at = self.calibration(self.engine())
+        at["plain", vllm.MIDDLE_LOAD] = {"step_ms": self.engine().step(vllm.MIDDLE_LOAD) - 1.0}
+        found = vllm.fitted(at, self.engine().share)
+        self.assertAlmostEqual(found.target(vllm.MIDDLE_LOAD), self.engine().target(vllm.MIDDLE_LOAD) - 1.0)
+        self.assertAlmostEqual(found.step(8), self.engine().step(8))
+
     def test_an_iteration_is_the_sum_of_its_passes(self):
         # 30 + 3 the target's pass over 4 tokens, a quarter of it the drafter's first, two more of 7.5, host 4.1 + 3.
         self.assertAlmostEqual(self.engine().iteration(1, 3), 33 + 8.25 + 2 * 7.5 + 7.1)

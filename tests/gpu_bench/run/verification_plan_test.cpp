@@ -47,20 +47,34 @@ TEST_CASE("launch by launch is planned for what waits for the host alone, over h
 }
 
 TEST_CASE("sampling is planned for draws and verifications of each batch and vocabulary once, hot, side by side") {
-  const auto groups = plan_sampling({1, 4}, {37'000, 32'128, 37'000}, "fp32", latency::Launch::eager);
-  REQUIRE(groups.size() == 4);
+  std::vector<latency::ModelShape> models(3);
+  models[0].name = "first";
+  models[1].name = "second";
+  models[2].name = "third";
+  models[0].vocabulary = models[2].vocabulary = 37'000;
+  models[1].vocabulary = 32'128;
+  const PlannedModel drafter{.name = "drafter"};
+  const std::vector<PlannedPair> pairs{{.target = {.name = "first"}, .drafter = drafter},
+                                       {.target = {.name = "second"}, .drafter = drafter},
+                                       {.target = {.name = "third"}, .drafter = drafter}};
+  const PlanGrid grid{
+      .dtypes = {"fp16", "bf16"}, .batches = {4, 1}, .contexts = {0, 512}, .launch = latency::Launch::eager};
+  const auto groups = plan_sampling(pairs, models, grid);
+  REQUIRE(groups.size() == 8);
   std::set<latency::VerificationCell> cells;
   for (const auto& group : groups) {
     CHECK(group.front().gamma == 0);
     for (const latency::VerificationCell& cell : group) {
       CHECK(cells.insert(cell).second);
       CHECK((cell.batch == group.front().batch && cell.vocabulary == group.front().vocabulary));
-      CHECK((cell.verifier == "fused_exact" && cell.dtype == "fp32" && cell.cache == latency::Cache::hot));
+      CHECK((cell.verifier == "fused_exact" && cell.dtype == group.front().dtype && cell.cache == latency::Cache::hot));
       CHECK(cell.launch == latency::Launch::eager);
     }
   }
-  CHECK(cells.size() == 16);
-  CHECK((groups[0][0].batch == 1 && groups[1][0].batch == 1));
+  CHECK(cells.size() == 32);
+  CHECK((groups[0][0].batch == 4 && groups[1][0].batch == 4 && groups[2][0].batch == 1));
+  CHECK((groups[3][0].dtype == "fp16" && groups[4][0].dtype == "bf16"));
+  CHECK((groups[0][0].vocabulary == 32'128 && groups[1][0].vocabulary == 37'000));
 }
 
 }  // namespace foredraft::gpu_bench
