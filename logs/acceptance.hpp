@@ -33,8 +33,7 @@ void read_request_acceptance(const JsonFields& steps, Observation& observation, 
 /// Maximum number of draft tokens of one step: more than any drafter makes, and few enough to store.
 inline constexpr std::int64_t max_positions = 4096;
 
-/// Maximum difference between an acceptance length and its counts: printed in full, and with two digits or as a float.
-inline constexpr double full_digits = 1e-6;
+/// Maximum difference between an acceptance length and its counts: it may be printed with two digits.
 inline constexpr double two_digits = 0.006;
 
 /// The sum; throws RejectedRecord beyond max_logged_count.

@@ -212,7 +212,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   observation.gamma = counts.accepted_at.empty() ? steady_gamma(counts)
                                                  : std::optional(static_cast<std::int64_t>(counts.accepted_at.size()));
   check_counts(counts, observation.gamma, run.line(), contents);
-  check_printed_length(counts, run.real("spec_decode_acceptance_length"), full_digits, run.line(), contents);
+  check_printed_length(counts, run.real("spec_decode_acceptance_length"), two_digits, run.line(), contents);
   if (!chunks_agree(run.real("mean_itl_ms"), run.real("mean_tpot_ms"), counts)) {
     set_generated_tokens(counts, later_tokens(run.count("total_output_tokens"), observation.completed_requests));
   }

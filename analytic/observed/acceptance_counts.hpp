@@ -44,8 +44,9 @@ void check_counts(std::span<const AcceptanceCluster> clusters);
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
 
 /// Variance inflation: the variance of accepted drafts per step estimated from clusters, divided by that of independent
-/// steps, at least 1. scatter_of() the clusters of each gamma; the mean over gammas, weighted by clusters less 1.
-/// Nullopt for fewer than two clusters of one gamma.
+/// steps, at least 1. scatter_of() the clusters of each gamma; the mean over gammas, weighted by clusters less 1. For
+/// windows (`in_time`) moderated by a prior of 1.5 with 4 degrees of freedom (D27). Nullopt for fewer than two clusters
+/// of one gamma.
 struct ClusterVariance {
   double factor;   ///< >= 1
   double degrees;  ///< degrees of freedom of the estimate [Satterthwaite1946]
