@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -66,13 +68,12 @@ ordered_json marginal_json(const Advice& advice) {
 
 ordered_json model_json(const analytic::AcceptanceFit* fit) {
   if (fit == nullptr || !fit->model) return nullptr;
-  ordered_json by_gamma = ordered_json::array();
-  for (const analytic::GammaMisfit& one : fit->misfit) {
-    by_gamma.push_back({{"gamma", one.gamma},
-                        {"observed", one.observed},
-                        {"fitted", one.fitted},
-                        {"deviation", finite_json(one.deviation)}});
-  }
+  const ordered_json by_gamma = list_json(fit->misfit, [](const analytic::GammaMisfit& one) -> ordered_json {
+    return {{"gamma", one.gamma},
+            {"observed", one.observed},
+            {"fitted", one.fitted},
+            {"deviation", finite_json(one.deviation)}};
+  });
   return {{"name", "easy_and_hard_runs"},
           {"parameters",
            {{"a", fit->model->a}, {"b", fit->model->b}, {"spread", fit->model->spread}, {"rho", fit->model->rho}}},
@@ -88,62 +89,43 @@ std::string_view source_word(analytic::TokensAtGamma::Source source) {
 }
 
 ordered_json by_gamma_json(const Advice& advice) {
-  ordered_json rows = ordered_json::array();
-  if (advice.curve() == nullptr) return rows;
-  for (const analytic::TokensAtGamma& at : advice.curve()->by_gamma) {
-    rows.push_back({{"gamma", at.gamma},
-                    {"value", finite_json(at.value)},
-                    {"low", finite_json(at.low)},
-                    {"high", finite_json(at.high)},
-                    {"extrapolated", at.extrapolated},
-                    {"source", source_word(at.source)}});
-  }
-  return rows;
+  if (advice.curve() == nullptr) return ordered_json::array();
+  return list_json(advice.curve()->by_gamma, [](const analytic::TokensAtGamma& at) -> ordered_json {
+    return {{"gamma", at.gamma},
+            {"value", finite_json(at.value)},
+            {"low", finite_json(at.low)},
+            {"high", finite_json(at.high)},
+            {"extrapolated", at.extrapolated},
+            {"source", source_word(at.source)}};
+  });
 }
 
 ordered_json explanation_json(const LoadAdvice& load) {
-  ordered_json factors = ordered_json::array();
-  if (!load.chain) return factors;
-  for (const analytic::ChainLink& link : load.chain->links) {
-    factors.push_back({{"factor", names_of(link.factor).word},
-                       {"value", link.value},
-                       {"standard_error", finite_json(link.standard_error)},
-                       {"share", finite_json(link.share)}});
-  }
-  return factors;
+  if (!load.chain) return ordered_json::array();
+  return list_json(load.chain->links, [](const analytic::ChainLink& link) -> ordered_json {
+    return {{"factor", names_of(link.factor).word},
+            {"value", link.value},
+            {"standard_error", finite_json(link.standard_error)},
+            {"share", finite_json(link.share)}};
+  });
 }
 
 std::string_view time_word(SpeedupRow::Time time) {
-  switch (time) {
-    case SpeedupRow::Time::logged:
-      return "logged";
-    case SpeedupRow::Time::interpolated:
-      return "interpolated";
-    case SpeedupRow::Time::predicted:
-      return "predicted";
-    case SpeedupRow::Time::extrapolated:
-      return "extrapolated";
-    case SpeedupRow::Time::bounded:
-      break;
-  }
-  return "bounded";
+  constexpr std::array<std::string_view, 5> words{"logged", "interpolated", "predicted", "extrapolated", "bounded"};
+  return words.at(static_cast<std::size_t>(time));
 }
 
-ordered_json drafter_json(std::size_t curve, const Advice& advice) { return word_or_null(advice.curves[curve].name); }
-
 ordered_json speedups_json(const LoadAdvice& load, const Advice& advice) {
-  ordered_json rows = ordered_json::array();
-  for (const SpeedupRow& at : load.by_gamma) {
-    rows.push_back({{"gamma", at.gamma},
-                    {"drafter", drafter_json(at.curve, advice)},
-                    {"value", finite_json(at.value)},
-                    {"low", finite_json(at.low)},
-                    {"high", finite_json(at.high)},
-                    {"iteration_time", time_word(at.time)},
-                    {"p_best", finite_json(at.p_best)},
-                    {"expected_loss", finite_json(at.expected_loss)}});
-  }
-  return rows;
+  return list_json(load.by_gamma, [&](const SpeedupRow& at) -> ordered_json {
+    return {{"gamma", at.gamma},
+            {"drafter", word_or_null(advice.curves[at.curve].name)},
+            {"value", finite_json(at.value)},
+            {"low", finite_json(at.low)},
+            {"high", finite_json(at.high)},
+            {"iteration_time", time_word(at.time)},
+            {"p_best", finite_json(at.p_best)},
+            {"expected_loss", finite_json(at.expected_loss)}};
+  });
 }
 
 ordered_json runs_json(const LoadAdvice& load, const Advice& advice) {
@@ -209,16 +191,14 @@ ordered_json spread_json(const std::optional<RequestSpread>& spread) {
 }
 
 ordered_json strata_json(const std::vector<StratumTokens>& strata) {
-  ordered_json rows = ordered_json::array();
-  for (const StratumTokens& one : strata) {
-    rows.push_back({{"dimension", one.dimension},
-                    {"name", one.name},
-                    {"observations", one.observations},
-                    {"verification_steps", std::llround(one.steps)},
-                    {"tokens_per_iteration", one.tokens.mean},
-                    {"ci95", ci95_json(one.tokens)}});
-  }
-  return rows;
+  return list_json(strata, [](const StratumTokens& one) -> ordered_json {
+    return {{"dimension", one.dimension},
+            {"name", one.name},
+            {"observations", one.observations},
+            {"verification_steps", std::llround(one.steps)},
+            {"tokens_per_iteration", one.tokens.mean},
+            {"ci95", ci95_json(one.tokens)}};
+  });
 }
 
 ordered_json load_json(const LoadAdvice& load, const Advice& advice) {
@@ -267,13 +247,9 @@ ordered_json export_json(const Advice& advice, std::string_view engine_version) 
   return texts;
 }
 
-// ---- tables
-
 }  // namespace
 
 ordered_json to_json(const Advice& advice, std::string_view engine_version) {
-  ordered_json loads = ordered_json::array();
-  for (const LoadAdvice& load : advice.loads) loads.push_back(load_json(load, advice));
   return {{"schema", "foredraft.advise/1"},
           {"format", advice.format},
           {"engine", word_or_null(advice.engine)},
@@ -288,7 +264,7 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"marginal", marginal_json(advice)},
           {"model", model_json(advice.fit())},
           {"tokens_per_iteration_by_gamma", by_gamma_json(advice)},
-          {"loads", loads},
+          {"loads", list_json(advice.loads, [&](const LoadAdvice& load) { return load_json(load, advice); })},
           {"speedup", advice.loads.size() == 1 ? speedup_json(advice.loads.front().speedup()) : ordered_json(nullptr)},
           {"sign_certain", advice.sign_certain},
           {"causes", advice.causes},

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "answers/logging_plan.hpp"
 
@@ -365,19 +367,12 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
 }
 
 FactorNames names_of(analytic::ChainFactor factor) {
-  switch (factor) {
-    case ChainFactor::verification:
-      return {"verification", "verification"};
-    case ChainFactor::drafting:
-      return {"drafting", "drafting"};
-    case ChainFactor::engine_overhead:
-      return {"engine_overhead", "engine"};
-    case ChainFactor::plain_overhead:
-      return {"plain_overhead", "in both"};
-    case ChainFactor::iteration_cost:
-      break;
-  }
-  return {"iteration_cost", "iteration cost"};
+  constexpr std::array<FactorNames, 5> names{{{"verification", "verification"},
+                                              {"drafting", "drafting"},
+                                              {"engine_overhead", "engine"},
+                                              {"plain_overhead", "in both"},
+                                              {"iteration_cost", "iteration cost"}}};
+  return names.at(static_cast<std::size_t>(factor));
 }
 
 std::string with_half_width(const Estimate& estimate, std::string_view unit) {

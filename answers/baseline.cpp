@@ -2,7 +2,6 @@
 #include "answers/baseline.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,22 +9,31 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/documents.hpp"
-#include "core/json_values.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
-#include "core/type_kinds.hpp"
+#include "logs/document_fields.hpp"
+
+namespace foredraft::logs {
+
+/// Circumstances of a run.
+template <>
+inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::set<std::string>>>{"name",
+                                                                                                            "values"};
+/// Metrics that are not known.
+template <>
+inline constexpr std::pair<const char*, const char*> row_keys<std::map<std::string, std::string>>{"metric", "why"};
+
+}  // namespace foredraft::logs
 
 namespace foredraft::answers {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view baseline_schema = "foredraft.baseline/1";
-constexpr std::int64_t max_stored_count = std::int64_t{1} << 53U;
+using Decoder = logs::DocumentDecoder;
 
 // ---- Names of all fields: a document is written and read by visiting them.
 
@@ -72,7 +80,7 @@ struct StoredMetric {
   std::optional<double> degrees = {};  ///< of freedom; empty: without limit
   bool assumed = false;
   std::int64_t clusters = 1;
-  std::string cluster = {};
+  logs::Span cluster = logs::Span::window;
 };
 
 template <logs::ConstOrNot<StoredMetric> Metric>
@@ -86,152 +94,31 @@ void visit_fields(Metric& metric, auto&& visit) {
   visit("cluster", metric.cluster);
 }
 
-// ---- Writing
-
-using Circumstances = std::map<std::string, std::set<std::string>>;
-using Unknown = std::map<std::string, std::string>;
-
-/// Rows {first, second} of a map.
-Json rows_json(const auto& map, const char* first, const char* second) {
-  Json rows = Json::array();
-  for (const auto& [name, value] : map) rows.push_back({{first, name}, {second, value}});
-  return rows;
-}
-
-template <typename Value>
-Json encoded(const Value& value) {
-  if constexpr (std::is_same_v<Value, Circumstances>) {
-    return rows_json(value, "name", "values");
-  } else if constexpr (std::is_same_v<Value, Unknown>) {
-    return rows_json(value, "metric", "why");
-  } else if constexpr (is_optional<Value>) {
-    return value_or_null(value);
-  } else {
-    return value;
-  }
-}
+constexpr logs::DocumentRules baseline_rules{.schema = "foredraft.baseline/1",
+                                             .written_by = ": compare --save-baseline writes it",
+                                             .null_means = "not known",
+                                             .smallest_count = 1};
 
 StoredMetric stored(const MeasuredMetric& measured) {
   const analytic::Uncertainty error = analytic::uncertainty_of(measured.estimate);
-  const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
   return {.metric = measured.metric,
           .value = measured.estimate.value,
           .standard_error = error.standard_error,
           .degrees = std::isfinite(error.degrees) ? std::optional(error.degrees) : std::nullopt,
           .assumed = is_assumed(measured.estimate),
           .clusters = static_cast<std::int64_t>(measured.clusters),
-          .cluster = std::string(word.second)};
+          .cluster = measured.span};
 }
 
 Json run_json(const RunEstimates& run) {
+  std::vector<StoredMetric> metrics;
+  for (const MeasuredMetric& measured : run.measured) metrics.push_back(stored(measured));
   Json json{{"name", run.name}};
-  const auto write_to = [](Json& to) {
-    return [&to](const char* key, const auto& value) { to[key] = encoded(value); };
-  };
-  visit_identity(run.run, write_to(json));
-  json["metrics"] = Json::array();
-  for (const MeasuredMetric& measured : run.measured) {
-    const StoredMetric metric = stored(measured);
-    visit_fields(metric, write_to(json["metrics"].emplace_back(Json::object())));
-  }
-  json["unknown"] = encoded(run.unknown);
+  visit_identity(run.run, [&](const char* key, const auto& value) { json[key] = logs::encoded(value); });
+  json["metrics"] = logs::encoded(metrics);
+  json["unknown"] = logs::encoded(run.unknown);
   return json;
 }
-
-// ---- Reading
-
-/// An object whose keys are all required, and none else allowed. Adds every problem to a list.
-class Keys {
- public:
-  Keys(const Json& json, std::string path, ProblemList& problems)
-      : json_(json), path_(std::move(path)), problems_(problems) {
-    if (!json.is_object()) reject("", json.type_name(), "must be an object");
-  }
-
-  const Json* find(const std::string& key) {
-    known_.insert(key);
-    if (!json_.is_object()) return nullptr;
-    const auto found = json_.find(key);
-    if (found != json_.end()) return &*found;
-    reject(key, "missing", "all keys are required; null: not known");
-    return nullptr;
-  }
-
-  template <typename Value>
-  void read(const char* key, Value& value) {
-    const Json* found = find(key);
-    if (found == nullptr) return;
-    if constexpr (is_optional<Value>) {
-      if (!found->is_null()) decode(key, *found, value.emplace());
-    } else {
-      decode(key, *found, value);
-    }
-  }
-
-  void reject(const std::string& key, std::string text, std::string why) {
-    problems_.add({.key = at(key), .text = std::move(text), .why = std::move(why)});
-  }
-
-  [[nodiscard]] std::string at(const std::string& key) const {
-    return path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
-  }
-
-  void done() {
-    if (!json_.is_object()) return;
-    for (const auto& entry : json_.items()) {
-      if (!known_.contains(entry.key())) reject(entry.key(), "unknown key", fmt::format("not in {}", baseline_schema));
-    }
-  }
-
- private:
-  void decode(const char* key, const Json& json, std::string& value) {
-    if (!json.is_string()) return reject(key, json.type_name(), "must be a text");
-    value = json.get<std::string>();
-  }
-  void decode(const char* key, const Json& json, bool& value) {
-    if (!json.is_boolean()) return reject(key, json.type_name(), "must be true or false");
-    value = json.get<bool>();
-  }
-  void decode(const char* key, const Json& json, double& value) {
-    const double number = json.is_number() ? json.get<double>() : -1.0;
-    if (!std::isfinite(number) || number < 0.0)
-      return reject(key, json.dump(), "must be a finite number of at least 0");
-    value = number;
-  }
-  void decode(const char* key, const Json& json, std::int64_t& value) {
-    const auto number = whole_number<std::int64_t>(json, 1, max_stored_count);
-    if (!number) return reject(key, json.dump(), fmt::format("must be a whole number from 1 to {}", max_stored_count));
-    value = *number;
-  }
-  void decode(const char* key, const Json& json, std::set<std::string>& value) {
-    if (!json.is_array()) return reject(key, json.type_name(), "must be a list of texts");
-    for (const Json& one : json) {
-      if (!one.is_string()) return reject(key, one.type_name(), "must be a list of texts");
-      value.insert(one.get<std::string>());
-    }
-  }
-  void decode(const char* key, const Json& json, Circumstances& value) {
-    decode_rows(key, json, {"name", "values"}, value);
-  }
-  void decode(const char* key, const Json& json, Unknown& value) { decode_rows(key, json, {"metric", "why"}, value); }
-
-  template <typename Map>
-  void decode_rows(const char* key, const Json& json, const std::pair<const char*, const char*>& names, Map& map) {
-    if (!json.is_array()) return reject(key, json.type_name(), "must be a list");
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      Keys row(json[i], fmt::format("{}[{}]", at(key), i), problems_);
-      std::string name;
-      row.read(names.first, name);
-      row.read(names.second, map[name]);
-      row.done();
-    }
-  }
-
-  const Json& json_;
-  std::string path_;
-  ProblemList& problems_;
-  std::set<std::string> known_ = {};
-};
 
 /// One source with this standard error and these degrees of freedom: from scatter, n = degrees + 1 effective clusters,
 /// of which two deviate. Its id is for the reader to set.
@@ -252,40 +139,36 @@ analytic::ClusteredEstimate estimate_of(const StoredMetric& metric) {
   return {.value = metric.value, .sources = {std::move(source)}};
 }
 
-void read_metric(const Json& json, const std::string& path, RunEstimates& run, ProblemList& problems) {
-  StoredMetric metric;
-  const std::size_t before = problems.problems().size();
-  Keys keys(json, path, problems);
-  visit_fields(metric, [&](const char* key, auto& value) { keys.read(key, value); });
-  keys.done();
-  if (problems.problems().size() > before) return;
-  if (!is_metric(metric.metric)) return keys.reject("metric", metric.metric, "no such metric");
-  if (run.find(metric.metric) != nullptr) return keys.reject("metric", metric.metric, "occurs twice");
-  const auto* span =
-      std::ranges::find(logs::span_words, metric.cluster, [](const auto& one) { return std::string(one.second); });
-  if (span == logs::span_words.end()) return keys.reject("cluster", metric.cluster, "no such word");
+void add_metric(const StoredMetric& metric, const std::string& path, RunEstimates& run, Decoder& decoder) {
+  const auto reject = [&](std::string_view key, std::string text, std::string why) {
+    decoder.reject(fmt::format("{}.{}", path, key), std::move(text), std::move(why));
+  };
+  if (!is_metric(metric.metric)) return reject("metric", metric.metric, "no such metric");
+  if (run.find(metric.metric) != nullptr) return reject("metric", metric.metric, "occurs twice");
   if (metric.degrees && *metric.degrees < 1.0) {
-    return keys.reject("degrees", fmt::format("{}", *metric.degrees), "must be at least 1; null: without limit");
+    return reject("degrees", fmt::format("{}", *metric.degrees), "must be at least 1; null: without limit");
   }
   run.measured.push_back({.metric = metric.metric,
                           .estimate = estimate_of(metric),
-                          .span = span->first,
+                          .span = metric.cluster,
                           .clusters = static_cast<std::size_t>(metric.clusters)});
 }
 
-RunEstimates read_run(const Json& json, const std::string& path, ProblemList& problems) {
+RunEstimates read_run(const Json& json, const std::string& path, Decoder& decoder) {
   RunEstimates run{.log = "A", .name = {}, .run = {}, .measured = {}, .unknown = {}};
   run.run.setting.decoding = logs::Decoding::speculative;
-  Keys keys(json, path, problems);
+  Decoder::Keys keys(decoder, json, path);
   keys.read("name", run.name);
   visit_identity(run.run, [&](const char* key, auto& value) { keys.read(key, value); });
   keys.read("unknown", run.unknown);
-  const Json* metrics = keys.find("metrics");
+  const std::size_t before = decoder.rejected();
+  std::vector<StoredMetric> metrics;
+  keys.read("metrics", metrics);
+  const bool sound = decoder.rejected() == before;
   keys.done();
   run.name = readable(run.name);
-  if (metrics != nullptr && !metrics->is_array()) keys.reject("metrics", metrics->type_name(), "must be a list");
-  for (std::size_t i = 0; metrics != nullptr && metrics->is_array() && i < metrics->size(); ++i) {
-    read_metric((*metrics)[i], fmt::format("{}[{}]", keys.at("metrics"), i), run, problems);
+  for (std::size_t i = 0; sound && i < metrics.size(); ++i) {
+    add_metric(metrics[i], fmt::format("{}[{}]", keys.path("metrics"), i), run, decoder);
   }
   return run;
 }
@@ -294,13 +177,13 @@ RunEstimates read_run(const Json& json, const std::string& path, ProblemList& pr
 
 std::string baseline_text(const Comparison& comparison, const logs::ObservedLog& reference) {
   Json source = Json::object();
-  visit_source(reference, [&](const char* key, const auto& value) { source[key] = encoded(value); });
-  const auto text_of = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
-  std::string text = fmt::format("{{\"schema\":\"{}\",\n\"source\":{},\n\"runs\":[", baseline_schema, text_of(source));
+  visit_source(reference, [&](const char* key, const auto& value) { source[key] = logs::encoded(value); });
+  std::string text =
+      fmt::format("{{\"schema\":\"{}\",\n\"source\":{},\n\"runs\":[", baseline_rules.schema, logs::line_text(source));
   const char* separator = "\n";
   for (const RunEstimates& run : comparison.runs) {
     if (run.log != "A" || run.measured.empty()) continue;
-    text += separator + text_of(run_json(run));
+    text += separator + logs::line_text(run_json(run));
     separator = ",\n";
   }
   return text + "]}\n";
@@ -310,26 +193,23 @@ Baseline parse_baseline(std::string_view text, const std::string& source) {
   ProblemList problems(source);
   const Json json = parse_json(text, problems);
   problems.raise();
-  Keys keys(json, "", problems);
-  std::string schema;
-  keys.read("schema", schema);
-  if (problems.empty() && schema != baseline_schema) {
-    keys.reject("schema", schema, fmt::format("must be {}: compare --save-baseline writes it", baseline_schema));
-  }
+  Decoder decoder(baseline_rules, problems);
+  Decoder::Keys keys(decoder, json, "");
+  keys.read_schema();
   problems.raise();
   Baseline baseline;
   if (const Json* found = keys.find("source")) {
-    Keys of_source(*found, "source", problems);
+    Decoder::Keys of_source(decoder, *found, "source");
     visit_source(baseline.source, [&](const char* key, auto& value) { of_source.read(key, value); });
     of_source.done();
   }
   const Json* runs = keys.find("runs");
   keys.done();
-  if (runs != nullptr && (!runs->is_array() || runs->empty())) {
-    keys.reject("runs", runs->is_array() ? "empty" : runs->type_name(), "must be a list of runs");
-  }
-  for (std::size_t i = 0; runs != nullptr && runs->is_array() && i < runs->size(); ++i) {
-    baseline.runs.push_back(read_run((*runs)[i], fmt::format("runs[{}]", i), problems));
+  if (runs != nullptr) {
+    decoder.decode_list(*runs, "runs", [&](const Json& entry, const std::string& path) {
+      baseline.runs.push_back(read_run(entry, path, decoder));
+    });
+    if (runs->is_array() && runs->empty()) decoder.reject("runs", "empty", "must be a list of runs");
   }
   problems.raise();
   return baseline;

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "answers/comparison.hpp"
 #include "core/json_values.hpp"
+#include "logs/document_fields.hpp"
 
 namespace foredraft::answers {
 namespace {
 
 using Document = nlohmann::ordered_json;
-
-Document list_json(const auto& range, const auto& to_json_of) {
-  Document list = Document::array();
-  for (const auto& one : range) list.push_back(to_json_of(one));
-  return list;
-}
 
 Document log_json(const ComparedLog& log) {
   return {{"name", log.name},
@@ -27,12 +21,11 @@ Document log_json(const ComparedLog& log) {
 }
 
 Document measured_json(const MeasuredMetric& measured) {
-  const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
   return {{"metric", measured.metric},
           {"value", measured.estimate.value},
           {"ci95", interval_json(known_interval(measured.estimate))},
           {"clusters", measured.clusters},
-          {"cluster", word.second},
+          {"cluster", logs::encoded(measured.span)},
           {"assumed", is_assumed(measured.estimate)}};
 }
 

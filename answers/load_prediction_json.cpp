@@ -74,9 +74,9 @@ Json closed_form_json(const LoadQuestion& question, const analytic::LoadEquilibr
 }
 
 Json ranges_json(const std::vector<GammaRange>& schedule) {
-  Json rows = Json::array();
-  for (const GammaRange& range : schedule) rows.push_back({range.from_batch, range.to_batch, range.gamma});
-  return rows;
+  return list_json(schedule, [](const GammaRange& range) -> Json {
+    return {range.from_batch, range.to_batch, range.gamma};
+  });
 }
 
 Json length_json(const LoadQuestion& question, const AtLoad& at) {
@@ -199,8 +199,7 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
                         {"cost", value_or_null(cheapest(prediction))}};
   json["adaptive_gain"] = value_or_null(prediction.adaptive_gain);
   json["schedule"] = schedule_json(prediction);
-  json["gammas"] = Json::array();
-  for (const AtLoad& at : prediction.lengths) json["gammas"].push_back(length_json(question, at));
+  json["gammas"] = list_json(prediction.lengths, [&](const AtLoad& at) { return length_json(question, at); });
   return json;
 }
 

@@ -197,11 +197,13 @@ bool LoadServers::beyond_graphs(const AtLoad& at) const {
 double LoadServers::iteration_us(std::int64_t batch, std::int64_t context, std::int64_t gamma,
                                  std::int64_t tokens) const {
   const auto held = static_cast<double>(context);
-  double us = cost_.times->target_us({.batch = batch, .tokens = tokens, .context = held}, Convention::bonus);
+  const double step = engine_.step.value;
+  double us = step * cost_.times->target_us({.batch = batch, .tokens = tokens, .context = held}, Convention::bonus);
+  if (tokens > 1) us -= (step - 1.0) * iteration_us_;  // a calibration's factor is that of passes
   if (gamma > 0) {
     const bool one_by_one = question_.pair.drafting == latency::Role::autoregressive_drafting;
     const StepShape draft{.batch = batch, .tokens = one_by_one ? 1 : gamma, .context = held};
-    us += cost_.times->drafter_us(draft) * (one_by_one ? static_cast<double>(gamma) : 1.0);
+    us += step * cost_.times->drafter_us(draft) * (one_by_one ? static_cast<double>(gamma) : 1.0);
     if (tokens == 1) us += iteration_us_;  // of a batch that drafts and verifies none of it
   }
   const EngineTerms of = terms({});

@@ -290,17 +290,16 @@ std::string next_runs(std::string_view engine, std::optional<std::int64_t> curre
 }
 
 nlohmann::ordered_json to_json(const LoggingPlan& plan) {
-  auto servers = nlohmann::ordered_json::array();
-  for (const PlannedServer& server : plan.servers) {
-    servers.push_back({{"name", server.name}, {"gamma", server.gamma}, {"command", server.command}});
-  }
-  auto loads = nlohmann::ordered_json::array();
-  for (const PlannedLoad& load : plan.loads) {
-    loads.push_back({{"concurrency", load.concurrency},
-                     {"requests", load.requests},
-                     {"minutes", load.minutes},
-                     {"command", load.command}});
-  }
+  using Json = nlohmann::ordered_json;
+  const Json servers = list_json(plan.servers, [](const PlannedServer& server) -> Json {
+    return {{"name", server.name}, {"gamma", server.gamma}, {"command", server.command}};
+  });
+  const Json loads = list_json(plan.loads, [](const PlannedLoad& load) -> Json {
+    return {{"concurrency", load.concurrency},
+            {"requests", load.requests},
+            {"minutes", load.minutes},
+            {"command", load.command}};
+  });
   return {{"schema", "foredraft.plan/1"},
           {"engine", plan.question.engine},
           {"written_for", plan.written_for},

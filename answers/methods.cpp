@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "answers/methods.hpp"
+#include "foredraft/methods.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "analytic/cost/overlapped_drafting.hpp"
 #include "analytic/tokens/token_count.hpp"
@@ -18,17 +21,20 @@
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "core/check.hpp"
-#include "core/digest.hpp"
-#include "core/intervals.hpp"
-#include "core/json_values.hpp"
+#include "core/decoding_cost.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/lossiness.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/family.hpp"
 #include "scenario/methods.hpp"
 #include "scenario/parameters.hpp"
+#include "scenario/policies.hpp"
+#include "scenario/rules.hpp"
+#include "scenario/value.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/dynamic_tree_simulator.hpp"
 #include "sim/process/overlapped_drafting.hpp"
@@ -36,6 +42,7 @@
 #include "sim/simulate.hpp"
 #include "sim/token/distribution/joint_overlap.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/pooled/text_contexts.hpp"
 
 namespace foredraft {
 namespace {
@@ -107,27 +114,81 @@ std::vector<double> mean_accuracies(const std::vector<DraftContext>& contexts) {
   return mean;
 }
 
-/// Answers for one temperature.
+/// The contexts of a pair.
+class PairContexts {
+ public:
+  PairContexts(const MethodsPair& pair, std::uint64_t seed, StopToken stop) : name_(pair.name) {
+    if (const auto* text = std::get_if<NgramModels>(&pair.models)) {
+      text_ = *text;
+      contexts_ = sim::text_contexts(*text->trained, pair.pool, seed, stop);
+    } else {
+      contexts_ = sim::SyntheticPool(std::get<SyntheticModels>(pair.models), seed, stop);
+    }
+    concentration_ = concentration_of(overlaps(at(1.0)));
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Of the contexts' acceptances at temperature 1.
+  [[nodiscard]] double concentration() const { return concentration_; }
+  /// Null: synthetic models.
+  [[nodiscard]] const NgramModels* text() const { return text_ ? &*text_ : nullptr; }
+
+  /// The distributions of both models at this temperature.
+  [[nodiscard]] GivenDistributions at(double temperature) const {
+    const sim::TokenSampling sampling{.target = {.temperature = temperature}, .draft = {.temperature = temperature}};
+    const auto* pool = std::get_if<sim::SyntheticPool>(&contexts_);
+    return pool != nullptr ? sim::written_out(*pool, sampling)
+                           : sim::as_drawn(std::get<GivenDistributions>(contexts_), sampling);
+  }
+
+ private:
+  std::string name_;
+  std::optional<NgramModels> text_;
+  std::variant<GivenDistributions, sim::SyntheticPool> contexts_;
+  double concentration_ = 1.0;
+};
+
+using Parameters = std::vector<std::pair<std::string, double>>;
+
+bool states(const Parameters& parameters, std::string_view name) {
+  return std::ranges::find(parameters, name, &Parameters::value_type::first) != parameters.end();
+}
+
+/// A method with the values of its parameters that are asked for.
+struct AskedMethod {
+  const Method* method;
+  scenario::ComparedMethod compared;
+  Parameters parameters = {};
+};
+
+/// Answers for one pair at one temperature.
 class MethodsAtTemperature {
  public:
-  MethodsAtTemperature(const MethodsQuestion& question, const sim::SyntheticPool& pool, double temperature,
-                       double concentration, unsigned threads, const std::atomic<bool>* stop)
+  MethodsAtTemperature(const MethodsQuestion& question, const PairContexts& pair, double temperature, unsigned threads,
+                       const std::atomic<bool>* stop)
       : question_(question),
+        pair_(pair),
         cost_{.verification = question.price.verification, .c = question.price.c, .drafting = question.price.drafting},
         temperature_(temperature),
-        concentration_(concentration),
         threads_(threads),
         stop_(stop),
-        contexts_(std::make_shared<const GivenDistributions>(
-            sim::written_out(pool, {.target = {.temperature = temperature}, .draft = {.temperature = temperature}}))),
+        contexts_(std::make_shared<const GivenDistributions>(pair.at(temperature))),
         alpha_(mean_of(overlaps(*contexts_))) {}
 
   [[nodiscard]] double alpha() const { return alpha_; }
 
-  [[nodiscard]] MethodRow answer(const Method& method) const {
-    MethodRow row{.method = std::string(method.name),
+  /// Text is drawn at temperature 0 or 1.
+  [[nodiscard]] bool has_row(const AskedMethod& asked) const {
+    return !needs_text(*asked.method) || (pair_.text() != nullptr && (temperature_ == 0.0 || temperature_ == 1.0));
+  }
+
+  [[nodiscard]] MethodRow answer(const AskedMethod& asked) const {
+    const Method& method = *asked.method;
+    MethodRow row{.pair = pair_.name(),
+                  .method = std::string(method.name),
                   .temperature = temperature_,
                   .setting = {},
+                  .parameters = asked.parameters,
                   .gamma = 0,
                   .positions = 0,
                   .tokens_per_iteration = unknown<Estimate>,
@@ -138,7 +199,10 @@ class MethodsAtTemperature {
                   .exact = method.exact,
                   .loss = 0.0,
                   .bound = unknown<double>};
-    std::visit([&](const auto& compared) { fill(row, compared); }, method.compared);
+    std::visit([&](const auto& compared) { fill(row, compared); }, asked.compared);
+    for (const auto& [name, value] : asked.parameters) {
+      row.setting += fmt::format(", {} {}", name.substr(name.find('.') + 1), short_number_text(value));
+    }
     if (row.speedup.standard_error > 0.0) {
       row.deviation_in_se = (row.speedup.mean - row.closed_form) / row.speedup.standard_error;
     }
@@ -179,8 +243,11 @@ class MethodsAtTemperature {
   }
 
   void set_tokens(MethodRow& row, const Estimate& tokens) const {
+    set_tokens(row, tokens, iteration_cost(row.positions, row.gamma));
+  }
+  static void set_tokens(MethodRow& row, const Estimate& tokens, double cost) {
     row.tokens_per_iteration = tokens;
-    row.iteration_cost = iteration_cost(row.positions, row.gamma);
+    row.iteration_cost = cost;
     row.speedup = scaled(tokens, 1.0 / row.iteration_cost);
   }
 
@@ -236,20 +303,21 @@ class MethodsAtTemperature {
     return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));  // known not to be less
   }
 
-  // ---- Draft-length policies: acceptance alone, each further token adds its part of the longest verification.
+  // ---- Draft-length policies that learn begin anew with each text. Acceptance alone, each further token adds its part
+  // of the longest verification.
 
   [[nodiscard]] Scenario policy_scenario(const Policy& policy, std::int64_t gamma) const {
     const double growth = (verification(gamma + 1) - 1.0) / static_cast<double>(gamma);
-    return {.fidelity = ProcessFidelity{.acceptance = Iid{alpha_}, .policy = policy},
-            .gamma = gamma,
-            .cost = ConstantRatio{.c = cost_.c + growth}};
+    ProcessFidelity process{.acceptance = Iid{alpha_}, .policy = policy};
+    if (entry_of(scenario::policies(), policy).learns) process.sequence_length = SequenceLength{.tokens = learned_text};
+    return {.fidelity = std::move(process), .gamma = gamma, .cost = ConstantRatio{.c = cost_.c + growth}};
   }
 
   /// The policy in the contexts' spread of acceptance.
   [[nodiscard]] Policy with_spread(Policy policy) const {
     std::visit(
         [&](auto& member) {
-          if constexpr (requires { member.concentration; }) member.concentration = concentration_;
+          if constexpr (requires { member.concentration; }) member.concentration = pair_.concentration();
         },
         policy);
     return policy;
@@ -282,15 +350,22 @@ class MethodsAtTemperature {
     row.gamma = max_gamma();
     row.positions = row.gamma + 1;
     row.setting = fmt::format("gamma <= {}", row.gamma);
-    const Policy policy = with_best_threshold(with_spread(compared), row.gamma, row);
+    Policy policy = states(row.parameters, "policy.concentration") ? compared : with_spread(compared);
+    if (!states(row.parameters, "policy.threshold")) policy = with_best_threshold(policy, row.gamma, row);
     const Scenario scenario = policy_scenario(policy, row.gamma);
-    const Simulated simulated =
-        simulate(scenario, {.iterations = question_.iterations, .seed = question_.seed}, threads_, stop_);
+    SimulationPlan plan{.iterations = question_.iterations, .seed = question_.seed};
+    if (entry_of(scenario::policies(), policy).learns) {
+      constexpr std::uint64_t least_texts = 16;
+      plan.sequences = std::max(least_texts, question_.iterations / iterations_of_learned_text);
+      plan.iterations = 0;
+    }
+    const Simulated simulated = simulate(scenario, plan, threads_, stop_);
     row.tokens_per_iteration = simulated.estimates.tokens_per_iteration;
     row.speedup = simulated.estimates.speedup;
     row.iteration_cost = row.tokens_per_iteration.mean / row.speedup.mean;
     row.closed_form = predict(scenario).speedup;
-    row.bound = predict(policy_scenario(OptimalTokenStopping{.concentration = concentration_}, row.gamma)).speedup;
+    row.bound =
+        predict(policy_scenario(OptimalTokenStopping{.concentration = pair_.concentration()}, row.gamma)).speedup;
   }
 
   // ---- Drafting while the target verifies.
@@ -325,6 +400,62 @@ class MethodsAtTemperature {
     }
     // Each rejection takes a decode step at least, and each accepted draft a draft step.
     row.bound = std::min(1.0 / (1.0 - alpha_), 1.0 / (cost_.c * alpha_));
+  }
+
+  // ---- Drafters: those of text write it, the others draft with the acceptance of the pair.
+
+  void fill(MethodRow& row, const Drafter& drafter) const {
+    if (entry_of(scenario::drafters(), drafter).text) return fill_from_text(row, drafter);
+    analytic::TreeCost cost = cost_;
+    cost.drafting = scenario::drafting(drafter);
+    const auto scenario_of = [&](std::int64_t gamma) {
+      return Scenario{.fidelity = ProcessFidelity{.acceptance = Iid{alpha_}}, .gamma = gamma, .drafter = drafter};
+    };
+    const auto cost_of = [&](std::int64_t gamma) { return analytic::tree_iteration_cost(cost, gamma + 1, gamma); };
+    const auto tokens_of = [&](std::int64_t gamma) { return predict(scenario_of(gamma)).tokens_per_iteration; };
+    row.gamma = best_gamma(max_gamma(), [&](std::int64_t gamma) { return tokens_of(gamma) / cost_of(gamma); });
+    row.positions = row.gamma + 1;
+    row.setting = fmt::format("gamma {}, one pass", row.gamma);
+    const SimulationPlan plan{.iterations = question_.iterations, .seed = question_.seed};
+    set_tokens(row, simulate(scenario_of(row.gamma), plan, threads_, stop_).estimates.tokens_per_iteration,
+               cost_of(row.gamma));
+    row.closed_form = tokens_of(row.gamma) / row.iteration_cost;
+    // Drafts without end, verified at the cost of one token.
+    row.bound = std::min(1.0 / (1.0 - alpha_), static_cast<double>(max_positions())) / (1.0 + cost_.c);
+  }
+
+  /// Every pass of the target has room for gamma drafts, however many were copied.
+  [[nodiscard]] sim::Tally text_tally(const Drafter& drafter, std::int64_t gamma, std::uint64_t iterations,
+                                      std::uint64_t point) const {
+    const Scenario scenario{.fidelity = TokenFidelity{.temperature = temperature_, .models = *pair_.text()},
+                            .gamma = gamma,
+                            .drafter = drafter};
+    const auto simulator = sim::make_simulator(scenario, {.iterations = iterations, .seed = question_.seed}, stop_);
+    return sim::run(*simulator, {.seed = question_.seed, .point = point, .stop = stop_}, threads_);
+  }
+
+  void fill_from_text(MethodRow& row, const Drafter& drafter) const {
+    const auto speedup_of = [&](const sim::Tally& tally, std::int64_t gamma) {
+      return sim::speedup(tally, {.iteration = verification(gamma + 1), .draft_pass = cost_.c});
+    };
+    // The fastest of short runs, which share no draw with the run that counts.
+    const std::uint64_t searched = std::max<std::uint64_t>(2, question_.iterations / 16);
+    constexpr std::array<std::int64_t, 11> lengths{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
+    row.gamma = max_gamma();
+    double fastest = 0.0;
+    for (const std::int64_t gamma : lengths) {
+      if (question_.gamma || gamma > max_gamma()) break;
+      const double speedup = speedup_of(text_tally(drafter, gamma, searched, 1), gamma).mean;
+      if (speedup <= fastest) continue;
+      fastest = speedup;
+      row.gamma = gamma;
+    }
+    row.positions = row.gamma + 1;
+    row.setting = fmt::format("gamma {}, on text", row.gamma);
+    const sim::Tally tally = text_tally(drafter, row.gamma, question_.iterations, 0);
+    row.tokens_per_iteration = sim::tokens_per_iteration(tally);
+    row.speedup = speedup_of(tally, row.gamma);
+    row.iteration_cost = row.tokens_per_iteration.mean / row.speedup.mean;
   }
 
   // ---- Token trees.
@@ -364,35 +495,111 @@ class MethodsAtTemperature {
 
   void fill(MethodRow& /*row*/, const std::monostate& /*nothing*/) const {}
 
+  /// Tokens of a text, and about how many iterations they take.
+  static constexpr double learned_text = 512.0;
+  static constexpr std::uint64_t iterations_of_learned_text = 128;
+
   const MethodsQuestion& question_;
+  const PairContexts& pair_;
   analytic::TreeCost cost_;
   double temperature_;
-  double concentration_;
   unsigned threads_;
   const std::atomic<bool>* stop_;
   std::shared_ptr<const GivenDistributions> contexts_;
   double alpha_;
 };
 
-std::vector<const Method*> asked_methods(const MethodsQuestion& question) {
-  std::vector<const Method*> asked;
-  const std::vector<std::string> names = question.methods.empty() ? compared_methods() : question.methods;
-  for (const std::string& name : names) {
-    const Method* method = scenario::find_method(name);
-    if (method == nullptr) {
-      std::vector<std::string> known;
-      for (const Method& one : scenario::methods()) {
-        known.emplace_back(one.name);
-        known.insert(known.end(), one.aliases.begin(), one.aliases.end());
+/// Throws DomainError for an unknown name and for a method that is not compared.
+const Method& compared_method(const std::string& name) {
+  const Method* method = scenario::find_method(name);
+  if (method == nullptr) {
+    std::vector<std::string> known;
+    for (const Method& one : scenario::methods()) {
+      known.emplace_back(one.name);
+      known.insert(known.end(), one.aliases.begin(), one.aliases.end());
+    }
+    throw DomainError(fmt::format("unknown method \"{}\" - {}", name, suggestion_for(name, known, "methods")));
+  }
+  if (!std::holds_alternative<std::monostate>(method->compared)) return *method;
+  const std::string suggestion = scenario::method_suggestion(name);
+  if (method->not_compared.empty()) throw DomainError(fmt::format("{} is not compared: {}", name, suggestion));
+  throw DomainError(fmt::format("{} is not compared: {} - {}", name, method->not_compared, suggestion));
+}
+
+/// Stores a value into a member of a family. Throws DomainError for a parameter that it does not have or that is no
+/// number, and for a value out of its range.
+template <class Entry, class Family>
+void set_parameter(const std::vector<Entry>& registry, Family& member, const std::string& name, double value) {
+  const Entry& entry = entry_of(registry, member);
+  std::vector<std::string> known;
+  for (const scenario::MemberParameter<Family>& parameter : entry.parameters) {
+    if (parameter.type != scenario::ValueType::real && parameter.type != scenario::ValueType::integer) continue;
+    known.emplace_back(parameter.name);
+    if (parameter.name != name) continue;
+    scenario::check_numbers(name, parameter.range, value);
+    return parameter.set(member, value);
+  }
+  throw DomainError(fmt::format("{} has no parameter \"{}\" - {}", entry.name, name,
+                                known.empty() ? "it has none" : suggestion_for(name, known)));
+}
+
+void set_parameter(scenario::ComparedMethod& compared, const std::string& name, double value) {
+  if (auto* rule = std::get_if<Rule>(&compared)) return set_parameter(scenario::rules(), *rule, name, value);
+  if (auto* policy = std::get_if<Policy>(&compared)) return set_parameter(scenario::policies(), *policy, name, value);
+  if (auto* drafter = std::get_if<Drafter>(&compared)) {
+    return set_parameter(scenario::drafters(), *drafter, name, value);
+  }
+  throw DomainError(fmt::format("invalid parameter \"{}\" (the method has none)", name));
+}
+
+/// Each method of the question once, with every combination of its parameters' values.
+std::vector<AskedMethod> asked_methods(const MethodsQuestion& question) {
+  std::vector<AskedMethod> asked;
+  std::set<const Method*> seen;
+  for (const std::string& name : question.methods) {
+    const Method& method = compared_method(name);
+    if (!seen.insert(&method).second) continue;
+    std::vector<AskedMethod> variants{{.method = &method, .compared = method.compared}};
+    for (const MethodParameter& parameter : question.parameters) {
+      if (&compared_method(parameter.method) != &method) continue;
+      std::vector<AskedMethod> combined;
+      for (const AskedMethod& variant : variants) {
+        for (const double value : parameter.values) {
+          set_parameter(combined.emplace_back(variant).compared, parameter.parameter, value);
+          combined.back().parameters.emplace_back(parameter.parameter, value);
+        }
       }
-      throw DomainError(fmt::format("unknown method \"{}\" - {}", name, suggestion_for(name, known, "methods")));
+      variants = std::move(combined);
+      check_range("combinations of parameters", std::ssize(variants), 1, 1024);
     }
-    if (std::holds_alternative<std::monostate>(method->compared)) {
-      throw DomainError(fmt::format("{} is not compared: {}", name, scenario::method_suggestion(name)));
+    asked.insert(asked.end(), variants.begin(), variants.end());
+  }
+  for (const MethodParameter& parameter : question.parameters) {
+    if (!seen.contains(&compared_method(parameter.method))) {
+      throw DomainError(fmt::format("parameters of {} are given, but it is not among the methods", parameter.method));
     }
-    if (std::ranges::find(asked, method) == asked.end()) asked.push_back(method);
   }
   return asked;
+}
+
+void check_pairs(const MethodsQuestion& question) {
+  std::set<std::string> names;
+  for (const MethodsPair& pair : question.pairs) {
+    if (pair.name.empty()) throw DomainError("a pair without a name - rows refer to pairs by their names");
+    if (!names.insert(pair.name).second) throw DomainError(fmt::format("two pairs of the name \"{}\"", pair.name));
+    const auto* text = std::get_if<NgramModels>(&pair.models);
+    check_range("pool", text != nullptr ? pair.pool : std::get<SyntheticModels>(pair.models).pool, 2, 4096);
+    if (text != nullptr && !text->trained) {
+      throw DomainError(fmt::format("the models of pair \"{}\" are not trained - call read_inputs()", pair.name));
+    }
+  }
+  const bool synthetic = std::ranges::none_of(
+      question.pairs, [](const MethodsPair& pair) { return std::holds_alternative<NgramModels>(pair.models); });
+  for (const std::string& name : question.methods) {
+    const Method& method = compared_method(name);
+    if (!synthetic || !needs_text(method)) continue;
+    throw DomainError(fmt::format("{} is compared on n-gram models only: it copies or drafts text", name));
+  }
 }
 
 void check_question(const MethodsQuestion& question) {
@@ -406,7 +613,7 @@ void check_question(const MethodsQuestion& question) {
   if (question.gamma) check_range("gamma", *question.gamma, 1, max_methods_gamma);
   check_range("width", question.width, 1, 1024);
   check_range("servers", question.servers, 2, 1'000'000);
-  check_range("pool", question.models.pool, 2, 4096);
+  if (question.pairs.empty()) check_range("pool", question.models.pool, 2, 4096);
   check_at_least("iterations", static_cast<std::int64_t>(question.iterations), 2);
   const TreePrice& price = question.price;
   check_range("positions", std::ssize(price.verification), 2, 4096);
@@ -422,110 +629,38 @@ void check_question(const MethodsQuestion& question) {
 std::vector<std::string> compared_methods() {
   std::vector<std::string> names;
   for (const Method& method : scenario::methods()) {
-    if (!std::holds_alternative<std::monostate>(method.compared)) names.emplace_back(method.name);
+    const bool compared = !std::holds_alternative<std::monostate>(method.compared);
+    if (compared && method.if_named.empty()) names.emplace_back(method.name);
   }
   return names;
 }
+
+bool method_needs_text(const std::string& method) { return needs_text(compared_method(method)); }
 
 MethodsAnswer compare_methods(const MethodsQuestion& asked, unsigned threads, const std::atomic<bool>* stop) {
   MethodsAnswer answer{.question = asked, .acceptances = {}, .rows = {}};
   MethodsQuestion& question = answer.question;
   if (question.price.verification.empty()) question.price.verification = analytic::linear_verification(64, 0.01);
   check_question(question);
-  const std::vector<const Method*> methods = asked_methods(question);
-  for (const Method* method : methods) {
-    if (asked.methods.empty()) question.methods.emplace_back(method->name);
-  }
-  const sim::SyntheticPool pool(question.models, question.seed, stop);
-  const double concentration = concentration_of(overlaps(sim::written_out(pool)));
-  for (const double temperature : question.temperatures) {
-    const MethodsAtTemperature at(question, pool, temperature, concentration, threads, stop);
-    answer.acceptances.push_back(at.alpha());
-    std::vector<MethodRow> rows;
-    for (const Method* method : methods) rows.push_back(at.answer(*method));
-    std::ranges::stable_sort(rows, std::greater{}, [](const MethodRow& row) { return row.speedup.mean; });
-    answer.rows.insert(answer.rows.end(), rows.begin(), rows.end());
+  check_pairs(question);
+  if (question.methods.empty()) question.methods = compared_methods();
+  const std::vector<AskedMethod> methods = asked_methods(question);
+  std::vector<MethodsPair> pairs = question.pairs;
+  if (pairs.empty()) pairs.push_back({.name = "", .models = question.models});
+  for (const MethodsPair& stated : pairs) {
+    const PairContexts pair(stated, question.seed, stop);
+    for (const double temperature : question.temperatures) {
+      const MethodsAtTemperature at(question, pair, temperature, threads, stop);
+      answer.acceptances.push_back(at.alpha());
+      std::vector<MethodRow> rows;
+      for (const AskedMethod& method : methods) {
+        if (at.has_row(method)) rows.push_back(at.answer(method));
+      }
+      std::ranges::stable_sort(rows, std::greater{}, [](const MethodRow& row) { return row.speedup.mean; });
+      answer.rows.insert(answer.rows.end(), rows.begin(), rows.end());
+    }
   }
   return answer;
 }
 
 }  // namespace foredraft
-
-namespace foredraft::answers {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json estimate_or_null(const Estimate& estimate) {
-  if (std::isnan(estimate.mean)) return nullptr;
-  return {{"mean", finite_json(estimate.mean)},
-          {"standard_error", finite_json(estimate.standard_error)},
-          {"ci95", interval_json(normal_interval(estimate))}};
-}
-
-std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
-
-std::optional<Estimate> known(const Estimate& estimate) {
-  return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
-}
-
-}  // namespace
-
-Json to_json(const MethodsAnswer& answer) {
-  const MethodsQuestion& question = answer.question;
-  Json json{{"schema", "foredraft.methods/1"},
-            {"alpha", question.models.alpha},
-            {"vocabulary", question.models.vocabulary},
-            {"pool", question.models.pool},
-            {"temperatures", question.temperatures},
-            {"acceptances", answer.acceptances},
-            {"gamma", value_or_null(question.gamma)},
-            {"c", question.price.c},
-            {"verification", question.price.verification},
-            {"times", word_or_null(question.price.times)},
-            {"width", question.width},
-            {"servers", question.servers},
-            {"iterations", question.iterations},
-            {"seed", question.seed},
-            {"rows", Json::array()}};
-  for (const MethodRow& row : answer.rows) {
-    json["rows"].push_back({{"method", row.method},
-                            {"temperature", row.temperature},
-                            {"setting", row.setting},
-                            {"gamma", row.gamma},
-                            {"positions", row.positions},
-                            {"tokens_per_iteration", estimate_or_null(row.tokens_per_iteration)},
-                            {"iteration_cost", finite_json(row.iteration_cost)},
-                            {"speedup", estimate_or_null(row.speedup)},
-                            {"closed_form", finite_json(row.closed_form)},
-                            {"deviation_in_se", finite_json(row.deviation_in_se)},
-                            {"exact", row.exact},
-                            {"loss", finite_json(row.loss)},
-                            {"bound", finite_json(row.bound)}});
-  }
-  return json;
-}
-
-std::string methods_csv(const MethodsAnswer& answer) {
-  DataText data({"temperature", "method", "setting", "gamma", "positions", "tokens_per_iteration",
-                 "tokens_per_iteration_standard_error", "iteration_cost", "speedup", "speedup_standard_error",
-                 "closed_form", "exact", "loss", "bound"});
-  for (const MethodRow& row : answer.rows) {
-    data.row()
-        .cell(row.temperature)
-        .cell(row.method)
-        .cell(row.setting)
-        .cell(static_cast<double>(row.gamma))
-        .cell(static_cast<double>(row.positions))
-        .cell(known(row.tokens_per_iteration))
-        .cell(known(row.iteration_cost))
-        .cell(known(row.speedup))
-        .cell(known(row.closed_form))
-        .cell(row.exact ? 1.0 : 0.0)
-        .cell(row.loss)
-        .cell(known(row.bound));
-  }
-  return data.csv();
-}
-
-}  // namespace foredraft::answers

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-/// What output tokens cost at a logged throughput.
 namespace foredraft::answers {
 
 /// Price of a server, in any currency.
@@ -14,9 +13,5 @@ struct GpuPrice {
 
 inline constexpr double max_gpu_hour_price = 1e9;
 inline constexpr std::int64_t max_priced_gpus = 65'536;
-
-/// Cost of a million output tokens of a server that generates `output_tokens_per_s` > 0, all requests together. Throws
-/// DomainError for other values.
-[[nodiscard]] double cost_per_million_tokens(const GpuPrice& price, double output_tokens_per_s);
 
 }  // namespace foredraft::answers

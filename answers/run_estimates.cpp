@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "analytic/cost/iteration_cost.hpp"
 #include "core/readable.hpp"
 
 namespace foredraft::answers {
@@ -274,7 +275,7 @@ analytic::ClusteredEstimate speedup_of(const Paces& paces) {
 std::optional<double> cost_of(const GpuPrice& price, const RunEstimates* run) {
   const analytic::ClusteredEstimate* throughput = run == nullptr ? nullptr : run->estimate("output_tokens_per_s");
   if (throughput == nullptr || !(throughput->value > 0.0)) return std::nullopt;
-  return cost_per_million_tokens(price, throughput->value);
+  return analytic::price_per_million_tokens(price.per_hour * static_cast<double>(price.gpus), throughput->value);
 }
 
 void add_speedup(const RunEstimates& plain, RunEstimates& run) {

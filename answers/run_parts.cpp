@@ -217,7 +217,10 @@ std::vector<Placed> placed(std::span<const Observation> observations) {
   for (std::size_t i = 0; i < observations.size(); ++i) {
     // Engines print how many requests run when a window ends: they ran all the time if as many did when it began.
     const bool window = observations[i].span == Span::window;
-    const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]);
+    // After their end nothing is generated any more: a next one that is idle at its end but generated was begun by
+    // them.
+    const bool idle_after = i + 1 < observations.size() && is_idle(observations[i + 1]) &&
+                            !is_usable(observations[i + 1].times.output_tokens_per_s);
     const bool unsteady = window && (idle_after || (i > 0 ? changes(i, i - 1) : begins_idle(observations)));
     any_steady = any_steady || (window && !unsteady && !is_idle(observations[i]));
     all.push_back({.observation = observations[i], .unsteady = unsteady});

@@ -43,6 +43,16 @@ answers::PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked,
 
 }  // namespace
 
+OptionGroup device_price_options() {
+  return {"or step times of a device",
+          {device_option,
+           profile_option,
+           target_option,
+           draft_option,
+           {"batch", "B", "batch size (default 1)"},
+           {"context", "N", "context length in tokens (default 512)"}}};
+}
+
 std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {

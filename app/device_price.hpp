@@ -22,6 +22,9 @@ struct AskedPrice {
   std::int64_t batch, context;
 };
 
+/// The options that read_asked_price() reads, but those of the deployment.
+[[nodiscard]] OptionGroup device_price_options();
+
 /// With --device or --profile the times of passes take the place of --c and of the cost of verification. `drafter`: a
 /// word of latency::role_of_drafter. Problems go to the line; nullopt if it names no device.
 [[nodiscard]] std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter);

@@ -14,6 +14,7 @@
 #include "latency/models/storage.hpp"
 #include "logs/log_format.hpp"
 #include "scenario/costs.hpp"
+#include "scenario/methods.hpp"
 #include "scenario/processes.hpp"
 #include "scenario/resolve.hpp"
 
@@ -56,6 +57,14 @@ std::vector<std::string> named_pair(const CommandLine& line) {
     if (const auto name = line.text(option)) models.push_back(*name);
   }
   return models;
+}
+
+std::optional<std::string> read_drafter_word(CommandLine& line, const std::vector<std::string>& words) {
+  std::optional<std::string> word = line.text("drafter");
+  if (!word || std::ranges::find(words, *word) != words.end()) return word;
+  line.reject("drafter", fmt::format("unknown drafter \"{}\"", *word), "",
+              scenario::method_or_suggestion(*word, words));
+  return std::nullopt;
 }
 
 inputs::ReadProfile read_named_device(const CommandLine& line) {

@@ -49,6 +49,9 @@ inline constexpr OptionSpec convention_option{
 /// --target and --draft, those that are given.
 [[nodiscard]] std::vector<std::string> named_pair(const CommandLine& line);
 
+/// The word of --drafter, one of `words`. Another one that names a method is answered with how it is asked for.
+[[nodiscard]] std::optional<std::string> read_drafter_word(CommandLine& line, const std::vector<std::string>& words);
+
 /// The data sheet of --device or the profile of --profile. Throws InputError as read_device and read_profile do.
 [[nodiscard]] inputs::ReadProfile read_named_device(const CommandLine& line);
 

@@ -15,6 +15,7 @@
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/check.hpp"
+#include "scenario/methods.hpp"
 
 namespace foredraft::app {
 namespace {
@@ -30,7 +31,8 @@ Role read_drafting(UserTable& table) {
   if (word.empty()) return Role::autoregressive_drafting;
   const auto role = latency::role_of_drafter(word);
   if (role) return *role;
-  table.reject("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
+  table.reject("drafter", fmt::format("unknown drafter \"{}\"", word),
+               scenario::method_or_suggestion(word, latency::drafter_words()));
   return Role::autoregressive_drafting;
 }
 

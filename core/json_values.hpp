@@ -25,6 +25,13 @@ inline nlohmann::ordered_json word_or_null(const std::string& word) {
   return word.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(word);
 }
 
+/// A list with what `row` makes of each entry of `range`.
+nlohmann::ordered_json list_json(const auto& range, const auto& row) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& entry : range) list.push_back(row(entry));
+  return list;
+}
+
 /// [low, high]; null unless both are finite.
 inline nlohmann::ordered_json interval_json(double low, double high) {
   return std::isfinite(low) && std::isfinite(high) ? nlohmann::ordered_json{low, high}

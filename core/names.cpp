@@ -12,9 +12,11 @@ namespace {
 
 bool is_plain_digit(char c) { return c >= '0' && c <= '9'; }
 
+char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 /// 0 for what separates.
 char plain_letter(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
+  c = lower_letter(c);
   return is_plain_digit(c) || (c >= 'a' && c <= 'z') ? c : '\0';
 }
 
@@ -80,6 +82,12 @@ bool names_another(std::string_view word, const std::vector<std::string>& number
 std::size_t tolerated(std::size_t letters) { return std::max<std::size_t>(1, letters / 3); }
 
 }  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), lower_letter);
+  return lower;
+}
 
 std::string plain_name(std::string_view text) {
   std::string plain;

@@ -12,6 +12,9 @@ namespace foredraft {
 /// The letters and digits of `text` in lower case: "qwen38b" of "Qwen3-8B".
 [[nodiscard]] std::string plain_name(std::string_view text);
 
+/// With the letters of ASCII in lower case.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
 /// Whether plain_name() of `text` contains that of `word`.
 [[nodiscard]] bool mentions(std::string_view text, std::string_view word);
 

@@ -35,6 +35,8 @@ html_theme = "furo"
 html_title = f"foredraft {version}"
 html_copy_source = False
 html_show_sourcelink = False
+PAGE = ROOT / "build" / "page" / "foredraft.html"  # where scripts/page.sh built it
+html_extra_path = [str(PAGE)] if PAGE.exists() else []
 
 myst_heading_anchors = 3
 
@@ -124,6 +126,13 @@ def _add_navigation(_app, page, source):
     source[0] = text
 
 
+def _link_page(_app, page, source):
+    """page.md begins with a link to the page itself, which only the site has beside it."""
+    if page == "page" and html_extra_path:
+        title, _, text = source[0].partition("\n")
+        source[0] = f'{title}\n\n<a href="{PAGE.name}">Open the page</a>\n{text}'
+
+
 def _shorten_signature(_app, _what, _name, _object, _options, signature, returned):
     """Omits the meaningless signature of compiled classes without a constructor."""
     return ("", returned) if signature == "(*args, **kwargs)" else None
@@ -138,6 +147,7 @@ def _shorten_text(_app, what, _name, _object, _options, lines):
 def setup(app):
     app.add_transform(RepositoryLinks)
     app.connect("source-read", _add_navigation)
+    app.connect("source-read", _link_page)
     app.connect("autodoc-process-signature", _shorten_signature)
     app.connect("autodoc-process-docstring", _shorten_text)
     app.add_lexer("csv", pygments.lexers.TextLexer)

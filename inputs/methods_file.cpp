@@ -2,14 +2,20 @@
 #include "inputs/methods_file.hpp"
 
 #include <fmt/format.h>
+#include <array>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "foredraft/scenario.hpp"
+#include "inputs/inputs.hpp"
 #include "inputs/table_reader.hpp"
+#include "scenario/methods.hpp"
 #include "scenario/parameters.hpp"
 #include "scenario/value.hpp"
 
@@ -26,7 +32,33 @@ class MethodsReader {
   MethodsReader(const scenario::Mapping& table, ProblemList& problems)
       : table_(table, "", problems), problems_(problems) {}
 
-  [[nodiscard]] MethodsFile read() {
+  /// `tables`: pairs and parameters, as written.
+  [[nodiscard]] MethodsFile read(const scenario::Mapping& tables) {
+    MethodsFile file = read_values();
+    add_tables(tables, file.question);
+    return file;
+  }
+
+  void add_tables(const scenario::Mapping& tables, MethodsQuestion& question) {
+    for (const scenario::Entry& table : tables) {
+      for (const scenario::Entry& entry : entries_of(table.key, table.node)) {
+        const std::string key = fmt::format("{}.{}", table.key, entry.key);
+        const scenario::Mapping values = flatten(entries_of(key, entry.node));
+        if (table.key == "pairs") {
+          question.pairs.push_back(pair(entry.key, key, values, question.models));
+        } else {
+          add_parameters(entry, key, values, question.parameters);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 6> synthetic_keys{"target", "parameter", "vocabulary",
+                                                                  "draft",  "alpha",     "pool"};
+  static constexpr std::array<std::string_view, 4> text_keys{"corpus", "vocabulary", "target_order", "draft_order"};
+
+  [[nodiscard]] MethodsFile read_values() {
     MethodsFile file;
     MethodsQuestion& question = file.question;
     read_schema();
@@ -40,12 +72,11 @@ class MethodsReader {
     set(question.servers, count("servers", 2, 1'000'000));
     set(question.iterations, count("iterations", 2, 1'000'000'000));
     set(question.seed, count("seed", 0, std::int64_t{1} << 62U));
-    question.models = models(question.models);
+    question.models = std::get<SyntheticModels>(models(table_, "models.", synthetic_keys, question.models, known_));
     table_.reject_unread(known_);
     return file;
   }
 
- private:
   template <class Number>
   static void set(Number& value, const std::optional<std::int64_t>& given) {
     if (given) value = static_cast<Number>(*given);
@@ -93,12 +124,17 @@ class MethodsReader {
   }
 
   std::optional<std::int64_t> count(std::string_view key, std::int64_t minimum, std::int64_t maximum) {
-    known_.emplace_back(key);
-    const Node* node = table_.take(key);
+    return count(table_, key, minimum, maximum, known_);
+  }
+
+  std::optional<std::int64_t> count(TableReader& table, std::string_view key, std::int64_t minimum,
+                                    std::int64_t maximum, std::vector<std::string>& known) {
+    known.emplace_back(key);
+    const Node* node = table.take(key);
     if (node == nullptr) return std::nullopt;
     const auto number = scenario::whole_number(*node);
     if (number && *number >= minimum && *number <= maximum) return number;
-    reject(*node, key, number ? fmt::format("invalid {}={}", key, *number) : "wrong type",
+    reject(*node, table.full_key(key), number ? fmt::format("invalid {}={}", key, *number) : "wrong type",
            fmt::format("must be a whole number in {} to {}", minimum, maximum));
     return std::nullopt;
   }
@@ -122,35 +158,121 @@ class MethodsReader {
     return std::nullopt;
   }
 
-  /// Read by the parameters of a scenario in token fidelity.
-  SyntheticModels models(const SyntheticModels& defaults) {
+  /// `keys` of `table`, each after `prefix`, read by the parameters of a scenario in token fidelity.
+  Models models(TableReader& table, std::string_view prefix, std::span<const std::string_view> keys,
+                const Models& defaults, std::vector<std::string>& known) {
     Scenario scenario{.fidelity = TokenFidelity{.models = defaults}};
-    for (const std::string_view key :
-         {"models.target", "models.parameter", "models.vocabulary", "models.draft", "models.alpha", "models.pool"}) {
-      known_.emplace_back(key);
-      const Node* node = table_.take(key);
+    for (const std::string_view name : keys) {
+      const std::string key = fmt::format("{}{}", prefix, name);
+      known.push_back(key);
+      const Node* node = table.take(key);
       if (node == nullptr) continue;
-      const scenario::Parameter& parameter = *scenario::find_parameter(key);
-      if (const auto value = read_value(parameter, *node, std::string(key), problems_)) {
+      const scenario::Parameter& parameter = *scenario::find_parameter(fmt::format("models.{}", name));
+      if (const auto value = read_value(parameter, *node, table.full_key(key), problems_)) {
         parameter.assign(scenario, *value);
       }
     }
-    return std::get<SyntheticModels>(std::get<TokenFidelity>(scenario.fidelity).models);
+    return std::get<TokenFidelity>(scenario.fidelity).models;
+  }
+
+  /// The entries of a table; a problem and none for anything else.
+  scenario::Mapping entries_of(std::string_view key, const Node& node) {
+    if (const auto* table = std::get_if<scenario::Mapping>(&node.value)) return *table;
+    reject(node, key, "wrong type", fmt::format("must be a table, is {}", scenario::kind_of(node)));
+    return {};
+  }
+
+  MethodsPair pair(const std::string& name, const std::string& key, const scenario::Mapping& values,
+                   const SyntheticModels& defaults) {
+    TableReader table(values, key, problems_);
+    std::vector<std::string> known{"kind"};
+    MethodsPair pair{.name = name, .models = defaults};
+    const scenario::Parameter& kinds = *scenario::find_parameter("models.kind");
+    const Node* kind = table.take("kind");
+    const auto word = kind == nullptr ? std::nullopt : read_value(kinds, *kind, table.full_key("kind"), problems_);
+    if (word && std::get<std::string>(*word) == "ngram") {
+      pair.models = std::get<NgramModels>(models(table, "", text_keys, NgramModels{}, known));
+      set(pair.pool, count(table, "pool", 2, most_pooled, known));
+    } else {
+      pair.models = std::get<SyntheticModels>(models(table, "", synthetic_keys, defaults, known));
+    }
+    table.reject_unread(known);
+    return pair;
+  }
+
+  void add_parameters(const scenario::Entry& entry, const std::string& key, const scenario::Mapping& values,
+                      std::vector<MethodParameter>& parameters) {
+    const scenario::Method* method = scenario::find_method(entry.key);
+    if (method == nullptr) return reject(entry.node, key, "unknown method", "foredraft list methods shows all");
+    const std::string_view family = std::holds_alternative<Policy>(method->compared)    ? "policy"
+                                    : std::holds_alternative<Drafter>(method->compared) ? "drafter"
+                                                                                        : "rule";
+    for (const scenario::Entry& value : values) {
+      const std::vector<double> numbers = this->numbers(value.node);
+      if (numbers.empty()) {
+        reject(value.node, fmt::format("{}.{}", key, value.key), "wrong type", "must be a number or a list of numbers");
+      }
+      parameters.push_back({entry.key, fmt::format("{}.{}", family, value.key), numbers});
+    }
+  }
+
+  /// A number or a list of them; empty for anything else.
+  static std::vector<double> numbers(const Node& node) {
+    const auto* list = std::get_if<scenario::Array>(&node.value);
+    std::vector<double> all;
+    for (const Node& entry : list != nullptr ? *list : scenario::Array{node}) {
+      if (const auto* number = std::get_if<double>(&entry.value)) {
+        all.push_back(*number);
+      } else if (const auto* whole = std::get_if<std::int64_t>(&entry.value)) {
+        all.push_back(static_cast<double>(*whole));
+      } else if (const auto* flag = std::get_if<bool>(&entry.value)) {
+        all.push_back(*flag ? 1.0 : 0.0);
+      } else {
+        return {};
+      }
+    }
+    return all;
   }
 
   TableReader table_;
   ProblemList& problems_;
-  std::vector<std::string> known_ = {"schema", "methods", "temperature"};
+  std::vector<std::string> known_ = {"schema", "methods", "temperature", "pairs", "parameters"};
 };
 
 }  // namespace
 
 MethodsFile parse_methods_file(std::string_view text, const std::string& file) {
   ProblemList problems(file);
-  const scenario::Mapping table = flatten(parse_toml(text, file));
-  MethodsFile read = MethodsReader(table, problems).read();
+  scenario::Mapping values;
+  scenario::Mapping tables;
+  for (scenario::Entry& entry : parse_toml(text, file)) {
+    const bool is_table = entry.key == "pairs" || entry.key == "parameters";
+    (is_table ? tables : values).push_back(std::move(entry));
+  }
+  const scenario::Mapping table = flatten(values);
+  MethodsFile read = MethodsReader(table, problems).read(tables);
   problems.raise();
   return read;
+}
+
+void add_methods_tables(std::string_view json, const std::string& name, MethodsQuestion& question) {
+  ProblemList problems(name);
+  const scenario::Mapping no_values;
+  MethodsReader(no_values, problems).add_tables(parse_json_document(json, name), question);
+  problems.raise();
+}
+
+void train_pairs(MethodsQuestion& question, const std::string& folder, std::vector<FileDigest>& files) {
+  Inputs inputs(folder);
+  for (MethodsPair& pair : question.pairs) {
+    auto* text = std::get_if<NgramModels>(&pair.models);
+    if (text == nullptr) continue;
+    Scenario scenario{.fidelity = TokenFidelity{.models = *text}, .gamma = 1};
+    inputs.attach(scenario);
+    *text = std::get<NgramModels>(std::get<TokenFidelity>(scenario.fidelity).models);
+  }
+  const std::vector<FileDigest> read = inputs.files();
+  files.insert(files.end(), read.begin(), read.end());
 }
 
 }  // namespace foredraft::inputs

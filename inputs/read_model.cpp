@@ -16,18 +16,13 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
+#include "scenario/methods.hpp"
 
 namespace foredraft::inputs {
 namespace {
 
 namespace fs = std::filesystem;
 using latency::NumberFormat;
-
-std::string lower_case(std::string word) {
-  std::ranges::transform(word, word.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return word;
-}
 
 const latency::ModelShape* shipped_model(const std::string& name) {
   const std::vector<latency::ModelShape>& shapes = latency::model_registry();
@@ -103,8 +98,10 @@ std::string taken_for(const std::string& checkpoint) { return fmt::format("taken
   } else {
     std::vector<std::string> known;
     for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
-    what_to_do = suggestion_for(lower_case(what), known, "models");
-    if (nearest(lower_case(what), known).empty()) {
+    what_to_do = scenario::method_suggestion(what);
+    const bool is_method = !what_to_do.empty();
+    if (!is_method) what_to_do = suggestion_for(lower_case(what), known, "models");
+    if (!is_method && nearest(lower_case(what), known).empty()) {
       what_to_do += "; or name a FILE.toml, a config.json or a folder that holds one";
     }
   }

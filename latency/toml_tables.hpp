@@ -4,20 +4,63 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 #include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/documents.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/words.hpp"
 
 /// Files of TOML that hold a table for each of their things.
 namespace foredraft::latency {
 
 inline std::int64_t line_of(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
+
+/// Also of an integer that a double rounds, for which value<double>() returns nothing.
+inline std::optional<double> number_of(const toml::node& node) {
+  if (const auto* whole = node.as_integer()) return static_cast<double>(whole->get());
+  if (const auto* real = node.as_floating_point()) return real->get();
+  return std::nullopt;
+}
+
+/// The least and the largest legal number.
+struct NumberLimits {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+enum class Presence { required, optional };
+
+/// A key of a table, and the member of the owner that it sets.
+template <typename Owner, typename Value>
+struct Key {
+  std::string_view key;
+  Value Owner::*member;
+  Presence presence = Presence::optional;
+  NumberLimits limits = {};
+  std::string_view why = {};  ///< it is required
+};
+template <typename Owner, typename Value>
+Key(std::string_view, Value Owner::*, Presence = Presence::optional, NumberLimits = {}, std::string_view = {})
+    -> Key<Owner, Value>;
+
+template <typename Value>
+struct Bare {
+  using type = Value;
+};
+template <typename Value>
+struct Bare<std::optional<Value>> {
+  using type = Value;
+};
 
 /// A table that is read key by key, which records the keys that are known. Problems go to a list.
 class TomlTable {
@@ -34,6 +77,79 @@ class TomlTable {
   const toml::node* take(std::string_view key) {
     known_.emplace_back(key);
     return table_->get(key);
+  }
+
+  /// The value of a key; nullopt, with a problem, for another type.
+  template <typename Value>
+  std::optional<Value> value_at(std::string_view key, const toml::node& node, const NumberLimits& limits = {}) {
+    std::string_view kind = "a whole number";
+    if constexpr (Worded<Value>) {
+      kind = "a string";
+      if (const auto text = node.value_exact<std::string_view>()) {
+        const auto member = value_of<Value>(*text);
+        const std::vector<std::string> known(WordsOf<Value>::list.begin(), WordsOf<Value>::list.end());
+        if (!member) {
+          reject(line_of(node.source()), key, fmt::format("unknown {} \"{}\"", key, *text), "",
+                 suggestion_for(*text, known));
+        }
+        return member;
+      }
+    } else if constexpr (std::same_as<Value, std::vector<std::string>>) {
+      kind = "a list of strings";
+      Value texts;
+      const toml::array* array = node.as_array();
+      if (array != nullptr) {
+        for (const toml::node& entry : *array) {
+          if (auto text = entry.value_exact<std::string>()) texts.push_back(*std::move(text));
+        }
+        if (texts.size() == array->size()) return texts;
+      }
+    } else if constexpr (std::same_as<Value, std::string>) {
+      kind = "a nonempty string";
+      if (auto text = node.value_exact<std::string>(); text && !text->empty()) return text;
+    } else if constexpr (std::same_as<Value, bool>) {
+      kind = "true or false";
+      if (const auto flag = node.value_exact<bool>()) return flag;
+    } else if constexpr (std::same_as<Value, double>) {
+      kind = "a number";  // a count may be written 1.3e9
+      if (const auto number = number_of(node)) return within(key, node, *number, limits);
+    } else {
+      if (const auto whole = node.value_exact<Value>()) return within(key, node, *whole, limits);
+    }
+    reject_type(key, node, kind);
+    return std::nullopt;
+  }
+  /// Nullopt also if the key is missing.
+  template <typename Value>
+  std::optional<Value> value(std::string_view key) {
+    const toml::node* node = take(key);
+    return node == nullptr ? std::nullopt : value_at<Value>(key, *node);
+  }
+
+  /// The number; nullopt, with a problem, beyond its limits.
+  template <typename Number>
+  std::optional<Number> within(std::string_view key, const toml::node& node, Number number,
+                               const NumberLimits& limits) {
+    const auto value = static_cast<double>(number);
+    if (value >= limits.low && value <= limits.high) return number;
+    reject(line_of(node.source()), key, fmt::format("{} is out of range", number),
+           fmt::format("must be {} to {}", limits.low, limits.high));
+    return std::nullopt;
+  }
+
+  /// Sets the members of `owner` by a tuple of keys, in their order, with what `reader` makes of a node: it has a
+  /// value_at() as this class.
+  template <typename Owner, typename Reader>
+  void read_keys(Owner& owner, const auto& keys, Reader& reader) {
+    const auto read = [&]<typename Value>(const Key<Owner, Value>& key) {
+      const toml::node* node = take(key.key);
+      if (node == nullptr) {
+        if (key.presence == Presence::required) reject_missing(key.key, std::string(key.why));
+      } else if (auto value = reader.template value_at<typename Bare<Value>::type>(key.key, *node, key.limits)) {
+        owner.*key.member = *std::move(value);
+      }
+    };
+    std::apply([&read](const auto&... key) { (read(key), ...); }, keys);
   }
 
   /// The line of a key, or of a key of a nested table, "experts.count"; that of the table if it is missing.
@@ -62,6 +178,9 @@ class TomlTable {
     reject(line_, key, "missing", std::move(why), std::move(suggestion));
   }
 
+  void reject_unknown_keys() {
+    reject_unknown_keys([](std::string_view /*key*/, std::int64_t /*line*/) { return false; });
+  }
   /// `elsewhere(key, line)` says whether it has rejected a key itself.
   void reject_unknown_keys(const auto& elsewhere) {
     for (const auto& [key, node] : *table_) {

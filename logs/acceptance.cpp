@@ -331,6 +331,12 @@ std::optional<double> tokens_per_step(const AcceptanceCounts& counts) {
   return 1.0 + static_cast<double>(*counts.accepted_tokens) / static_cast<double>(counts.steps);
 }
 
+std::optional<double> tokens_per_iteration(const AcceptanceCounts& counts) {
+  const double steps = all_steps(counts);
+  if (!counts.accepted_tokens || !(steps > 0.0)) return std::nullopt;
+  return 1.0 + static_cast<double>(*counts.accepted_tokens) / steps;
+}
+
 std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts) {
   if (counts.steps <= 0 || counts.steps_estimated || !counts.drafted_tokens) return std::nullopt;
   if (*counts.drafted_tokens == 0 || *counts.drafted_tokens % counts.steps != 0) return std::nullopt;

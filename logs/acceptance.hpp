@@ -63,6 +63,9 @@ void fit_to_total(AcceptanceCounts& counts);
 /// Tokens per step, 1 + accepted / steps; nullopt if either is unknown or there are no steps.
 [[nodiscard]] std::optional<double> tokens_per_step(const AcceptanceCounts& counts);
 
+/// Tokens per iteration: as tokens_per_step(), but of all_steps().
+[[nodiscard]] std::optional<double> tokens_per_iteration(const AcceptanceCounts& counts);
+
 /// drafted / steps if that is an integer and not estimated; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts);
 

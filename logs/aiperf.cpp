@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -14,6 +13,7 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 
 /// NVIDIA's load generators.
 namespace foredraft::logs {
@@ -38,7 +38,7 @@ std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name
 /// The mean of a metric of a run; its median, with a warning (W20), if the mean is not there.
 std::string_view mean_key(const JsonFields& run, std::string_view name, LogContents& contents) {
   if (!run.has(name) || run.required_object(name).has("avg") || !run.required_object(name).has("p50")) return "avg";
-  warn_once(contents, "W20", run.line(), fmt::format("the mean {} is missing: its median was used", name));
+  warn_of_median(name, run.line(), contents);
   return "p50";
 }
 
@@ -147,16 +147,8 @@ struct MetricRow {
 
 /// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<MetricRow> row_of(std::string_view text) {
-  for (const std::string_view bar : {"\xE2\x94\x82", "\xE2\x94\x83", "|"}) {
-    if (!text.starts_with(bar)) continue;
-    const std::size_t first = text.find(bar, bar.size());
-    if (first == std::string_view::npos) return std::nullopt;
-    const std::size_t second = text.find(bar, first + bar.size());
-    if (second == std::string_view::npos) return std::nullopt;
-    return MetricRow{.key = std::string(trimmed(text.substr(bar.size(), first - bar.size()))),
-                     .value = std::string(trimmed(text.substr(first + bar.size(), second - first - bar.size())))};
-  }
-  std::vector<std::string> cells = csv_cells(text);
+  const bool drawn = text.starts_with('|') || text.starts_with("\xE2\x94");
+  std::vector<std::string> cells = table_cells(text, drawn ? TableLayout::bars : TableLayout::commas);
   if (cells.size() < 2) return std::nullopt;
   return MetricRow{.key = std::move(cells[0]), .value = std::move(cells[1])};
 }
@@ -235,31 +227,17 @@ void GenaiPerfReader::read(const KeyValueBlock& block, LogContents& contents) {
 
 }  // namespace
 
-LogFormat aiperf_records_format() {
-  return {.name = "aiperf-records",
-          .summary = "aiperf profile_export.jsonl: requests with their accepted drafts",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"spec_decode_acceptance|benchmark_phase", claims_aiperf_record,
-                              of_object<read_aiperf_record>}};
+JsonFormat aiperf_records_format() {
+  return {"spec_decode_acceptance|benchmark_phase", claims_aiperf_record, of_object<read_aiperf_record>};
 }
 
-LogFormat aiperf_run_format() {
-  return {.name = "aiperf-run",
-          .summary = "aiperf profile_export_aiperf.json: a run with its pooled histogram",
-          .engine = "",
-          .gives = {"no", "yes", "yes", "tokens", "no"},
-          .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput|inter_token_latency"
-                              "|request_latency|request_throughput",
-                              claims_aiperf_run, of_object<read_aiperf_run>}};
+JsonFormat aiperf_run_format() {
+  return {
+      "pooled_spec_decode_acceptance_histogram|output_token_throughput|inter_token_latency"
+      "|request_latency|request_throughput",
+      claims_aiperf_run, of_object<read_aiperf_run>};
 }
 
-LogFormat genai_perf_format() {
-  return {.name = "genai-perf",
-          .summary = "tables of GenAI-Perf and AIPerf: load and times of a run, speculative or not",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = lines_of<GenaiPerfReader>(genai_perf_anchor)};
-}
+LineFormat genai_perf_format() { return lines_of<GenaiPerfReader>(genai_perf_anchor); }
 
 }  // namespace foredraft::logs

@@ -175,21 +175,12 @@ void read_request_metrics(const JsonValue& value, std::int64_t line, LogContents
 
 }  // namespace
 
-LogFormat answers_format() {
-  return {.name = "answers",
-          .summary = "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question",
-          .engine = "",
-          .gives = {"no", "yes", "(yes)", "iteration", "1"},
-          .reads = JsonFormat{"wall_time|new_tokens|accept_lengths|decoding_steps|idxs", claims_answers,
-                              of_object<read_answer>}};
+JsonFormat answers_format() {
+  return {"wall_time|new_tokens|accept_lengths|decoding_steps|idxs", claims_answers, of_object<read_answer>};
 }
 
-LogFormat request_metrics_format() {
-  return {.name = "request-metrics",
-          .summary = "answers that count their own steps: vLLM, TensorRT-LLM, SGLang (JSON)",
-          .engine = "",
-          .gives = {"(yes)", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"speculative_decoding|spec_verify_ct", claims_request_metrics, read_request_metrics}};
+JsonFormat request_metrics_format() {
+  return {"speculative_decoding|spec_verify_ct", claims_request_metrics, read_request_metrics};
 }
 
 }  // namespace foredraft::logs

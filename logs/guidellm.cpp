@@ -56,9 +56,7 @@ std::optional<double> mean_of(const std::optional<JsonFields>& metrics, std::str
   if (!metric) return std::nullopt;
   if (const auto mean = metric->real_in("successful", "mean")) return mean;
   const auto median = metric->real_in("successful", "median");
-  if (median) {
-    warn_once(contents, "W20", metric->line(), fmt::format("the mean {} is missing: its median was used", name));
-  }
+  if (median) warn_of_median(name, metric->line(), contents);
   return median;
 }
 
@@ -98,14 +96,13 @@ bool claims_speculators(std::span<const std::string> columns) {
   return has_columns(columns, {"subset", "num_drafts"}) || has_columns(columns, {"subset", "output_tps_median"});
 }
 
-void read_speculators_acceptance(const CsvFields& row, std::size_t columns, Observation& observation,
-                                 LogContents& contents) {
+void read_speculators_acceptance(const CsvFields& row, Observation& observation, LogContents& contents) {
   AcceptanceCounts counts{.steps = row.count("num_drafts").value_or(0),
                           .drafted_tokens = row.count("num_draft_tokens"),
                           .accepted_tokens = row.count("num_accepted_tokens")};
   if (counts.steps == 0) return;
   std::vector<double> shares;
-  for (std::size_t i = 0; i < columns; ++i) {
+  for (std::size_t i = 0; i < row.columns().size(); ++i) {
     const auto share = row.real(fmt::format("acceptance_at_pos_{}", i));
     if (!share) break;
     shares.push_back(*share);
@@ -121,10 +118,8 @@ void read_speculators_acceptance(const CsvFields& row, std::size_t columns, Obse
   observation.acceptance = std::move(counts);
 }
 
-void read_speculators_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
-                          LogContents& contents) {
-  const CsvFields row(columns, cells, line);
-  Observation observation{.line = line, .span = Span::run};
+void read_speculators_row(const CsvFields& row, LogContents& contents) {
+  Observation observation{.line = row.line(), .span = Span::run};
   observation.stratum.category = row.text("subset");
   if (row.has("output_tps_median") || row.has("itl_median_ms")) {
     warn_once(contents, "W20", row.line(), "times and throughput are medians of requests: means are missing");
@@ -136,26 +131,14 @@ void read_speculators_row(std::span<const std::string> columns, std::span<const 
   if (strategy == "constant" || strategy == "poisson") observation.times.request_rate_per_s = row.real("target_rate");
   if (strategy == "concurrent") observation.requests = observation.concurrency = row.real("target_rate");
   if (strategy == "synchronous") observation.requests = observation.concurrency = 1.0;
-  read_speculators_acceptance(row, columns.size(), observation, contents);
+  read_speculators_acceptance(row, observation, contents);
   contents.observations.push_back(std::move(observation));
 }
 
 }  // namespace
 
-LogFormat guidellm_format() {
-  return {.name = "guidellm",
-          .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{guidellm_anchor, claims_guidellm, of_object<read_guidellm>}};
-}
+JsonFormat guidellm_format() { return {guidellm_anchor, claims_guidellm, of_object<read_guidellm>}; }
 
-LogFormat speculators_format() {
-  return {.name = "speculators",
-          .summary = "speculators acceptance.csv and perf_results.csv, by subset",
-          .engine = "vllm",
-          .gives = {"yes", "yes", "yes", "tokens", "(yes)"},
-          .reads = CsvFormat{"subset", claims_speculators, read_speculators_row}};
-}
+CsvFormat speculators_format() { return {"subset", claims_speculators, read_speculators_row}; }
 
 }  // namespace foredraft::logs

@@ -13,6 +13,7 @@
 
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/stated_run.hpp"
 
 /// GuideLLM's console: tables whose headings take two or three rows, a row a benchmark in each of them.
@@ -159,9 +160,7 @@ bool GuideLlmConsoleReader::line(std::string_view text, std::int64_t number, Log
 void GuideLlmConsoleReader::close(LogContents& contents) {
   for (Benchmark& benchmark : std::exchange(benchmarks_, {})) {
     if (!benchmark.run.tpot_ms && !benchmark.run.output_tokens_per_s) continue;
-    if (medians_) {
-      warn_once(contents, "W20", benchmark.run.line, "the mean itl is missing: its median was used");
-    }
+    if (medians_) warn_of_median("itl", benchmark.run.line, contents);
     set_load(benchmark.strategy, benchmark.run);
     contents.observations.push_back(observation_of(benchmark.run, Decoding::unknown, contents));
   }
@@ -169,14 +168,10 @@ void GuideLlmConsoleReader::close(LogContents& contents) {
 
 }  // namespace
 
-LogFormat guidellm_console_format() {
-  return {.name = "guidellm-console",
-          .summary = "console of GuideLLM: load and times of each benchmark, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = lines_of<GuideLlmConsoleReader>(
-              R"((?:Benchmark|Metadata|Strategy) *\||\| +\| *(?:Mdn|Tot|Sec)\b)"
-              R"(|\b(?:synchronous|concurrent|constant|poisson|throughput|async)(?:@[\d.]+)? *\|)")};
+LineFormat guidellm_console_format() {
+  return lines_of<GuideLlmConsoleReader>(
+      R"((?:Benchmark|Metadata|Strategy) *\||\| +\| *(?:Mdn|Tot|Sec)\b)"
+      R"(|\b(?:synchronous|concurrent|constant|poisson|throughput|async)(?:@[\d.]+)? *\|)");
 }
 
 }  // namespace foredraft::logs

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/json_values.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/version.hpp"
@@ -38,11 +39,6 @@ std::vector<std::int64_t> histogram_by_accepted(const AcceptanceCounts& counts) 
   return histogram;
 }
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 // ---- aiperf
 
 Json aiperf_metrics(const Observation& request) {
@@ -70,13 +66,13 @@ Json aiperf_acceptance(const AcceptanceCounts& counts, const std::vector<std::in
     rate = static_cast<double>(*counts.accepted_tokens) / static_cast<double>(*counts.drafted_tokens);
   }
   return {{"engine", engine == "tensorrt-llm" ? "trtllm" : engine},
-          {"mean_acceptance_length", or_null(tokens_per_step(counts))},
+          {"mean_acceptance_length", value_or_null(tokens_per_step(counts))},
           {"draft_acceptance_rate", rate},
           {"acceptance_histogram", by_accepted},
-          {"num_accepted_draft_tokens", or_null(counts.accepted_tokens)},
-          {"num_draft_tokens", or_null(counts.drafted_tokens)},
+          {"num_accepted_draft_tokens", value_or_null(counts.accepted_tokens)},
+          {"num_draft_tokens", value_or_null(counts.drafted_tokens)},
           {"num_spec_steps", counts.steps},
-          {"num_spec_tokens", or_null(request.gamma)}};
+          {"num_spec_tokens", value_or_null(request.gamma)}};
 }
 
 std::string aiperf_text(std::span<const ObservedLog> logs) {
@@ -85,8 +81,9 @@ std::string aiperf_text(std::span<const ObservedLog> logs) {
     std::size_t requests = 0;
     for (const Observation& one : log.contents.observations) {
       if (one.span != Span::request) continue;
-      Json record{{"metadata", {{"x_request_id", or_null(one.stratum.request)}, {"benchmark_phase", "profiling"}}},
-                  {"metrics", aiperf_metrics(one)}};
+      Json record{
+          {"metadata", {{"x_request_id", value_or_null(one.stratum.request)}, {"benchmark_phase", "profiling"}}},
+          {"metrics", aiperf_metrics(one)}};
       if (one.acceptance) {
         const auto histogram = histogram_by_accepted(*one.acceptance);
         if (histogram.empty()) {
@@ -163,13 +160,13 @@ std::string speculation_profile_text(std::span<const ObservedLog> logs) {
   return written({{"schema_version", "1.0"},
                   {"measured", true},
                   {"producer", producer},
-                  {"method", or_null(settings.method)},
-                  {"draft_checkpoint", or_null(settings.draft)},
-                  {"target_model", or_null(settings.target)},
+                  {"method", value_or_null(settings.method)},
+                  {"draft_checkpoint", value_or_null(settings.draft)},
+                  {"target_model", value_or_null(settings.target)},
                   {"num_speculative_tokens", *pooled.gamma},
                   {"conditional_accept_rates", conditional},
                   {"marginal_accept_rates", marginal},
-                  {"mean_accept_length", or_null(tokens_per_step(counts))},
+                  {"mean_accept_length", value_or_null(tokens_per_step(counts))},
                   {"acceptance_length_histogram", by_emitted}},
                  1);
 }

@@ -334,13 +334,9 @@ void LlamaServerReader::finish(LogContents& contents) {
 
 }  // namespace
 
-LogFormat llama_server_format() {
-  return {.name = "llama-server",
-          .summary = "log of llama-server: times and drafts of each request, statistics",
-          .engine = "llama.cpp",
-          .gives = {"(yes)", "yes", "(yes)", "iteration, drafting, tokens", "(yes)"},
-          .reads = lines_of<LlamaServerReader>(R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
-                                               R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)")};
+LineFormat llama_server_format() {
+  return lines_of<LlamaServerReader>(R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
+                                     R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)");
 }
 
 }  // namespace foredraft::logs

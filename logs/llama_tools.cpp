@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -61,17 +60,8 @@ bool is_llama_bench_test(const JsonValue& value) {
   return times > 0 && times + keys_of(value, test_keys) >= 2;
 }
 
-bool claims_llama_bench(const JsonValue& value) {
-  return value.is_array() ? !value.empty() && is_llama_bench_test(value.front()) : is_llama_bench_test(value);
-}
-
 bool claims_llama_bench_csv(std::span<const std::string> columns) {
   return has_columns(columns, {"n_prompt", "n_gen", "avg_ts"});
-}
-
-void read_llama_bench_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
-                          LogContents& contents) {
-  read_llama_bench_test(CsvFields(columns, cells, line), contents);
 }
 
 // ---- `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
@@ -117,23 +107,9 @@ void read_llama_batched_bench(const JsonFields& row, LogContents& contents) {
 constexpr std::string_view table_anchor =
     R"(^\|(?:[ \t]*[\d.]+[ \t]*\|){7}(?:(?:[ \t]*[\d.]+[ \t]*\|){3})?[ \t]*\r?$|^\|[^\n]*\|[ \t]*(?:pp|tg)\d+[^|\n]*\|[ \t]*\d)";
 
-std::vector<std::string_view> cells_of(std::string_view row) {
-  std::vector<std::string_view> cells;
-  while (true) {
-    const std::size_t end = row.find('|');
-    cells.push_back(trimmed(row.substr(0, end)));
-    if (end == std::string_view::npos) break;
-    row.remove_prefix(end + 1);
-  }
-  // Cells before the first and after the last bar are empty.
-  if (!cells.empty() && cells.front().empty()) cells.erase(cells.begin());
-  if (!cells.empty() && cells.back().empty()) cells.pop_back();
-  return cells;
-}
-
 std::optional<double> number_in(std::string_view cell) { return take_number(cell); }
 
-std::optional<Observation> batched_row(const std::vector<std::string_view>& cells, std::int64_t line) {
+std::optional<Observation> batched_row(const std::vector<std::string>& cells, std::int64_t line) {
   const auto prompt = number_in(cells[0]);
   const auto output = number_in(cells[1]);
   const auto batch = number_in(cells[2]);
@@ -160,9 +136,9 @@ bool is_rate(double rate, double tokens, double seconds) {
 /// llama-sweep-bench of ik_llama.cpp: | PP | TG | N_KV | T_PP s | S_PP t/s | T_TG s | S_TG t/s |, one sequence, the
 /// tokens generated after a context of N_KV. Its speeds follow from its times, which tells it from other tables of
 /// numbers.
-std::optional<Observation> sweep_row(const std::vector<std::string_view>& cells, std::int64_t line) {
+std::optional<Observation> sweep_row(const std::vector<std::string>& cells, std::int64_t line) {
   std::vector<double> numbers;
-  for (const std::string_view cell : cells) {
+  for (const std::string& cell : cells) {
     const auto number = number_in(cell);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
@@ -205,7 +181,7 @@ std::optional<Observation> bench_row(std::string_view test, std::string_view spe
 class LlamaTablesReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
-    const std::vector<std::string_view> cells = cells_of(text);
+    const std::vector<std::string> cells = table_cells(text, TableLayout::bars);
     if (cells.size() < 2) return false;
     std::optional<Observation> run = bench_row(cells[cells.size() - 2], cells.back(), number);
     if (!run && cells.size() == 10) run = batched_row(cells, number);
@@ -213,8 +189,6 @@ class LlamaTablesReader final : public LineReader {
     if (run) contents.observations.push_back(*run);
     return run.has_value();
   }
-
-  void finish(LogContents& /*contents*/) override {}
 };
 
 // ---- The output of llama-speculative and llama-speculative-simple at the end of a run.
@@ -311,10 +285,7 @@ void add_positions(std::vector<std::int64_t>& sum, const std::vector<std::int64_
 void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogContents& contents) {
   const auto steps = drafts.count("num_drafts");
   if (!steps) {
-    observation.acceptance_length = drafts.real("acceptance_length");
-    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-      drafts.reject("acceptance_length", drafts.json().at("acceptance_length").source(), "must be at least 1");
-    }
+    observation.acceptance_length = drafts.length("acceptance_length");
     return;
   }
   AcceptanceCounts counts{.steps = *steps,
@@ -373,55 +344,24 @@ void read_ik_spec_bench(const JsonFields& row, LogContents& contents) {
 
 }  // namespace
 
-LogFormat llama_bench_format() {
-  return {.name = "llama-bench",
-          .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = JsonFormat{"(?:avg|stddev|samples)_(?:ts|ns)", claims_llama_bench,
-                              of_each<read_llama_bench_test<JsonFields>>}};
+JsonFormat llama_bench_format() {
+  return {"(?:avg|stddev|samples)_(?:ts|ns)", of_first<is_llama_bench_test>,
+          of_each<read_llama_bench_test<JsonFields>>};
 }
 
-LogFormat llama_bench_csv_format() {
-  return {.name = "llama-bench-csv",
-          .summary = "llama-bench -o csv: the same as a table",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "1"},
-          .reads = CsvFormat{"avg_ts", claims_llama_bench_csv, read_llama_bench_row}};
+CsvFormat llama_bench_csv_format() { return {"avg_ts", claims_llama_bench_csv, read_llama_bench_test<CsvFields>}; }
+
+JsonFormat llama_batched_bench_format() {
+  return {"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>};
 }
 
-LogFormat llama_batched_bench_format() {
-  return {
-      .name = "llama-batched-bench",
-      .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
-      .engine = "llama.cpp",
-      .gives = {"-", "-", "-", "iteration", "yes"},
-      .reads = JsonFormat{"(?:t|speed)_(?:tg|pp)", claims_llama_batched_bench, of_object<read_llama_batched_bench>}};
-}
+LineFormat llama_tables_format() { return lines_of<LlamaTablesReader>(table_anchor); }
 
-LogFormat llama_tables_format() {
-  return {.name = "llama-tables",
-          .summary = "tables of llama-bench, llama-batched-bench and llama-sweep-bench: decode steps",
-          .engine = "llama.cpp",
-          .gives = {"-", "-", "-", "iteration", "yes"},
-          .reads = lines_of<LlamaTablesReader>(table_anchor)};
-}
+LineFormat llama_speculative_format() { return lines_of<LlamaSpeculativeReader>(speculative_anchor); }
 
-LogFormat llama_speculative_format() {
-  return {.name = "llama-speculative",
-          .summary = "console of llama-speculative and llama-speculative-simple",
-          .engine = "llama.cpp",
-          .gives = {"yes", "yes", "no", "iteration, drafting", "1"},
-          .reads = lines_of<LlamaSpeculativeReader>(speculative_anchor)};
-}
-
-LogFormat ik_spec_bench_format() {
-  return {.name = "ik-spec-bench",
-          .summary = "ik_llama.cpp llama-spec-bench JSONL: positions and draft times",
-          .engine = "ik_llama.cpp",
-          .gives = {"yes", "yes", "yes", "iteration, drafting", "1"},
-          .reads = JsonFormat{"row_type|is_baseline|decode_s|num_drafts|acceptance_length", claims_ik_spec_bench,
-                              of_object<read_ik_spec_bench>}};
+JsonFormat ik_spec_bench_format() {
+  return {"row_type|is_baseline|decode_s|num_drafts|acceptance_length", claims_ik_spec_bench,
+          of_object<read_ik_spec_bench>};
 }
 
 }  // namespace foredraft::logs

@@ -244,20 +244,8 @@ void read_speed_bench(const JsonFields& file, LogContents& contents) {
 
 }  // namespace
 
-LogFormat llamacpp_timings_format() {
-  return {.name = "llamacpp-timings",
-          .summary = "llama-server answers with timings, and lists of such records",
-          .engine = "llama.cpp",
-          .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"predicted_n", claims_llamacpp_timings, read_llamacpp_timings}};
-}
+JsonFormat llamacpp_timings_format() { return {"predicted_n", claims_llamacpp_timings, read_llamacpp_timings}; }
 
-LogFormat speed_bench_format() {
-  return {.name = "speed-bench",
-          .summary = "llama.cpp speed_bench.py --output: requests by category, or their means",
-          .engine = "llama.cpp",
-          .gives = {"no", "(yes)", "no", "tokens", "yes"},
-          .reads = JsonFormat{speed_anchor, claims_speed_bench, of_object<read_speed_bench>}};
-}
+JsonFormat speed_bench_format() { return {speed_anchor, claims_speed_bench, of_object<read_speed_bench>}; }
 
 }  // namespace foredraft::logs

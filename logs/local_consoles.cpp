@@ -105,51 +105,25 @@ constexpr StatedConsole small_bench_console{Span::run, small_bench_lines, speed_
 
 }  // namespace
 
-LogFormat prompt_console_format() {
-  return {.name = "local-prompts",
-          .summary = "consoles of llama-cli and LM Studio: tokens and speed of each answer",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = stated_lines(
-              R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
-              R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
-              prompt_console)};
+LineFormat prompt_console_format() {
+  return stated_lines(R"(\[ Prompt: [\d.]+ t/s|llama_perf_context_print: +(?:prompt )?eval time|^ *Tokens/Second: )"
+                      R"(|^ *Time to First Token: [\d.]+ ?s|^ *(?:Prompt|Predicted) Tokens: \d)",
+                      prompt_console);
 }
 
-LogFormat small_bench_format() {
-  return {.name = "small-bench",
-          .summary = "consoles of SGLang's send_one and bench_one_batch, vllm bench throughput",
-          .engine = "",
-          .gives = {"no", "(yes)", "no", "(iteration), tokens", "(yes)"},
-          .reads = stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
-                                R"(|^last_ttft: \d|^[oO]utput throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)",
-                                small_bench_console)};
+LineFormat small_bench_format() {
+  return stated_lines(R"(\bacc_length[:=] ?\d|^speed=[\d.]+ token/s|^batch size: \d|^(?:in|out)put_len: \d)"
+                      R"(|^last_ttft: \d|^[oO]utput throughput: [\d.]+ tok|Throughput: [\d.]+ requests/s,)",
+                      small_bench_console);
 }
 
-LogFormat ollama_format() {
-  return {.name = "ollama",
-          .summary = "ollama run --verbose, KTransformers: tokens and speed of each answer",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console)};
-}
+LineFormat ollama_format() { return stated_lines(R"(\beval (?:count|rate): +[\d.]+ token)", ollama_console); }
 
-LogFormat ktransformers_format() {
-  return {.name = "ktransformers",
-          .summary = "log of KTransformers' server: speed of each answer",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console)};
-}
+LineFormat ktransformers_format() { return stated_lines(R"(Performance\(T/s\): prefill )", ktransformers_console); }
 
-LogFormat mlx_format() {
-  return {
-      .name = "mlx-lm",
-      .summary = "consoles of mlx_lm.generate and mlx_lm.benchmark: tokens and speed",
-      .engine = "",
-      .gives = {"no", "no", "no", "tokens", "(yes)"},
-      .reads = stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)",
-                            mlx_console)};
+LineFormat mlx_format() {
+  return stated_lines(R"((?:Prompt|Generation): \d+ tokens, [\d.]+ tokens-per-sec|\bgeneration_t(?:ps|okens)=\d)",
+                      mlx_console);
 }
 
 }  // namespace foredraft::logs

@@ -17,6 +17,7 @@
 /// Reader of one format. A new one needs a file, its line in formats.cpp and its test.
 namespace foredraft::logs {
 
+class CsvFields;
 class JsonValue;
 
 /// Reads the lines that one format claims, in order. Other lines may be between them.
@@ -33,7 +34,7 @@ class LineReader {
   /// not if it is truncated. Throws RejectedRecord if its numbers contradict each other.
   virtual bool line(std::string_view text, std::int64_t number, LogContents& contents) = 0;
   /// Called after the last line, if one was of the format: what is still open becomes an observation.
-  virtual void finish(LogContents& contents) = 0;
+  virtual void finish(LogContents& /*contents*/) {}
 };
 
 /// A format of text lines; only those that match `anchor` are read.
@@ -62,9 +63,7 @@ struct CsvFormat {
   std::string_view anchor;
   /// Whether a header is one of the format. Throws RejectedRecord if it is one with mistakes.
   std::function<bool(std::span<const std::string> columns)> claims;
-  std::function<void(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
-                     LogContents& contents)>
-      row;
+  std::function<void(const CsvFields& row, LogContents& contents)> row;
 };
 
 /// A row of a table and its line.

@@ -137,12 +137,6 @@ void MtpBenchReader::close(LogContents& contents) {
 
 }  // namespace
 
-LogFormat mtp_bench_format() {
-  return {.name = "mtp-bench",
-          .summary = "console of mtp-bench.py: requests to a llama-server, with or without drafts",
-          .engine = "llama.cpp",
-          .gives = {"no", "yes", "no", "iteration, tokens", "(yes)"},
-          .reads = lines_of<MtpBenchReader>(mtp_bench_anchor)};
-}
+LineFormat mtp_bench_format() { return lines_of<MtpBenchReader>(mtp_bench_anchor); }
 
 }  // namespace foredraft::logs

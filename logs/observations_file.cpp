@@ -2,22 +2,20 @@
 #include "logs/observations_file.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/documents.hpp"
-#include "core/type_kinds.hpp"
 #include "logs/acceptance.hpp"
-#include "logs/line_fields.hpp"
+#include "logs/document_fields.hpp"
 #include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
 
 namespace foredraft::logs {
 namespace {
 
+using Decoder = DocumentDecoder;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view observations_schema = "foredraft.observations/1";
@@ -27,155 +25,28 @@ constexpr std::array<std::string_view, 9> later_keys{"partial",         "adaptiv
                                                      "concurrency",     "offered_requests", "completed_requests",
                                                      "failed_requests", "generated_tokens", "served_requests_per_s"};
 
-template <typename Enum>
-constexpr const auto& words_of() {
-  if constexpr (std::same_as<Enum, Span>) {
-    return span_words;
-  } else {
-    return decoding_words;
-  }
-}
-
-template <typename T>
-Json encoded(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    const auto& words = words_of<T>();
-    return std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.first == value; })->second;
-  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
-    return value;
-  } else if constexpr (is_optional<T>) {
-    return value ? encoded(*value) : Json(nullptr);
-  } else if constexpr (is_vector<T>) {
-    Json list = Json::array();
-    for (const auto& entry : value) list.push_back(encoded(entry));
-    return list;
-  } else {
-    Json object = Json::object();
-    visit_fields(value, [&](const char* name, const auto& field) { object[name] = encoded(field); });
-    return object;
-  }
-}
-
-std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// Reads values by the names of their fields; adds every problem to a list.
-class Decoder {
- public:
-  Decoder(ProblemList& problems, std::int64_t line) : problems_(problems), line_(line) {}
-
-  void reject(const std::string& path, std::string text, std::string why) {
-    problems_.add({.line = line_, .key = path, .text = std::move(text), .why = std::move(why)});
-    sound_ = false;
-  }
-
-  [[nodiscard]] bool sound() const { return sound_; }
-
-  template <typename T>
-  void decode(const Json& json, const std::string& path, T& value) {
-    if constexpr (is_optional<T>) {
-      if (!json.is_null()) decode(json, path, value.emplace());
-    } else if constexpr (is_vector<T>) {
-      if (!json.is_array()) return reject(path, json.type_name(), "must be a list");
-      value.resize(json.size());
-      for (std::size_t i = 0; i < value.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value[i]);
-    } else if constexpr (std::is_class_v<T> && !std::same_as<T, std::string>) {
-      Keys keys(*this, json, path);
-      visit_fields(value, [&](const char* name, auto& field) {
-        if (const Json* found = keys.find(name)) decode(*found, keys.path(name), field);
-      });
-      keys.done();
-    } else {
-      decode_scalar(json, path, value);
-    }
-  }
-
-  /// The keys of one object; every one is required unless files were written without it, and no other is allowed.
-  class Keys {
-   public:
-    Keys(Decoder& decoder, const Json& json, const std::string& path)
-        : decoder_(decoder), json_(json), front_(path.empty() ? "" : path + ".") {
-      if (!json.is_object()) decoder.reject(path, json.type_name(), "must be an object");
-    }
-    [[nodiscard]] std::string path(const std::string& name) const { return front_ + name; }
-    const Json* find(const std::string& name) {
-      known_.insert(name);
-      if (!json_.is_object()) return nullptr;
-      const auto found = json_.find(name);
-      if (found != json_.end()) return &*found;
-      if (std::ranges::find(later_keys, name) != later_keys.end()) return nullptr;
-      decoder_.reject(path(name), "missing", "all keys are required; null: not logged");
-      return nullptr;
-    }
-    void done() {
-      if (!json_.is_object()) return;
-      for (const auto& entry : json_.items()) {
-        if (known_.contains(entry.key())) continue;
-        decoder_.reject(path(entry.key()), "unknown key", fmt::format("not in {}", observations_schema));
-      }
-    }
-
-   private:
-    Decoder& decoder_;
-    const Json& json_;
-    std::string front_;
-    std::set<std::string> known_ = {};
-  };
-
- private:
-  void decode_scalar(const Json& json, const std::string& path, std::string& value) {
-    if (!json.is_string()) return reject(path, json.type_name(), "must be a text");
-    value = json.get<std::string>();
-  }
-  void decode_scalar(const Json& json, const std::string& path, bool& value) {
-    if (!json.is_boolean()) return reject(path, json.type_name(), "must be true or false");
-    value = json.get<bool>();
-  }
-  void decode_scalar(const Json& json, const std::string& path, double& value) {
-    const double number = json.is_number() ? json.get<double>() : -1.0;
-    if (!std::isfinite(number) || number < 0.0)
-      return reject(path, json.dump(), "must be a finite number of at least 0");
-    value = number;
-  }
-  template <std::signed_integral T>
-  void decode_scalar(const Json& json, const std::string& path, T& value) {
-    constexpr auto maximum = static_cast<T>(std::min<std::int64_t>(max_logged_count, std::numeric_limits<T>::max()));
-    const std::optional<T> number = whole_number<T>(json, 0, maximum);
-    if (!number) return reject(path, json.dump(), fmt::format("must be a whole number from 0 to {}", maximum));
-    value = *number;
-  }
-  template <typename Enum>
-    requires std::is_enum_v<Enum>
-  void decode_scalar(const Json& json, const std::string& path, Enum& value) {
-    for (const auto& [member, word] : words_of<Enum>()) {
-      if (json == word) {
-        value = member;
-        return;
-      }
-    }
-    reject(path, json.dump(), "no such word");
-  }
-
-  ProblemList& problems_;
-  std::int64_t line_;
-  bool sound_ = true;
-};
+constexpr DocumentRules observations_rules{
+    .schema = observations_schema, .null_means = "not logged", .later_keys = later_keys};
 
 bool is_digest(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+/// Where a log comes from, in order.
+template <ConstOrNot<ObservedLog> Log>
+void visit_source(Log& log, auto&& visit) {
+  visit("file", log.file);
+  visit("sha256", log.sha256);
+  visit("format", log.contents.format);
+  visit("engine", log.contents.engine);
+  visit("version", log.contents.version);
+  visit("lines", log.contents.lines);
+  visit("skipped_lines", log.contents.skipped_lines);
+}
+
 void decode_source(Decoder& decoder, const Json& json, const std::string& path, ObservedLog& log) {
   Decoder::Keys keys(decoder, json, path);
-  const auto read = [&](const char* name, auto& value) {
-    if (const Json* found = keys.find(name)) decoder.decode(*found, keys.path(name), value);
-  };
-  read("file", log.file);
-  read("sha256", log.sha256);
-  read("format", log.contents.format);
-  read("engine", log.contents.engine);
-  read("version", log.contents.version);
-  read("lines", log.contents.lines);
-  read("skipped_lines", log.contents.skipped_lines);
+  visit_source(log, [&](const char* name, auto& value) { keys.read(name, value); });
   keys.done();
   if (!is_digest(log.sha256)) decoder.reject(keys.path("sha256"), log.sha256, "must be 64 hexadecimal digits");
 }
@@ -184,12 +55,9 @@ ObservedLog decoded_log(Decoder& decoder, const Json& json, const std::string& p
   ObservedLog log;
   Decoder::Keys keys(decoder, json, path);
   if (const Json* source = keys.find("source")) decode_source(decoder, *source, keys.path("source"), log);
-  const auto read = [&](const char* name, auto& value) {
-    if (const Json* found = keys.find(name)) decoder.decode(*found, keys.path(name), value);
-  };
-  read("settings", log.contents.settings);
-  read("observations", log.contents.observations);
-  read("warnings", log.contents.warnings);
+  keys.read("settings", log.contents.settings);
+  keys.read("observations", log.contents.observations);
+  keys.read("warnings", log.contents.warnings);
   keys.done();
   return log;
 }
@@ -221,19 +89,16 @@ void check_observation(Decoder& decoder, const std::string& where, const Observa
 }
 
 std::vector<ObservedLog> decoded(const Json& json, ProblemList& problems, std::int64_t line) {
-  Decoder decoder(problems, line);
+  Decoder decoder(observations_rules, problems, line);
   Decoder::Keys keys(decoder, json, "");
-  std::string schema;
-  if (const Json* found = keys.find("schema")) decoder.decode(*found, "schema", schema);
-  if (decoder.sound() && schema != observations_schema) {
-    decoder.reject("schema", schema, fmt::format("must be {}", observations_schema));
-  }
+  keys.read_schema();
   std::vector<ObservedLog> logs;
   const Json* list = keys.find("logs");
   keys.done();
-  if (list != nullptr && !list->is_array()) decoder.reject("logs", list->type_name(), "must be a list");
-  for (std::size_t i = 0; list != nullptr && list->is_array() && i < list->size(); ++i) {
-    logs.push_back(decoded_log(decoder, (*list)[i], fmt::format("logs[{}]", i)));
+  if (list != nullptr) {
+    decoder.decode_list(*list, "logs", [&](const Json& entry, const std::string& path) {
+      logs.push_back(decoded_log(decoder, entry, path));
+    });
   }
   for (std::size_t i = 0; decoder.sound() && i < logs.size(); ++i) {
     const std::vector<Observation>& all = logs[i].contents.observations;
@@ -286,13 +151,8 @@ std::string observations_text(std::span<const ObservedLog> logs) {
   std::string text = fmt::format("{{\"schema\":\"{}\",\"logs\":[", observations_schema);
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const LogContents& contents = logs[i].contents;
-    const Json source{{"file", logs[i].file},
-                      {"sha256", logs[i].sha256},
-                      {"format", contents.format},
-                      {"engine", contents.engine},
-                      {"version", contents.version},
-                      {"lines", contents.lines},
-                      {"skipped_lines", contents.skipped_lines}};
+    Json source = Json::object();
+    visit_source(logs[i], [&](const char* name, const auto& value) { source[name] = encoded(value); });
     text += fmt::format("{}\n{{\"source\":{},\n\"settings\":{},\n\"observations\":[", i == 0 ? "" : ",",
                         line_text(source), line_text(encoded(contents.settings)));
     for (std::size_t k = 0; k < contents.observations.size(); ++k) {
@@ -312,12 +172,6 @@ std::vector<ObservedLog> parse_observations(std::string_view text, const std::st
   return logs;
 }
 
-LogFormat observations_format() {
-  return {.name = "observations",
-          .summary = "an observations file that foredraft import wrote, foredraft.observations/1",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "(all)", "(yes)"},
-          .reads = JsonFormat{R"(foredraft\.observations/)", claims_observations, read_observations}};
-}
+JsonFormat observations_format() { return {R"(foredraft\.observations/)", claims_observations, read_observations}; }
 
 }  // namespace foredraft::logs

@@ -28,6 +28,6 @@ struct ObservedLog {
 [[nodiscard]] std::vector<ObservedLog> parse_observations(std::string_view text, const std::string& source);
 
 /// The reader of an observations file as a log: all of its observations.
-[[nodiscard]] LogFormat observations_format();
+[[nodiscard]] JsonFormat observations_format();
 
 }  // namespace foredraft::logs

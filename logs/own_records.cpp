@@ -24,45 +24,20 @@ namespace {
 
 constexpr std::string_view position_prefix = "accepted_at_";
 
+/// Its header, if it has every column.
 const std::vector<std::string>& own_columns() {
-  static const std::vector<std::string> all{"decoding",
-                                            "gamma",
-                                            "steps",
-                                            "drafted",
-                                            "accepted",
-                                            "accepted_at_1",
-                                            "requests",
-                                            "waiting",
-                                            "iteration_ms",
-                                            "draft_ms",
-                                            "verification_ms",
-                                            "tpot_ms",
-                                            "ttft_ms",
-                                            "duration_s",
-                                            "output_tokens_per_s",
-                                            "request_rate_per_s",
-                                            "temperature",
-                                            "top_p",
-                                            "category",
-                                            "request",
-                                            "context_tokens",
-                                            "output_tokens",
-                                            "acceptance_length",
-                                            "drafter",
-                                            "adaptive",
-                                            "concurrency",
-                                            "offered_requests",
-                                            "completed_requests",
-                                            "failed_requests",
-                                            "served_requests_per_s",
-                                            "prompt_tokens_per_s"};
+  static const std::vector<std::string> all = csv_cells(
+      "decoding,gamma,steps,drafted,accepted,accepted_at_1,requests,waiting,iteration_ms,draft_ms,"
+      "verification_ms,tpot_ms,ttft_ms,duration_s,output_tokens_per_s,request_rate_per_s,temperature,top_p,"
+      "category,request,context_tokens,output_tokens,acceptance_length,drafter,adaptive,concurrency,"
+      "offered_requests,completed_requests,failed_requests,served_requests_per_s,prompt_tokens_per_s");
   return all;
 }
 
 void check_own_columns(std::span<const std::string> columns) {
   std::vector<Problem> unknown;
   for (const std::string& column : columns) {
-    const bool known = std::find(own_columns().begin(), own_columns().end(), column) != own_columns().end();
+    const bool known = std::ranges::find(own_columns(), column) != own_columns().end();
     if (known || column.starts_with(position_prefix)) continue;
     const std::string_view near = nearest(column, own_columns());
     unknown.push_back({.key = column,
@@ -84,7 +59,7 @@ bool claims_own_csv(std::span<const std::string> columns) {
   return true;
 }
 
-Decoding decoding_of(const CsvFields& row, bool has_gamma) {
+Decoding decoding_of(const CsvFields& row) {
   const auto word = row.text("decoding");
   if (word == "plain") return Decoding::plain;
   if (word == "speculative") return Decoding::speculative;
@@ -92,13 +67,13 @@ Decoding decoding_of(const CsvFields& row, bool has_gamma) {
   const auto gamma = row.count("gamma");
   // A speed without a draft length is one without speculation.
   const bool drafts = row.has("steps") || row.has("drafted") || row.has("accepted") || row.has("acceptance_length");
-  if (!gamma) return drafts || !has_gamma ? Decoding::unknown : Decoding::plain;
+  if (!gamma) return drafts || !has_columns(row.columns(), {"gamma"}) ? Decoding::unknown : Decoding::plain;
   return *gamma == 0 ? Decoding::plain : Decoding::speculative;
 }
 
-std::vector<std::int64_t> positions_of_row(const CsvFields& row, std::size_t columns) {
+std::vector<std::int64_t> positions_of_row(const CsvFields& row) {
   std::vector<std::int64_t> positions;
-  for (std::size_t i = 1; i <= columns; ++i) {
+  for (std::size_t i = 1; i <= row.columns().size(); ++i) {
     const auto count = row.count(fmt::format("{}{}", position_prefix, i));
     if (!count) break;
     positions.push_back(*count);
@@ -106,7 +81,7 @@ std::vector<std::int64_t> positions_of_row(const CsvFields& row, std::size_t col
   return positions;
 }
 
-void read_own_acceptance(const CsvFields& row, std::size_t columns, Observation& observation, LogContents& contents) {
+void read_own_acceptance(const CsvFields& row, Observation& observation, LogContents& contents) {
   auto steps = row.count("steps");
   const auto drafted = row.count("drafted");
   const bool estimated = !steps && drafted && observation.gamma.value_or(0) > 0;
@@ -121,7 +96,7 @@ void read_own_acceptance(const CsvFields& row, std::size_t columns, Observation&
   AcceptanceCounts counts{.steps = *steps,
                           .drafted_tokens = drafted,
                           .accepted_tokens = row.count("accepted"),
-                          .accepted_at = positions_of_row(row, columns),
+                          .accepted_at = positions_of_row(row),
                           .steps_estimated = estimated && *drafted % *observation.gamma != 0};
   if (!counts.accepted_tokens && !counts.accepted_at.empty()) {
     counts.accepted_tokens = sum_of_counts(counts.accepted_at, "accepted_at_1", row.line());
@@ -134,12 +109,10 @@ void read_own_acceptance(const CsvFields& row, std::size_t columns, Observation&
   observation.acceptance = std::move(counts);
 }
 
-void read_own_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
-                  LogContents& contents) {
-  const CsvFields row(columns, cells, line);
-  Observation observation{.line = line,
+void read_own_row(const CsvFields& row, LogContents& contents) {
+  Observation observation{.line = row.line(),
                           .span = row.has("request") ? Span::request : Span::run,
-                          .decoding = decoding_of(row, has_columns(columns, {"gamma"})),
+                          .decoding = decoding_of(row),
                           .drafter = row.text("drafter"),
                           .requests = row.real("requests"),
                           .waiting = row.real("waiting"),
@@ -160,7 +133,7 @@ void read_own_row(std::span<const std::string> columns, std::span<const std::str
   observation.stratum.request = row.text("request");
   if (observation.decoding == Decoding::speculative) {
     observation.gamma = row.count("gamma");
-    read_own_acceptance(row, columns.size(), observation, contents);
+    read_own_acceptance(row, observation, contents);
   }
   contents.observations.push_back(std::move(observation));
 }
@@ -176,9 +149,8 @@ constexpr double same_record_rate = 1e-6;
 /// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
 constexpr double whole_tokens = 0.01;
 
-/// Any two of its keys identify a record, the first of a list the list.
-bool claims_benchmark_records(const JsonValue& value) {
-  if (value.is_array() && !value.empty()) return value.front().is_object() && claims_benchmark_records(value.front());
+/// Any two of its keys identify a record.
+bool is_benchmark_record(const JsonValue& value) {
   if (!value.is_object()) return false;
   constexpr std::array<const char*, 5> keys{"num_speculative_tokens", "accepted_length_tau", "spec_num_drafts",
                                             "throughput_tok_s", "request_decode_tok_s_mean"};
@@ -348,29 +320,13 @@ void KeyValuesReader::read(const KeyValueBlock& block, LogContents& contents) {
 
 }  // namespace
 
-LogFormat own_csv_format() {
-  return {.name = "csv",
-          .summary = "a table of your own: gamma, steps, accepted_at_1, ..., iteration_ms",
-          .engine = "",
-          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
-          .reads = CsvFormat{"gamma|decoding", claims_own_csv, read_own_row}};
+CsvFormat own_csv_format() { return {"gamma|decoding", claims_own_csv, read_own_row}; }
+
+JsonFormat benchmark_records_format() {
+  return {"accepted_length_tau|spec_num_drafts|throughput_tok_s", of_first<is_benchmark_record>,
+          of_each<read_benchmark_record>, true};
 }
 
-LogFormat benchmark_records_format() {
-  return {.name = "benchmark-records",
-          .summary = "records of scripts: concurrency, num_speculative_tokens, measured (JSON)",
-          .engine = "",
-          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{"accepted_length_tau|spec_num_drafts|throughput_tok_s", claims_benchmark_records,
-                              of_each<read_benchmark_record>, true}};
-}
-
-LogFormat key_values_format() {
-  return {.name = "key-values",
-          .summary = "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them",
-          .engine = "",
-          .gives = {"yes", "yes", "(yes)", "no", "no"},
-          .reads = lines_of<KeyValuesReader>(list_anchor)};
-}
+LineFormat key_values_format() { return lines_of<KeyValuesReader>(list_anchor); }
 
 }  // namespace foredraft::logs

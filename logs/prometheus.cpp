@@ -237,24 +237,13 @@ void read_range(const JsonValue& answer, std::int64_t line, LogContents& content
 
 }  // namespace
 
-LogFormat prometheus_range_format() {
-  return {.name = "prometheus-range",
-          .summary = "answers of Prometheus to a range query (JSON): a window a step",
-          .engine = "",
-          .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-          .reads = JsonFormat{scraped_series, [](const JsonValue& answer) { return series_of(answer) != nullptr; },
-                              read_range}};
+JsonFormat prometheus_range_format() {
+  return {scraped_series, [](const JsonValue& answer) { return series_of(answer) != nullptr; }, read_range};
 }
 
-LogFormat prometheus_format() {
-  return {
-      .name = "prometheus",
-      .summary = "/metrics of vLLM, llama-server, SGLang, TensorRT-LLM, Dynamo; two: a window",
-      .engine = "",
-      .gives = {"yes", "yes", "(yes)", "(iteration), tokens", "(yes)"},
-      .reads = LineFormat{
-          .anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[{ ]|process_start_time_seconds ))",
-          .open = [] { return std::make_unique<PrometheusReader>(); }}};
+LineFormat prometheus_format() {
+  return {.anchor = R"(^(?:(?:(?:vllm|llamacpp|sglang):|trtllm_|dynamo_frontend_)\w+[{ ]|process_start_time_seconds ))",
+          .open = [] { return std::make_unique<PrometheusReader>(); }};
 }
 
 }  // namespace foredraft::logs

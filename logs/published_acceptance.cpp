@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 
-#include "core/numbers.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
@@ -25,7 +24,6 @@ constexpr std::string_view length_table_anchor =
 class AcceptanceTableReader final : public LineReader {
  public:
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override;
-  void finish(LogContents& /*contents*/) override {}
 
  private:
   void note_comment(std::string_view text);
@@ -169,9 +167,9 @@ bool is_repeated(const LogContents& contents, const Observation& plain) {
 void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, const std::string& category,
                            LogContents& contents) {
   const auto steps = setting.count("steps");
-  const auto length = metric.real("accept_length");
   const std::string name = metric.text("Name").value_or("");
   const bool plain = names_plain(name) || steps == 0;
+  const auto length = plain ? metric.real("accept_length") : metric.length("accept_length");
   Observation observation{.line = metric.line(), .span = Span::run, .requests = setting.real("batch_size")};
   if (plain) observation.decoding = Decoding::plain;
   if (!plain && (steps || !name.empty() || length.value_or(1.0) > 1.0)) observation.decoding = Decoding::speculative;
@@ -182,7 +180,6 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
   }
-  if (length && *length < 1.0) metric.reject("accept_length", number_text(*length), "must be at least 1");
   // A tree drafts more tokens than its depth: neither is a draft length.
   if (setting.count("topk") == 1) observation.gamma = steps;
   observation.acceptance_length = length;
@@ -221,28 +218,14 @@ void read_specforge(const JsonFields& file, LogContents& contents) {
 
 }  // namespace
 
-LogFormat acceptance_table_format() {
-  return {.name = "acceptance-table",
-          .summary = "acceptance length by K (YAML), with and without thinking, as in InferenceX",
-          .engine = "",
-          .gives = {"yes", "yes", "no", "no", "no"},
-          .reads = lines_of<AcceptanceTableReader>(length_table_anchor)};
+LineFormat acceptance_table_format() { return lines_of<AcceptanceTableReader>(length_table_anchor); }
+
+JsonFormat acceptance_traces_format() {
+  return {"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>};
 }
 
-LogFormat acceptance_traces_format() {
-  return {.name = "acceptance-traces",
-          .summary = "recorded acceptance by text position (acc_len, JSONL)",
-          .engine = "",
-          .gives = {"any", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acc_len", claims_acceptance_traces, of_object<read_acceptance_traces>}};
-}
-
-LogFormat specforge_format() {
-  return {.name = "specforge",
-          .summary = "SpecForge dashboard JSON and bench_eagle3 results, by setting",
-          .engine = "sglang",
-          .gives = {"(yes)", "yes", "no", "no", "yes"},
-          .reads = JsonFormat{"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>}};
+JsonFormat specforge_format() {
+  return {"num_draft_tokens|batch_size|topk", claims_specforge, of_object<read_specforge>};
 }
 
 }  // namespace foredraft::logs

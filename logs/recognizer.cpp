@@ -10,6 +10,7 @@
 #include "core/documents.hpp"
 #include "core/names.hpp"
 #include "logs/log_reader.hpp"
+#include "logs/record_fields.hpp"
 #include "logs/wrapped_lines.hpp"
 
 namespace foredraft::logs {
@@ -380,7 +381,7 @@ bool Recognizer::row(std::string_view line, std::int64_t number) {
   table_->begun = true;
   if (cells != table_->columns) {
     claimed(*table_->format, [&] {
-      table_->csv->row(table_->columns, cells, number, contents_);
+      table_->csv->row(CsvFields(table_->columns, cells, number), contents_);
       return true;
     });
   }

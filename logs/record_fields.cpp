@@ -53,6 +53,12 @@ std::optional<double> JsonFields::real(std::string_view key) const {
   return number;
 }
 
+std::optional<double> JsonFields::length(std::string_view key) const {
+  const std::optional<double> length = real(key);
+  if (length && *length < 1.0) reject(key, shown_value(*find(key)), "must be at least 1");
+  return length;
+}
+
 std::optional<std::int64_t> JsonFields::count(std::string_view key) const {
   const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
@@ -194,6 +200,10 @@ bool has_columns(std::span<const std::string> columns, std::initializer_list<std
 void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum) {
   stratum.output_tokens = output;
   if (prompt && output) stratum.context_tokens = *prompt + *output / 2.0;
+}
+
+void warn_of_median(std::string_view name, std::int64_t line, LogContents& contents) {
+  warn_once(contents, "W20", line, fmt::format("the mean {} is missing: its median was used", name));
 }
 
 void check_failures(Observation& run, LogContents& contents) {

@@ -27,6 +27,8 @@ class JsonFields {
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   /// A finite number of at least 0.
   [[nodiscard]] std::optional<double> real(std::string_view key) const;
+  /// An acceptance length: a number of at least 1.
+  [[nodiscard]] std::optional<double> length(std::string_view key) const;
   /// An integer in [0, max_logged_count]; 12.0 counts as one.
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
@@ -68,6 +70,7 @@ class CsvFields {
       : columns_(columns), cells_(cells), line_(line) {}
 
   [[nodiscard]] std::int64_t line() const { return line_; }
+  [[nodiscard]] std::span<const std::string> columns() const { return columns_; }
   [[nodiscard]] bool has(std::string_view column) const { return text(column).has_value(); }
   [[nodiscard]] std::optional<double> real(std::string_view column) const;
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view column) const;
@@ -94,6 +97,12 @@ void of_each(const JsonValue& value, std::int64_t line, LogContents& contents) {
   read_each(value, line, contents, read);
 }
 
+/// The `claims` of a format whose values may also be lists: of the first entry.
+template <bool (*claims)(const JsonValue& value)>
+bool of_first(const JsonValue& value) {
+  return claims(value.is_array() && !value.empty() ? value.front() : value);
+}
+
 /// Whether an object has all of `keys`, null or not; false if it is not an object.
 [[nodiscard]] bool has_keys(const JsonValue& value, std::initializer_list<const char*> keys);
 
@@ -107,6 +116,9 @@ void of_each(const JsonValue& value, std::int64_t line, LogContents& contents) {
 
 /// Sets the lengths of a text, or their means; half of the output is in the context on average.
 void set_lengths(std::optional<double> prompt, std::optional<double> output, Stratum& stratum);
+
+/// Warns (W20) that the median of `name` was taken where its mean is not there.
+void warn_of_median(std::string_view name, std::int64_t line, LogContents& contents);
 
 /// Warns (W19) of requests of a run that failed. Without any that was answered nothing was measured: clears what the
 /// load generator printed instead.

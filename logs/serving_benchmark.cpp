@@ -76,9 +76,7 @@ bool is_serving_benchmark(const JsonValue& value) {
 std::optional<double> latency_ms(const JsonFields& run, const std::string& name, LogContents& contents) {
   if (const auto mean = run.real(fmt::format("mean_{}_ms", name))) return mean;
   const auto median = run.real(fmt::format("median_{}_ms", name));
-  if (median) {
-    warn_once(contents, "W20", run.line(), fmt::format("the mean {} is missing: its median was used", name));
-  }
+  if (median) warn_of_median(name, run.line(), contents);
   return median;
 }
 
@@ -195,11 +193,7 @@ bool claims_vllm_bench(const JsonValue& value) {
 void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   if (!run.has("spec_decode_num_drafts")) {
-    observation.acceptance_length = run.real("spec_decode_acceptance_length");
-    if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-      run.reject("spec_decode_acceptance_length", run.json().at("spec_decode_acceptance_length").source(),
-                 "must be at least 1");
-    }
+    observation.acceptance_length = run.length("spec_decode_acceptance_length");
     const auto percent = run.real("spec_decode_acceptance_rate");
     if (observation.acceptance_length && percent)
       observation.gamma = whole(gamma_of_rate(*observation.acceptance_length, *percent / 100.0));
@@ -245,8 +239,9 @@ void read_vllm_bench(const JsonFields& run, LogContents& contents) {
   const auto tokens = tokens_per_chunk(run);
   if (std::ranges::any_of(vllm_keys, [&](const char* key) { return run.has(key); })) {
     read_vllm_acceptance(run, observation, contents);
+    // Chunks of an n-gram drafter's steps without a draft hold one token: the mean is over all steps.
     const auto length =
-        observation.acceptance ? tokens_per_step(*observation.acceptance) : observation.acceptance_length;
+        observation.acceptance ? tokens_per_iteration(*observation.acceptance) : observation.acceptance_length;
     if (tokens && *tokens < per_chunk * length.value_or(1.0)) {
       observation.times.iteration_ms = std::nullopt;
       warn_once(contents, "W07", run.line(),
@@ -306,11 +301,9 @@ void read_iteration_time(const JsonFields& run, Observation& observation, LogCon
 
 void read_sglang_bench(const JsonFields& run, LogContents& contents) {
   Observation observation = serving_run(run, contents);
-  const auto length = run.real("accept_length");
+  const auto length = run.length("accept_length");
   observation.decoding = length ? Decoding::speculative : Decoding::plain;
   observation.acceptance_length = length;
-  if (length && *length < 1.0)
-    run.reject("accept_length", run.json().at("accept_length").source(), "must be at least 1");
   if (length) {
     warn_once(contents, "W02", run.line(),
               "accept_length is the server's mean since its start, including other runs and warm-up");
@@ -322,20 +315,8 @@ void read_sglang_bench(const JsonFields& run, LogContents& contents) {
 
 }  // namespace
 
-LogFormat vllm_bench_format() {
-  return {.name = "vllm-bench",
-          .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
-          .engine = "vllm",
-          .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}};
-}
+JsonFormat vllm_bench_format() { return {run_anchor, claims_vllm_bench, of_object<read_vllm_bench>, true}; }
 
-LogFormat sglang_bench_format() {
-  return {.name = "sglang-bench",
-          .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
-          .engine = "sglang",
-          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}};
-}
+JsonFormat sglang_bench_format() { return {run_anchor, claims_sglang_bench, of_object<read_sglang_bench>, true}; }
 
 }  // namespace foredraft::logs

@@ -37,12 +37,12 @@ bool is_sglang_client(const KeyValueBlock& block) {
 }
 
 /// TensorRT-LLM's client: tokens of an iteration as each answer counts them, without speculation 1.00.
-constexpr std::string_view tokens_per_iteration = "Mean Avg Decoded Tokens per Iter";
+constexpr std::string_view tokens_of_iteration = "Mean Avg Decoded Tokens per Iter";
 /// Fewer, printed with two digits, are one.
 constexpr double one_token = 1.005;
 
 bool is_trtllm_client(const KeyValueBlock& block) {
-  return block.has(tokens_per_iteration) || block.has("User throughput (tok/s)");
+  return block.has(tokens_of_iteration) || block.has("User throughput (tok/s)");
 }
 
 std::optional<double> request_rate(const KeyValueBlock& block) {
@@ -54,9 +54,7 @@ std::optional<double> request_rate(const KeyValueBlock& block) {
 std::optional<double> latency_ms(const KeyValueBlock& block, std::string_view name, LogContents& contents) {
   if (const auto mean = block.real(fmt::format("Mean {} (ms)", name))) return mean;
   const auto median = block.real(fmt::format("Median {} (ms)", name));
-  if (median) {
-    warn_once(contents, "W20", block.line(), fmt::format("the mean {} is missing: its median was used", name));
-  }
+  if (median) warn_of_median(name, block.line(), contents);
   return median;
 }
 
@@ -75,7 +73,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
     run.acceptance_length = since_start;
     warn_once(contents, "W02", block.line(), "the acceptance length is that since the start of the server");
   }
-  if (const auto tokens = block.real(tokens_per_iteration); tokens && *tokens > 0.0) {
+  if (const auto tokens = block.real(tokens_of_iteration); tokens && *tokens > 0.0) {
     if (*tokens < one_token) {
       run.decoding = Decoding::plain;
       return;
@@ -121,7 +119,7 @@ Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
 /// The time between chunks is that of an iteration for vLLM's client; SGLang's divides it by the chunk's tokens.
 std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation& run, LogContents& contents) {
   if (run.decoding == Decoding::unknown) return std::nullopt;
-  if (block.has(tokens_per_iteration)) {
+  if (block.has(tokens_of_iteration)) {
     return product(latency_ms(block, "TPOT", contents), run.acceptance_length.value_or(1.0));
   }
   if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
@@ -190,12 +188,6 @@ void ServingConsoleReader::read(const KeyValueBlock& block, LogContents& content
 
 }  // namespace
 
-LogFormat serving_console_format() {
-  return {.name = "bench-serving",
-          .summary = "serving benchmarks of vLLM, SGLang and TensorRT-LLM: their consoles, or parts",
-          .engine = "",
-          .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
-          .reads = lines_of<ServingConsoleReader>(console_anchor)};
-}
+LineFormat serving_console_format() { return lines_of<ServingConsoleReader>(console_anchor); }
 
 }  // namespace foredraft::logs

@@ -207,12 +207,8 @@ void SglangReader::finish(LogContents& contents) {
 
 constexpr std::array<std::string_view, 2> sglang_lines{"Decode batch", "Prefill batch"};
 
-LogFormat sglang_decode_format() {
-  return {.name = "sglang",
-          .summary = "log of an SGLang server: decode lines, settings",
-          .engine = "sglang",
-          .gives = {"(yes)", "yes", "no", "iteration", "yes"},
-          .reads = lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\()", sglang_lines)};
+LineFormat sglang_decode_format() {
+  return lines_of<SglangReader>(R"(Decode batch|Prefill batch|ServerArgs\()", sglang_lines);
 }
 
 }  // namespace foredraft::logs

@@ -100,8 +100,7 @@ void check_joint_rates(const JsonFields& rates, const AcceptanceCounts& counts, 
 void read_acceptance_rate(const JsonFields& file, Observation& observation, LogContents& contents) {
   observation.decoding = Decoding::speculative;
   observation.gamma = positions_of(file);
-  const auto mean = file.real("Average_AL");
-  if (mean && *mean < 1.0) file.reject("Average_AL", number_text(*mean), "must be at least 1");
+  const auto mean = file.length("Average_AL");
   if (file.has("Acceptance_Length_Histogram")) {
     const auto histogram = accepted_histogram(file, "Acceptance_Length_Histogram");
     AcceptanceCounts counts = counts_of_histogram(histogram, observation.gamma, file.line());
@@ -153,10 +152,7 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
                           .decoding = Decoding::speculative,
                           .gamma = profile.count("num_speculative_tokens")};
   note(contents.settings.gamma, observation.gamma);
-  observation.acceptance_length = profile.real("mean_accept_length");
-  if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
-    profile.reject("mean_accept_length", number_text(*observation.acceptance_length), "must be at least 1");
-  }
+  observation.acceptance_length = profile.length("mean_accept_length");
   if (profile.has("acceptance_length_histogram")) {
     AcceptanceCounts counts = counts_of_histogram(accepted_histogram(profile, "acceptance_length_histogram"),
                                                   observation.gamma, profile.line());
@@ -179,21 +175,11 @@ void read_speculation_profile(const JsonFields& profile, LogContents& contents) 
 
 }  // namespace
 
-LogFormat specdec_bench_format() {
-  return {.name = "specdec-bench",
-          .summary = "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "iteration", "no"},
-          .reads = JsonFormat{specdec_anchor, claims_specdec_bench, of_object<read_specdec_bench>}};
-}
+JsonFormat specdec_bench_format() { return {specdec_anchor, claims_specdec_bench, of_object<read_specdec_bench>}; }
 
-LogFormat speculation_profile_format() {
-  return {.name = "speculation-profile",
-          .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
-          .engine = "",
-          .gives = {"yes", "yes", "yes", "no", "no"},
-          .reads = JsonFormat{"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
-                              of_object<read_speculation_profile>}};
+JsonFormat speculation_profile_format() {
+  return {"acceptance_length_histogram|mean_accept_length", claims_speculation_profile,
+          of_object<read_speculation_profile>};
 }
 
 }  // namespace foredraft::logs

@@ -123,10 +123,6 @@ bool is_inferencex_row(const JsonValue& value) {
   return result > 0 && result + keys_of(value, others) >= 2;
 }
 
-bool claims_inferencex(const JsonValue& value) {
-  return value.is_array() ? !value.empty() && is_inferencex_row(value.front()) : is_inferencex_row(value);
-}
-
 /// All GPUs of a server on one node; its throughput is stated for each.
 std::optional<double> gpus_of(const JsonFields& row) {
   const auto set = [&](const char* key) { return row.has(key) && row.json().at(key).is_true(); };
@@ -138,8 +134,7 @@ void read_inferencex(const JsonFields& row, LogContents& contents) {
   StatedRun run{.line = row.line()};
   read_stated(row, inferencex_keys, run);
   read_stated(results, inferencex_keys, run);
-  if (run.tpot_ms && !results.has("mean_tpot"))
-    warn_once(contents, "W20", row.line(), "the mean tpot is missing: its median was used");
+  if (run.tpot_ms && !results.has("mean_tpot")) warn_of_median("tpot", row.line(), contents);
   const auto gpus = gpus_of(row);
   const auto throughput = results.real("output_tput_per_gpu");
   if (gpus && throughput) run.output_tokens_per_s = *throughput * *gpus;
@@ -222,53 +217,29 @@ void read_ollama(const JsonFields& answer, LogContents& contents) {
 
 }  // namespace
 
-LogFormat ollama_answers_format() {
-  return {.name = "ollama-answers",
-          .summary = "answers of Ollama's REST API with their times (JSON)",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "no"},
-          .reads = JsonFormat{"eval_duration",
-                              [](const JsonValue& value) {
-                                return has_keys(value, {"eval_count", "eval_duration"});
-                              },
-                              of_object<read_ollama>, true}};
+JsonFormat ollama_answers_format() {
+  return {"eval_duration",
+          [](const JsonValue& value) {
+            return has_keys(value, {"eval_count", "eval_duration"});
+          },
+          of_object<read_ollama>, true};
 }
 
-LogFormat evalscope_format() {
-  return {.name = "evalscope",
-          .summary = "evalscope perf, benchmark_summary.json: load, times, tokens of an iteration",
-          .engine = "",
-          .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-          .reads = JsonFormat{evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}};
+JsonFormat evalscope_format() { return {evalscope_anchor, claims_evalscope, of_each<read_evalscope>, true}; }
+
+LineFormat evalscope_console_format() {
+  return lines_of<EvalscopeConsoleReader>(
+      "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
+      "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
+      "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)");
 }
 
-LogFormat evalscope_console_format() {
-  return {
-      .name = "evalscope-console",
-      .summary = "table of evalscope perf on the console: load, times, tokens of an iteration",
-      .engine = "",
-      .gives = {"(yes)", "yes", "no", "iteration, tokens", "yes"},
-      .reads = lines_of<EvalscopeConsoleReader>(
-          "^(?:\\||\xE2\x94\x82) *(?:Time taken for tests|Number of concurrency|Concurrency|Succeed requests|Failed "
-          "requests|Request rate|Request throughput|Output (?:token |Tok )?[Tt]hroughput|(?:Average|Avg) |TPOT|Decoded "
-          "Tok)[^|\n]*(?:\\||\xE2\x94\x82) *[\\d.-]+ *(?:\\||\xE2\x94\x82)")};
+JsonFormat inferencex_format() {
+  return {"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", of_first<is_inferencex_row>, of_each<read_inferencex>, true};
 }
 
-LogFormat inferencex_format() {
-  return {.name = "inferencex",
-          .summary = "rows of results of InferenceX (JSON): load and times, without acceptance",
-          .engine = "",
-          .gives = {"no", "no", "no", "tokens", "yes"},
-          .reads = JsonFormat{"(?:mean|median)_tpot|tput_per_gpu|mean_intvty", claims_inferencex,
-                              of_each<read_inferencex>, true}};
-}
-
-LogFormat lmstudio_format() {
-  return {.name = "lmstudio",
-          .summary = "answers of LM Studio's REST API with their stats (JSON)",
-          .engine = "",
-          .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
-          .reads = JsonFormat{"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true}};
+JsonFormat lmstudio_format() {
+  return {"tokens_per_second|draft_tokens_count", claims_lmstudio, of_object<read_lmstudio>, true};
 }
 
 }  // namespace foredraft::logs

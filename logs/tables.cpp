@@ -478,12 +478,6 @@ void read_headed_table(std::span<const std::string> headings, std::span<const Ta
 
 }  // namespace
 
-LogFormat table_format() {
-  return {.name = "table",
-          .summary = "any table with headings such as K, tok/s, TPOT, acc, AL, concurrency",
-          .engine = "",
-          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
-          .reads = TableFormat{headings_anchor, claims_headings, read_headed_table}};
-}
+TableFormat table_format() { return {headings_anchor, claims_headings, read_headed_table}; }
 
 }  // namespace foredraft::logs

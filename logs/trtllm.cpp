@@ -33,10 +33,6 @@ bool is_trtllm_iteration(const JsonValue& value) {
   return known > 0 && known + keys_of(value, others) >= 2;
 }
 
-bool claims_trtllm_iterations(const JsonValue& value) {
-  return value.is_array() ? !value.empty() && is_trtllm_iteration(value.front()) : is_trtllm_iteration(value);
-}
-
 /// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
 void read_trtllm_drafts(const JsonFields& drafts, Observation& observation, LogContents& contents) {
   const auto steps = drafts.count("numRequestsWithDraftTokens");
@@ -116,7 +112,6 @@ class TrtllmIterationLogReader final : public LineReader {
     contents.observations.push_back(std::move(observation));
     return true;
   }
-  void finish(LogContents& /*contents*/) override {}
 };
 
 // ---- `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
@@ -162,10 +157,8 @@ void read_trtllm_decoding(const JsonFields& stats, std::optional<std::int64_t> r
   note(contents.settings.method, stats.text("mode"));
   const auto drafted = stats.real_in("num_draft_tokens_percentiles", "average");
   const auto accepted = stats.real_in("num_accepted_draft_tokens_percentiles", "average");
-  const auto length = stats.real_in("acceptance_length_percentiles", "average");
-  if (length && *length < 1.0) {
-    stats.reject("acceptance_length_percentiles.average", number_text(*length), "must be at least 1");
-  }
+  const auto lengths = stats.object("acceptance_length_percentiles");
+  const auto length = lengths ? lengths->length("average") : std::nullopt;
   if (!drafted || !accepted || !requests || !request_tokens) {
     observation.acceptance_length = length;
     if (length) {
@@ -263,37 +256,17 @@ void TrtllmConsoleReader::read(const KeyValueBlock& block, LogContents& contents
 
 }  // namespace
 
-LogFormat trtllm_iterations_format() {
-  return {.name = "trtllm-iterations",
-          .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
-          .engine = "tensorrt-llm",
-          .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
-          .reads = JsonFormat{"iterLatencyMS|inflightBatchingStats|specDecodingStats", claims_trtllm_iterations,
-                              of_each<read_trtllm_iteration>}};
+JsonFormat trtllm_iterations_format() {
+  return {"iterLatencyMS|inflightBatchingStats|specDecodingStats", of_first<is_trtllm_iteration>,
+          of_each<read_trtllm_iteration>};
 }
 
-LogFormat trtllm_iteration_log_format() {
-  return {.name = "trtllm-iteration-log",
-          .summary = "log of TensorRT-LLM (print_iter_log): batch and time of each iteration",
-          .engine = "tensorrt-llm",
-          .gives = {"yes", "no", "no", "iteration", "yes"},
-          .reads = lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )")};
+LineFormat trtllm_iteration_log_format() {
+  return lines_of<TrtllmIterationLogReader>(R"(\biter = \d+, .*num_scheduled_requests: )");
 }
 
-LogFormat trtllm_bench_format() {
-  return {.name = "trtllm-bench",
-          .summary = "trtllm-bench --report_json: a run with its decoding statistics",
-          .engine = "tensorrt-llm",
-          .gives = {"(yes)", "yes", "no", "tokens", "yes"},
-          .reads = JsonFormat{report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}};
-}
+JsonFormat trtllm_bench_format() { return {report_anchor, claims_trtllm_bench, of_object<read_trtllm_bench>}; }
 
-LogFormat trtllm_console_format() {
-  return {.name = "trtllm-bench-console",
-          .summary = "console of trtllm-bench",
-          .engine = "tensorrt-llm",
-          .gives = {"no", "yes", "no", "tokens", "yes"},
-          .reads = lines_of<TrtllmConsoleReader>(trtllm_anchor)};
-}
+LineFormat trtllm_console_format() { return lines_of<TrtllmConsoleReader>(trtllm_anchor); }
 
 }  // namespace foredraft::logs

@@ -234,14 +234,10 @@ constexpr std::array<std::string_view, 2> vllm_lines{"SpecDecoding metrics: ", "
 
 }  // namespace
 
-LogFormat vllm_metrics_format() {
-  return {.name = "vllm",
-          .summary = "log of a vLLM server (V1): metrics, engine and configuration lines",
-          .engine = "vllm",
-          .gives = {"yes", "yes", "yes", "iteration", "yes"},
-          .reads = lines_of<VllmReader>(R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
-                                        R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)",
-                                        vllm_lines)};
+LineFormat vllm_metrics_format() {
+  return lines_of<VllmReader>(R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
+                              R"(|LLM engine \(v|vLLM API server version |'?speculative_config'?: ?\{)",
+                              vllm_lines);
 }
 
 }  // namespace foredraft::logs

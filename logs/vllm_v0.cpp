@@ -112,12 +112,8 @@ bool VllmV0Reader::read_window(std::string_view text, std::int64_t number, LogCo
 
 }  // namespace
 
-LogFormat vllm_v0_format() {
-  return {.name = "vllm-v0",
-          .summary = "log of a vLLM server before V1: counters, stage times, engine lines",
-          .engine = "vllm",
-          .gives = {"yes", "yes", "no", "iteration, drafting, verification", "yes"},
-          .reads = lines_of<VllmV0Reader>(R"(Speculative metrics: |SpecDecodeWorker stage times: |Swapped: \d+ reqs)")};
+LineFormat vllm_v0_format() {
+  return lines_of<VllmV0Reader>(R"(Speculative metrics: |SpecDecodeWorker stage times: |Swapped: \d+ reqs)");
 }
 
 }  // namespace foredraft::logs

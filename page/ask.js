@@ -47,7 +47,8 @@ export const ask = (questions) =>
     ({ argv: argv.map((word) => word.replaceAll("\0", "")), files })) });
 
 /**
- * A function that runs `work` for the newest value only: of the values that come while it runs, the last is kept.
+ * A function that runs `work` for the newest value only: of the values that come while it runs, the last is kept. `work`
+ * that was overtaken may fail: the settings that it looks at are new, its answer is not.
  * @param {(value: any, isNewest: () => boolean) => Promise<void>} work
  */
 export function newest(work) {
@@ -57,12 +58,15 @@ export function newest(work) {
     pending = { value };
     if (running) return;
     running = true;
-    while (pending) {
-      const next = pending;
-      pending = undefined;
-      await work(next.value, () => !pending);
+    try {
+      while (pending) {
+        const next = pending;
+        pending = undefined;
+        await work(next.value, () => !pending).catch((error) => { if (!pending) throw error; });
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
 }
 

@@ -32,6 +32,9 @@ export function number(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 10 });
 }
 
+/** Text of the program with the symbols of the page. @param {string} text */
+export const symbols = (text) => text.replace(/\bgamma\b/g, "γ").replace(/\balpha\b/g, "α");
+
 /** A speedup, as 2.95×. */
 export const times = (value) => (typeof value === "number" ? `${value.toFixed(2)}×` : "–");
 

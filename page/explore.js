@@ -2,7 +2,7 @@
 // Explore: one setting by closed form, with its neighbors in draft length, acceptance and cost.
 import { ask, newest, read } from "./ask.js";
 import { draw, newChart } from "./chart.js";
-import { element, number, table, times } from "./elements.js";
+import { element, number, symbols, table, times } from "./elements.js";
 import { BY_PROCESS, COST_FORMULAS, FORMULAS } from "./formulas.js";
 import { example } from "./examples.js";
 import { form } from "./fields.js";
@@ -128,10 +128,10 @@ function parametersOf(values, gamma, alpha) {
 
 const predict = (options, json = true) => ({ argv: ["predict", ...options, ...(json ? ["--json"] : [])] });
 
-/** The line of a text answer that begins with `name`, in one piece. */
+/** The line of a text answer that begins with `name`, in one piece and with the symbols of the page. */
 function lineOf(text, name) {
   const found = new RegExp(`^${name} +(.*(?:\\n {4,}\\S.*)*)`, "m").exec(text);
-  return found ? found[1].replace(/\s+/g, " ") : undefined;
+  return found ? symbols(found[1].replace(/\s+/g, " ")) : undefined;
 }
 
 function formulaOf(key, values) {

@@ -65,6 +65,18 @@ function choice(field, id, values, changed) {
   return { parts: [select], show: (value) => { select.value = value; } };
 }
 
+/** Empties a search field when somebody enters it, as browsers list only what matches its text; left empty it is as before. */
+function browsable(box) {
+  let typed;
+  box.addEventListener("focus", () => { box.placeholder = box.value; box.value = ""; typed = false; });
+  box.addEventListener("input", () => { typed = true; });
+  box.addEventListener("blur", () => {
+    if (box.value !== "") return;
+    box.value = box.placeholder;
+    if (typed) box.dispatchEvent(new Event("input"));
+  });
+}
+
 function written(field, id, values, changed) {
   const tag = field.kind === "area" ? "textarea" : "input";
   const list = field.kind === "search" ? `${id}-list` : undefined;
@@ -73,6 +85,7 @@ function written(field, id, values, changed) {
     step: field.kind === "number" && "any", placeholder: field.placeholder, autocomplete: "off", spellcheck: "false",
       maxlength: tag === "input" && field.kind !== "number" && MAX_TEXT });
   box.value = values[field.name];
+  if (list && field.default !== "") browsable(box);
   box.addEventListener("input", () => changed(field, field.kind === "number" && box.value !== "" ? box.valueAsNumber
     : box.value));
   return { parts: [box, list && element("datalist", { id: list })], show: (value) => { box.value = value; } };

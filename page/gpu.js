@@ -2,7 +2,7 @@
 // Your GPU: what a device, two models and an acceptance rate give, by batch size or for the users of a server.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, table, times } from "./elements.js";
+import { element, interval, number, symbols, table, times } from "./elements.js";
 import { form } from "./fields.js";
 import { dropArea } from "./files.js";
 import { code, commandLine, configuration, pythonCall, shareBox } from "./share.js";
@@ -12,6 +12,7 @@ const users = (values) => values.load === "users" || values.load === "rate";
 const FORMATS = [["", "as published"], ..."fp16 bf16 fp8 int8 int4 nvfp4 mxfp4".split(" ").map((name) => [name, name])];
 const ENGINES = [["", "not known: a range"],
   ..."vllm sglang trtllm llama.cpp none".split(" ").map((name) => [name, name])];
+const MAX_CHOICES = 12;
 const LOADS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** What people set. @type {import("./fields.js").Group[]} */
@@ -30,13 +31,13 @@ export const GPU = [
       parameter: "process.marginal", placeholder: "0.74, 0.49, 0.305" } ] },
   { title: "Load", fields: [
     { name: "load", label: "Known as", kind: "choice", default: "batch",
-      options: [["batch", "batch size (decoding only)"], ["users", "requests at once, with prompts"],
+      options: [["batch", "batch size (decoding only)"], ["users", "users at once, with prompts"],
       ["rate", "requests per second, with prompts"]] },
     { name: "batch", label: "Batch sizes", kind: "text", default: "1,4,16,64,256", flag: "--batch",
       parameter: "cost.batch", when: batches },
     { name: "context", label: "Context length, tokens", kind: "number", default: 512, flag: "--context",
       parameter: "cost.context", when: batches },
-    { name: "concurrency", label: "Requests at once", kind: "slider", default: 40, min: 1, max: 512, log: true,
+    { name: "concurrency", label: "Users: requests at once", kind: "slider", default: 40, min: 1, max: 512, log: true,
       flag: "--concurrency", when: (values) => values.load === "users" },
     { name: "rate", label: "Requests per second", kind: "slider", default: 5, min: 0.1, max: 100, log: true,
       flag: "--request-rate", when: (values) => values.load === "rate" },
@@ -124,6 +125,8 @@ export function gpuTab(values, changed) {
   let ready = false;
   let json = "";
   let offered;
+  /** What ships with the program, by search field. */
+  const names = {};
 
   const controls = form("gpu", GPU, values, (name) => { delete dropped[name]; changed(); update(); });
   const takeConfig = (name) => ([file]) => {
@@ -150,10 +153,23 @@ export function gpuTab(values, changed) {
   const fail = (error) => {
     body.hidden = true;
     said.classList.add("error");
-    said.textContent = error.replaceAll("/input/", "").replace(/^foredraft predict: /gm, "").split("\n").slice(0,
-      3).join(" ");
-    more.textContent = "";
+    const lines = error.replaceAll("/input/", "").replace(/^foredraft predict: /gm, "").split("\n").slice(0, 3);
+    const choices = Object.keys(names).filter((name) => lines[0].startsWith(`${values[name]}: `)).flatMap(choicesOf);
+    said.textContent = choices.length ? lines[0].split(" - ")[0] : lines.join(" ");
+    more.replaceChildren(...choices);
   };
+
+  /** Shipped names that hold every word of what stands in a search field, as buttons. */
+  function choicesOf(name) {
+    const words = String(values[name]).toLowerCase().split(/[\s/]+/).filter(Boolean);
+    return names[name].filter((known) => words.every((word) => known.includes(word))).slice(0, MAX_CHOICES).map((known) =>
+      element("button", { type: "button", class: "quiet", onclick: () => {
+        values[name] = known;
+        controls.show();
+        changed();
+        update();
+      } }, known));
+  }
 
   function showBatches(document) {
     tables.replaceChildren(batchTable(document.cells), element("p", { class: "note" },
@@ -254,6 +270,7 @@ export function gpuTab(values, changed) {
     if (!ready || results.closest("[hidden]")) return;
     results.classList.add("busy");
     const argv = ["predict", ...options("/input/")];
+    const atLoad = users(values);
     const answers = await ask([{ argv: [...argv, "--json"], files: files() }, { argv, files: files() }]);
     results.classList.remove("busy");
     offered ??= offerNames();
@@ -263,12 +280,12 @@ export function gpuTab(values, changed) {
     if (error) { fail(error); return; }
     body.hidden = false;
     said.classList.remove("error");
-    const [first, ...rest] = opening(answers[1].stdout).split(/(?<=\.)\s(?=[A-Z])/);
+    const [first, ...rest] = symbols(opening(answers[1].stdout)).split(/(?<=\.)\s(?=[A-Z])/);
     said.textContent = first;
-    more.textContent = [...rest, users(values) ? ""
-      : "Decoding only: for a server with prompts choose requests at once."].join(" ");
+    more.textContent = [...rest, atLoad ? ""
+      : "Decoding only: for a server with prompts choose users at once under Load."].join(" ");
     printed.textContent = answers[1].stdout.replaceAll("/input/", "");
-    if (!users(values)) { showBatches(document); return; }
+    if (!atLoad) { showBatches(document); return; }
     showLoad(document);
     if (isNewest()) await otherLoads(isNewest);
   });
@@ -295,9 +312,12 @@ export function gpuTab(values, changed) {
     const [devices,
       models] = (await ask(["devices", "models"].map((what) => ({ argv: ["list", what, "--json"] })))).map((answer) =>
       read(answer).document);
-    controls.offer("device", (devices?.devices ?? []).map(({ name, summary }) => [name, summary]));
-    for (const name of ["target", "draft"])
-      controls.offer(name, (models?.models ?? []).map((model) => [model.name, model.summary]));
+    const offer = (name, list = []) => {
+      names[name] = list.map((entry) => entry.name);
+      controls.offer(name, list.map((entry) => [entry.name, entry.summary]));
+    };
+    offer("device", devices?.devices);
+    for (const name of ["target", "draft"]) offer(name, models?.models);
   }
 
   return { answer: element("div", { class: "answer" }, said, more), controls: controls.element, results,

@@ -2,11 +2,11 @@
 // Your log: does speculation pay, which draft length, and why. Or two logs compared, or what to log.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, table, tell, times } from "./elements.js";
+import { element, interval, number, table, times } from "./elements.js";
 import { example } from "./examples.js";
 import { form } from "./fields.js";
 import { dropArea, fileList } from "./files.js";
-import { code, commandLine, pythonCall, shareBox } from "./share.js";
+import { code, commandLine, copy, pythonCall, shareBox } from "./share.js";
 
 const asks = (...questions) => (values) => questions.includes(values.question);
 const ENGINES = ["vllm", "sglang", "trtllm", "llama.cpp"];
@@ -72,7 +72,8 @@ function evidenceTable(loads) {
       withError(run.tokens_per_iteration, run.tokens_per_iteration_ci95), number(run.iteration_ms, 3),
       number(run.iteration_ms && load.plain_ms ? run.iteration_ms / load.plain_ms : null, 3), number(run.tpot_ms, 3),
         withError(run.speedup?.measured, run.speedup?.ci95)]),
-    ...load.speedup_by_gamma.filter(({ iteration_time: how, gamma }) => how !== "logged" && gamma > 0).map((row) =>
+    ...load.speedup_by_gamma.filter(({ iteration_time: how, gamma, value }) => how !== "logged" && gamma > 0
+      && typeof value === "number").map((row) =>
       [loadName(load), `K = ${row.gamma}, not logged (${row.iteration_time})`, "", "", "", "",
         `${number(row.value, 3)} (${interval(row.low, row.high)})`])]);
   return table("What the logs show, by load", ["load", "run", "tokens per iteration", "iteration, ms", "decode steps",
@@ -120,9 +121,7 @@ export function logTab(values, changed) {
   const settings = element("section", { hidden: true }, element("h3", {}, "Settings to copy"), engineChoice,
     settingsText,
     element("div", { class: "saves" }, element("button",
-      { type: "button", onclick: () =>
-      navigator.clipboard.writeText(settingsText.textContent).then(() => tell("Copied."),
-      () => tell("Select the text and copy it.")) }, "Copy")));
+      { type: "button", onclick: () => copy(settingsText.textContent) }, "Copy")));
   const warnings = element("section", { hidden: true }, element("h3", {}, "Warnings"),
     element("ul", { class: "warnings" }));
   const printed = element("pre", { tabindex: "0" });
@@ -337,8 +336,10 @@ export function logTab(values, changed) {
     said.classList.remove("error");
     if (used.length === 0) {
       set(false);
-      said.textContent = "Drop the logs of your server.";
-      more.textContent = "Best are a log with speculation and one without, of the same load. Or choose an example.";
+      [said.textContent, more.textContent] = values.question === "compare"
+        ? ["Drop two logs: A, then B.", "Of two builds or settings, at the same load. Or choose an example."]
+        : ["Drop the logs of your server.",
+          "Best are a log with speculation and one without, of the same load. Or choose an example."];
       return;
     }
     results.classList.add("busy");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: its tabs, its address, its look.
 import { startProgram } from "./ask.js";
-import { byId } from "./elements.js";
+import { byId, tell } from "./elements.js";
 import { EXPLORE, exploreTab } from "./explore.js";
 import { GPU, gpuTab } from "./gpu.js";
 import { LOG, logTab } from "./log.js";
@@ -72,6 +72,16 @@ function wireLook() {
   label();
 }
 
+/** Leads to the answer as a link, a command line, Python. */
+function wireShare() {
+  byId("share").addEventListener("click", () => {
+    const box = byId(`panel-${shown}`).querySelector(".share");
+    if (box.hidden) { tell("Nothing to share yet: choose logs first."); return; }
+    box.scrollIntoView({ block: "start" });
+    box.querySelector("button").focus();
+  });
+}
+
 /** A file that is dropped beside the areas for files is a log; never does the browser leave the page for it. */
 function wireDrops() {
   addEventListener("dragover", (event) => event.preventDefault());
@@ -92,6 +102,7 @@ for (const [name, [groups, make]] of Object.entries(TABS)) {
 }
 wireTabs();
 wireLook();
+wireShare();
 wireDrops();
 readAddress();
 addEventListener("hashchange", readAddress);

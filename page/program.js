@@ -6,8 +6,7 @@
 /**
  * Starts the program once; it answers any number of questions.
  * @param {Uint8Array} wasmBytes
- * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string},
- *   speedups: (alphas: Float64Array, cs: Float64Array, gamma: number, convention: string) => Float64Array}>}
+ * @returns {Promise<{run: (argv: string[], files?: Record<string, Content>) => {code: number, stdout: string, stderr: string}}>}
  */
 export async function loadProgram(wasmBytes) {
   const module = await loadModule({ wasmBinary: wasmBytes });
@@ -69,16 +68,6 @@ export async function loadProgram(wasmBytes) {
       } finally {
         clear();
       }
-    },
-    speedups(alphas, cs, gamma, convention) {
-      const numbers = new Float64Array(alphas.length + cs.length + alphas.length * cs.length);
-      numbers.set(alphas);
-      numbers.set(cs, alphas.length);
-      return withBytes(new Uint8Array(numbers.buffer), (at) => {
-        module._foredraft_speedups(at, alphas.length, cs.length, gamma, convention === "no_bonus" ? 0 : 1);
-        const begin = at / 8 + alphas.length + cs.length;
-        return module.HEAPF64.slice(begin, begin + alphas.length * cs.length);
-      });
     },
   };
 }

@@ -59,7 +59,8 @@ export function configuration(fixed, simulation, axes) {
     ...(simulation ? ["", "[simulation]", ...lines(simulation)] : []), ""].join("\n");
 }
 
-async function copy(text) {
+/** Puts `text` on the clipboard and says so. @param {string} text */
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     tell("Copied.");
@@ -83,7 +84,7 @@ export function shareBox() {
   };
   const pick = (name) => element("button",
     { type: "button", class: "quiet", "aria-pressed": "false", onclick: () => { chosen = name; update(); } }, name);
-  const box = element("section", { class: "share" }, element("h3", {}, "The same answer elsewhere"), ways, text,
+  const box = element("section", { class: "share" }, element("h3", {}, "Share: the same answer elsewhere"), ways, text,
     element("div", { class: "saves" }, element("button", { type: "button", onclick: () => copy(text.textContent) },
       "Copy"),
       element("button", { type: "button", class: "quiet",

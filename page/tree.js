@@ -64,12 +64,16 @@ export function treeParts() {
     show: (document, bySize) => {
       place.replaceChildren(treeDrawing(document.paths, document.probabilities));
       paths.textContent = JSON.stringify(document.paths);
-      numbers.replaceChildren(table("Numbers of the tree", ["", "value", "formula and source"], [
-        ["Nodes, the target's own token included", document.nodes, ""], ["Depth", document.depth, ""],
-        ["Tokens per iteration", document.tokens_per_iteration,
-          "1 + Σ over nodes of the probability that its path is accepted; docs/model.md, Token trees"],
-        ["Time of an iteration, decode steps", document.iteration_cost, "depth × c + 1 + growth × (nodes − 1)"],
-        ["Speedup", times(document.speedup), "tokens per iteration / time of an iteration"]]));
+      const { dense, chain } = document;
+      const row = (name, value) => [name, ...[document, dense, chain].map(value)];
+      numbers.replaceChildren(table("Tree and chain", ["", "best tree", `widths ${dense.widths.join("×")}`, "best chain"],
+        [row("Nodes", ({ nodes }) => nodes), row("Depth", ({ depth }) => depth),
+          row("Tokens per iteration", (shape) => shape.tokens_per_iteration),
+          row("Iteration, decode steps", (shape) => shape.iteration_cost),
+          row("Speedup", ({ speedup }) => times(speedup))]), element("p", { class: "note" },
+        "Nodes: the target's own token included. Tokens per iteration = 1 + Σ over the other nodes of the probability that "
+        + "the path to it is accepted (docs/model.md, Token trees). Iteration = "
+        + `${document.drafter === "block" ? "c" : "depth × c"} + 1 + growth × (nodes − 1). Speedup = tokens / iteration.`));
       const known = bySize.filter(([, answer]) => answer);
       draw(charts.nodes, { name: "tree-nodes", title: "Tokens and speedup by size of the tree",
         x: { label: "nodes at most", log: true }, y: { label: "tokens per iteration; speedup, ×" }, layers: [
@@ -81,7 +85,8 @@ export function treeParts() {
         x: { label: "tokens of an iteration", whole: true }, y: { label: "probability", min: 0 },
         layers: [{ kind: "bars", name: "closed form", look: 0,
           points: document.tokens_pmf.map((value, k) => [k + 1, value]) }] });
-      return [`The best tree has ${document.nodes} nodes: ${times(document.speedup)} as fast.`,
+      return [`The best tree has ${document.nodes} nodes: ${times(document.speedup)} as fast. `
+        + `The best chain: ${times(chain.speedup)}.`,
         `${document.depth} deep, ${number(document.tokens_per_iteration, 3)} tokens per iteration. `
           + "The widths of lines show how often a path is accepted."];
     },

@@ -221,8 +221,8 @@ def _flow(figure, legend, width_in):
     entries = list(zip(legend.handles, labels))
     title = wrap(legend.title, width_in, style.TICK_PT)
 
-    def row_of(part, first):
-        return figure.legend(*zip(*part), ncol=len(part), title=title if first else None, loc="upper left",
+    def row_of(part, first, columns=None):
+        return figure.legend(*zip(*part), ncol=columns or len(part), title=title if first else None, loc="upper left",
                              borderaxespad=0)
 
     def fits(part):
@@ -236,6 +236,8 @@ def _flow(figure, legend, width_in):
         if parts[-1] and not fits(parts[-1] + [entry]):
             parts.append([])
         parts[-1].append(entry)
+    if len(parts) == len(entries):  # a column, whose entries begin below each other
+        return [row_of(entries, True, columns=1)]
     even = -(-len(entries) // len(parts))
     level = [entries[i:i + even] for i in range(0, len(entries), even)]
     if all(map(fits, level)):

@@ -19,6 +19,7 @@ from .command import BadFile
 
 NUMBER = "number"  # a float; an empty cell is NaN; `unbounded`, as earlier versions wrote `inf`, is infinity
 TEXT = "text"      # as it stands
+OPTIONAL_TEXT = "optional text"  # as it stands; empty in every row of a file without the column
 AXIS = "axis"      # never empty or NaN; numbers when every cell is one, else text
 
 _MIB = 1 << 20
@@ -155,13 +156,16 @@ def table_of_text(name, content, kinds):
 
 def _table(path, kinds, lines):
     (_, header), *body = lines
-    missing = [name for name in kinds if name not in header]
+    missing = [name for name, kind in kinds.items() if name not in header and kind != OPTIONAL_TEXT]
     if missing:
         raise BadFile(path, f"has no column {', '.join(missing)} (it has {', '.join(header)})")
     if not body:
         raise BadFile(path, "has a header but no rows")
     columns = {}
     for name, kind in kinds.items():
+        if name not in header:
+            columns[name] = numpy.array([""] * len(body), dtype=object)
+            continue
         place = header.index(name)
         columns[name] = _typed(path, name, kind, [(number, line[place].strip()) for number, line in body])
     return Table(path, columns)
@@ -173,7 +177,7 @@ def _typed(path, name, kind, cells):
             if not cell or cell.lower() == "nan":
                 raise BadFile(path, f"line {number}: {name}: '{cell}' is no value of an axis")
         kind = NUMBER if all(_number(cell) is not None for _, cell in cells) else TEXT
-    if kind == TEXT:
+    if kind in (TEXT, OPTIONAL_TEXT):
         return numpy.array([cell for _, cell in cells], dtype=object)
     values = []
     for number, cell in cells:

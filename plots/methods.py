@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speedup of each method against its loss: a row of panels, one for each temperature.
+"""Speedup of each method against its loss: a panel for each pair of models and temperature.
 
 Exact methods lose nothing: they stand on the line at 0, their names to its left; the others are named next to their
-points.
+points. The points of a method with several values of its parameters are joined by a line, with one name.
 """
 
 import numpy
@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from . import curves, layout, load, style
 
 ID = "methods"
-COLUMNS = {"temperature": load.NUMBER, "method": load.TEXT, "speedup": load.NUMBER, "speedup_standard_error": load.NUMBER,
+COLUMNS = {"pair": load.OPTIONAL_TEXT, "temperature": load.NUMBER, "method": load.TEXT, "speedup": load.NUMBER, "speedup_standard_error": load.NUMBER,
            "exact": load.NUMBER, "loss": load.NUMBER}
-_MOST_PANELS = 4
+_MOST_PANELS = 6
 _NAMES_WIDTH = 0.62  # of the names of exact methods, over that of the axis of losses
 _LEAST_LOSS = 0.05   # width of the axis where nothing is given up
 _LINE_IN = 0.12      # from one name to the next
@@ -23,18 +23,18 @@ _LEAST_HEIGHT_IN = 2.2
 def figure(table):
     if not numpy.isfinite(table["speedup"]).any():
         raise load.BadFile(table.path, "no value of speedup to draw")
-    temperatures = table.values("temperature")
-    if len(temperatures) > _MOST_PANELS:
-        raise load.BadFile(table.path, f"{len(temperatures)} temperatures; one figure holds {_MOST_PANELS}")
+    places = [(pair, temperature) for pair in table.values("pair") for temperature in table.values("temperature")]
+    if len(places) > _MOST_PANELS:
+        raise load.BadFile(table.path, f"{len(places)} pairs and temperatures; one figure holds {_MOST_PANELS}")
     exact_look, relaxed_look = style.looks(2)
-    rows = [table.where(temperature=temperature) for temperature in temperatures]
-    most = max(max(sum(part["exact"] == 1), sum(part["exact"] != 1)) for part in rows)
+    rows = [table.where(pair=pair, temperature=temperature) for pair, temperature in places]
+    most = max(len(set(part["method"][(part["exact"] == 1) == is_exact])) for part in rows for is_exact in (True, False))
     height_in = max(_LEAST_HEIGHT_IN, _LINE_IN * (most + 4))
     right = max(_LEAST_LOSS, 1.06 * float(numpy.nanmax(table["loss"])))
-    drawn, grid = layout.panels("double_column", len(temperatures), 1)
+    drawn, grid = layout.panels("double_column", len(places), 1)
     low, high = _range(table["speedup"])
-    for axes, temperature, part in zip(grid[:, 0], temperatures, rows):
-        axes.set_title(f"temperature {temperature:g}")
+    for axes, (pair, temperature), part in zip(grid[:, 0], places, rows):
+        axes.set_title(style.plain(f"{pair}, temperature {temperature:g}" if pair else f"temperature {temperature:g}"))
         axes.set_yscale("log")
         axes.set_ylim(low, high)
         axes.set_xlim(-_NAMES_WIDTH * right, right * (1 + _NAMES_WIDTH))
@@ -44,13 +44,15 @@ def figure(table):
         for is_exact, look in ((True, exact_look), (False, relaxed_look)):
             kind = part.keep(((part["exact"] == 1) == is_exact) & numpy.isfinite(part["speedup"]))
             curves.simulated(axes, kind["loss"], kind["speedup"], kind["speedup_standard_error"], look)
-            _name_points(axes, kind, is_exact, line, right, look.color)
+            _name_points(axes, _joined(axes, kind, look.color), is_exact, line, right, look.color)
     _settle_ticks(grid[:, 0], right)
     layout.arrange(drawn, grid, height_in, "total variation distance from the target",
                    "speedup over autoregressive decoding",
                    [layout.Legend([Line2D([], [], linestyle="none", marker=look.marker, color=look.color,
                                           markersize=style.MARKER_PT) for look in (exact_look, relaxed_look)],
-                                  ["exact: the target's own distribution", "relaxed, with its default parameters"],
+                                  ["exact: the target's own distribution",
+                                   "relaxed, along a line by its parameters" if _varied(table)
+                                   else "relaxed, with its default parameters"],
                                   "simulated, 95 %")])
     return drawn
 
@@ -58,6 +60,24 @@ def figure(table):
 def _range(speedups):
     known = speedups[numpy.isfinite(speedups) & (speedups > 0)]
     return min(0.9, 0.9 * known.min()), 1.15 * known.max()
+
+
+def _varied(table):
+    relaxed = table.keep(table["exact"] != 1)
+    rows = list(zip(relaxed["pair"], relaxed["temperature"], relaxed["method"]))
+    return len(set(rows)) < len(rows)
+
+
+def _joined(axes, part, color):
+    """Joins the points of each method; of each the row of the largest speedup."""
+    fastest = []
+    for method in part.values("method"):
+        points = part.where(method=method)
+        order = numpy.argsort(points["loss"], kind="stable")
+        if len(order) > 1:
+            axes.plot(points["loss"][order], points["speedup"][order], color=color, linewidth=0.8, zorder=2)
+        fastest.append(numpy.argmax(numpy.where(part["method"] == method, part["speedup"], -numpy.inf)))
+    return part.keep([i in fastest for i in range(len(part))])
 
 
 def _name_points(axes, part, is_exact, line, right, color):

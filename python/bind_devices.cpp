@@ -61,9 +61,7 @@ nb::dict find_tree(const std::vector<std::vector<double>>& accuracies, std::int6
   }
   if (given) question.given = tree_from_paths(*given);
   if (verification) {
-    const auto drafting = parse_drafting(drafter);
-    if (!drafting) throw InputError("foredraft: drafter: unknown drafter \"" + drafter + "\" - autoregressive, block");
-    question.price = TreePrice{.verification = *verification, .c = c, .drafting = *drafting};
+    question.price = TreePrice{.verification = *verification, .c = c, .drafting = tree_drafting(drafter)};
   }
   const TreeAnswer answer = [&] {
     const nb::gil_scoped_release release;

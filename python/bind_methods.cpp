@@ -25,7 +25,7 @@ std::tuple<std::string, std::string> compare(const std::vector<std::string>& met
                                              const std::optional<std::int64_t>& gamma, double c,
                                              const std::vector<double>& verification, std::int64_t width,
                                              std::int64_t servers, std::uint64_t iterations, std::uint64_t seed,
-                                             unsigned threads) {
+                                             const std::string& tables, unsigned threads) {
   MethodsQuestion question;
   question.methods = methods;
   question.models.alpha = alpha;
@@ -39,9 +39,10 @@ std::tuple<std::string, std::string> compare(const std::vector<std::string>& met
   question.servers = servers;
   question.iterations = iterations;
   question.seed = seed;
-  AnswerTexts answer = run_interruptibly(
-      [&](const std::atomic<bool>& stop, ProgressBoard&) { return methods_comparison(question, threads, &stop); },
-      nb::none());
+  AnswerTexts answer =
+      run_interruptibly([&](const std::atomic<bool>& stop,
+                            ProgressBoard&) { return methods_comparison(question, tables, threads, &stop); },
+                        nb::none());
   return {std::move(answer.json), std::move(answer.text)};
 }
 
@@ -51,7 +52,7 @@ void bind_methods(nb::module_& module) {
   module.def("compared_methods", compared_methods);
   module.def("compare_methods", compare, nb::arg("methods"), nb::arg("alpha"), nb::arg("vocabulary"), nb::arg("pool"),
              nb::arg("temperatures"), nb::arg("gamma").none(), nb::arg("c"), nb::arg("verification"), nb::arg("width"),
-             nb::arg("servers"), nb::arg("iterations"), nb::arg("seed"), nb::arg("threads"));
+             nb::arg("servers"), nb::arg("iterations"), nb::arg("seed"), nb::arg("tables"), nb::arg("threads"));
 }
 
 }  // namespace foredraft::python

@@ -12,6 +12,7 @@
 #include "answers/methods.hpp"
 #include "app/commands/commands.hpp"
 #include "app/texts/texts.hpp"
+#include "core/digest.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
@@ -22,6 +23,7 @@
 #include "experiments/sweep/sweep_folder.hpp"
 #include "inputs/devices.hpp"
 #include "inputs/inputs.hpp"
+#include "inputs/methods_file.hpp"
 #include "inputs/read_model.hpp"
 #include "inputs/table_reader.hpp"
 #include "latency/devices/device_registry.hpp"
@@ -29,6 +31,7 @@
 #include "latency/models/storage.hpp"
 #include "latency/operations/model_bytes.hpp"
 #include "scenario/check.hpp"
+#include "scenario/methods.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
 #include "scenario/resolve.hpp"
@@ -263,7 +266,18 @@ int run_program(const std::vector<std::string>& arguments) {
   return app::run_program(arguments);
 }
 
-AnswerTexts methods_comparison(const MethodsQuestion& question, unsigned threads, const std::atomic<bool>* stop) {
+Drafting tree_drafting(const std::string& drafter) {
+  if (const auto drafting = parse_drafting(drafter)) return *drafting;
+  const std::vector<std::string> known{"autoregressive", "block"};
+  throw InputError(fmt::format("{}: drafter: unknown drafter \"{}\" - {}", messages_from, drafter,
+                               scenario::method_or_suggestion(drafter, known)));
+}
+
+AnswerTexts methods_comparison(MethodsQuestion question, const std::string& tables, unsigned threads,
+                               const std::atomic<bool>* stop) {
+  std::vector<FileDigest> files;
+  inputs::add_methods_tables(tables, std::string(messages_from), question);
+  inputs::train_pairs(question, "", files);
   const MethodsAnswer answer = compare_methods(question, threads, stop);
   return {.json = experiments::document_text(answers::to_json(answer)), .text = app::to_text(answer)};
 }

@@ -190,8 +190,12 @@ struct ComparisonTexts {
 [[nodiscard]] AnswerTexts times_prediction(const std::vector<Keyword>& keywords);
 [[nodiscard]] AnswerTexts explanation(const std::vector<Keyword>& keywords);
 
-/// `foredraft methods`: schema foredraft.methods/1.
-[[nodiscard]] AnswerTexts methods_comparison(const MethodsQuestion& question, unsigned threads,
+/// How a tree is drafted. Throws InputError for an unknown word.
+[[nodiscard]] Drafting tree_drafting(const std::string& drafter);
+
+/// `foredraft methods`: schema foredraft.methods/1. `tables`: pairs and parameters as a JSON object, like those of a
+/// configuration.
+[[nodiscard]] AnswerTexts methods_comparison(MethodsQuestion question, const std::string& tables, unsigned threads,
                                              const std::atomic<bool>* stop);
 
 /// A device's data sheet as JSON.

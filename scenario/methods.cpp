@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "core/names.hpp"
+#include "core/problems.hpp"
+#include "scenario/drafters.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -227,16 +230,23 @@ std::vector<Method> draft_length_methods() {
            .source = "Agrawal2024",
            .exact = true,
            .request = "policy = adaptive_entropy (simulate, sweep)",
-           .members = {"adaptive_entropy"}},
-          {.name = "dynamic_assistant_threshold",
-           .aliases = {"disco"},
+           .members = {"adaptive_entropy"},
+           .compared = Policy(AdaptiveEntropy{})},
+          {.name = "dynamic_threshold",
+           .aliases = {"dynamic_assistant_threshold", "disco"},
            .summary = "a confidence threshold that is fitted to the tokens of the text so far",
            .wins = "as adaedl, with confidences",
            .source = "Wolf2020",
            .exact = true,
            .request = "policy = dynamic_threshold (simulate, sweep)",
-           .members = {"dynamic_threshold"}}};
+           .members = {"dynamic_threshold"},
+           .compared = Policy(DynamicThreshold{})}};
 }
+
+constexpr std::string_view own_drafter =
+    "acceptance and cost are those of its model: predict --draft with --alpha or --marginal";
+constexpr std::string_view own_positions =
+    "its acceptance falls with the position as it was trained: predict --marginal, or simulate models.kind = ngram";
 
 std::vector<Method> drafter_methods() {
   return {
@@ -247,7 +257,8 @@ std::vector<Method> drafter_methods() {
        .source = "Leviathan2023",
        .exact = true,
        .request = "predict --draft MODEL",
-       .members = {"autoregressive"}},
+       .members = {"autoregressive"},
+       .not_compared = "it is the drafter of the pair, compared as speculative_sampling"},
       {.name = "eagle",
        .aliases = {"eagle1", "eagle_head"},
        .summary = "a layer on the target's hidden states drafts token by token",
@@ -255,7 +266,8 @@ std::vector<Method> drafter_methods() {
        .source = "Li2024",
        .exact = true,
        .request = "predict --draft config.json",
-       .members = {"autoregressive"}},
+       .members = {"autoregressive"},
+       .not_compared = own_drafter},
       {.name = "eagle3",
        .aliases = {},
        .summary = "EAGLE with features of several layers and a vocabulary of its own",
@@ -263,7 +275,8 @@ std::vector<Method> drafter_methods() {
        .source = "Li2025eagle3",
        .exact = true,
        .request = "predict --draft config.json",
-       .members = {"autoregressive"}},
+       .members = {"autoregressive"},
+       .not_compared = own_drafter},
       {.name = "mtp",
        .aliases = {"multi_token_prediction", "nextn"},
        .summary = "layers that were trained with the target to predict the tokens after the next",
@@ -271,7 +284,8 @@ std::vector<Method> drafter_methods() {
        .source = "Gloeckle2024",
        .exact = true,
        .request = "predict --draft mtp",
-       .members = {"autoregressive"}},
+       .members = {"autoregressive"},
+       .not_compared = own_drafter},
       {.name = "medusa",
        .aliases = {"medusa_heads", "blockwise_heads"},
        .summary = "heads on the target draft the next positions at once, blind to each other's tokens",
@@ -279,7 +293,8 @@ std::vector<Method> drafter_methods() {
        .source = "Cai2024; Stern2018",
        .exact = true,
        .request = "--drafter heads",
-       .members = {"heads"}},
+       .members = {"heads"},
+       .not_compared = own_positions},
       {.name = "hydra",
        .aliases = {"redrafter", "clover", "sequential_heads"},
        .summary = "heads that read the tokens of the heads before",
@@ -287,7 +302,8 @@ std::vector<Method> drafter_methods() {
        .source = "Ankner2024; Wertheimer2024",
        .exact = true,
        .request = "--drafter mlp_speculator",
-       .members = {"mlp_speculator"}},
+       .members = {"mlp_speculator"},
+       .not_compared = own_positions},
       {.name = "block_drafting",
        .aliases = {"dflash", "dspark", "domino", "p_eagle", "parallel_drafting", "diffusion_drafting"},
        .summary = "one forward pass of the drafter fills the whole block",
@@ -295,7 +311,9 @@ std::vector<Method> drafter_methods() {
        .source = "Xia2023",
        .exact = true,
        .request = "--drafter block; predict --draft config.json",
-       .members = {"block"}},
+       .members = {"block"},
+       .compared = Drafter(BlockDrafter{}),
+       .if_named = "its acceptance falls only as a stated decay says"},
       {.name = "lookup_first",
        .aliases = {"sam_decoding", "lookup_before_a_model"},
        .summary = "copies where a long enough end of the text occurred before, else a model drafts",
@@ -303,7 +321,8 @@ std::vector<Method> drafter_methods() {
        .source = "Hu2025sam",
        .exact = true,
        .request = "drafter = lookup_first",
-       .members = {"lookup_first"}},
+       .members = {"lookup_first"},
+       .compared = Drafter(LookupFirst{})},
       {.name = "staged_speculation",
        .aliases = {"staged_speculative_decoding", "vertical_cascade", "triforce"},
        .summary = "the drafter's own tokens are drafted by a smaller drafter, or copied, and verified by it",
@@ -311,7 +330,8 @@ std::vector<Method> drafter_methods() {
        .source = "Spector2023; Chen2023cascade",
        .exact = true,
        .request = "--drafter staged; drafter = staged_lookup",
-       .members = {"staged", "staged_lookup"}},
+       .members = {"staged", "staged_lookup"},
+       .compared = Drafter(StagedLookup{})},
       {.name = "cascade_drafting",
        .aliases = {"cs_drafting", "cascade_speculative_drafting"},
        .summary = "larger drafters draft the first positions, smaller ones the later",
@@ -319,15 +339,17 @@ std::vector<Method> drafter_methods() {
        .source = "Chen2023cascade",
        .exact = true,
        .request = "--drafter horizontal_cascade",
-       .members = {"horizontal_cascade"}},
+       .members = {"horizontal_cascade"},
+       .not_compared = "each position has a drafter of its own: predict --costs --conditional"},
       {.name = "lookahead",
        .aliases = {"lookahead_decoding"},
        .summary = "the target drafts n-grams for itself by Jacobi iterations and verifies several in one pass",
        .wins = "without a drafter, where a pass has computation to spare",
        .source = "Fu2024",
        .exact = true,
-       .request = "--drafter independent_drafts --c 0",
-       .members = {"independent_drafts"}},
+       .request = "--drafter independent_drafts, --c for its window",
+       .members = {"independent_drafts"},
+       .not_compared = "its n-grams are the target's own guesses, whose acceptance is not that of a drafter"},
       {.name = "prompt_lookup",
        .aliases = {"pld", "ngram_lookup", "llma", "suffix_decoding", "suffix_automaton", "inference_with_reference"},
        .summary = "copies what followed the last occurrence of the end of the text",
@@ -335,7 +357,8 @@ std::vector<Method> drafter_methods() {
        .source = "Saxena2023; Yang2023",
        .exact = true,
        .request = "drafter = prompt_lookup; predict --draft ngram, suffix",
-       .members = {"prompt_lookup"}},
+       .members = {"prompt_lookup"},
+       .compared = Drafter(PromptLookup{})},
       {.name = "ngram_drafting",
        .aliases = {"bigram_drafter"},
        .summary = "an n-gram model drafts token by token",
@@ -343,7 +366,8 @@ std::vector<Method> drafter_methods() {
        .source = "Leviathan2023",
        .exact = true,
        .request = "drafter = ngram_model",
-       .members = {"ngram_model"}},
+       .members = {"ngram_model"},
+       .compared = Drafter(NgramDrafter{})},
       {.name = "aggressive_decoding",
        .aliases = {"input_copying"},
        .summary = "the rest of the input is the draft",
@@ -351,7 +375,8 @@ std::vector<Method> drafter_methods() {
        .source = "Sun2021",
        .exact = true,
        .request = "--drafter input_copy",
-       .members = {"input_copy"}}};
+       .members = {"input_copy"},
+       .not_compared = "it accepts what the edits leave of the input: predict --edit-rate"}};
 }
 
 constexpr std::string_view own_acceptance = "give its cost and its acceptance: predict --c --alpha or --marginal";
@@ -464,6 +489,11 @@ const std::vector<std::string_view>& building_blocks() {
   return all;
 }
 
+bool needs_text(const Method& method) {
+  const auto* drafter = std::get_if<Drafter>(&method.compared);
+  return drafter != nullptr && entry_of(drafters(), *drafter).text;
+}
+
 const Method* find_method(std::string_view word) {
   const std::string plain = plain_name(word);
   const auto is_named = [&](std::string_view name) { return plain_name(name) == plain; };
@@ -480,6 +510,12 @@ std::string method_suggestion(std::string_view word) {
     return fmt::format("{} is not modeled: {} (docs/methods.md)", method->name, method->reason);
   }
   return fmt::format("{}: {} (docs/methods.md)", method->summary, method->request);
+}
+
+std::string method_or_suggestion(std::string_view word, std::span<const std::string> candidates,
+                                 std::string_view list) {
+  std::string suggestion = method_suggestion(word);
+  return suggestion.empty() ? suggestion_for(word, candidates, list) : suggestion;
 }
 
 }  // namespace foredraft::scenario

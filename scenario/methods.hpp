@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "foredraft/drafter.hpp"
 #include "foredraft/overlap.hpp"
 #include "foredraft/policy.hpp"
 #include "foredraft/verification_rule.hpp"
@@ -20,7 +22,7 @@ enum class TreeShape {
 };
 
 /// What the comparison of methods simulates; monostate: nothing, it depends on more than a pair of models.
-using ComparedMethod = std::variant<std::monostate, Rule, Policy, Overlap, TreeShape>;
+using ComparedMethod = std::variant<std::monostate, Rule, Policy, Overlap, TreeShape, Drafter>;
 
 struct Method {
   std::string_view name;
@@ -35,6 +37,8 @@ struct Method {
   /// The rules, policies and drafters that it is made of, by name.
   std::vector<std::string_view> members = {};
   ComparedMethod compared = {};
+  std::string_view not_compared = {};  ///< why a modeled method is not
+  std::string_view if_named = {};      ///< why it is compared only if it is named
 };
 
 /// Grouped by what they change: verification, trees, schedule, draft length, drafter; then those that are not modeled.
@@ -43,10 +47,17 @@ struct Method {
 /// Rules, policies and drafters that are no published method by themselves: controls, bounds and defaults.
 [[nodiscard]] const std::vector<std::string_view>& building_blocks();
 
+/// True for a compared drafter that copies or drafts text.
+[[nodiscard]] bool needs_text(const Method& method);
+
 /// The method of this name or alias, whatever its case and separators; null: none.
 [[nodiscard]] const Method* find_method(std::string_view word);
 
 /// What to do where `word` names no member of a family: how the method of that name is asked for; empty: it is none.
 [[nodiscard]] std::string method_suggestion(std::string_view word);
+
+/// The same, or suggestion_for() of `candidates` where it is no method.
+[[nodiscard]] std::string method_or_suggestion(std::string_view word, std::span<const std::string> candidates,
+                                               std::string_view list = {});
 
 }  // namespace foredraft::scenario

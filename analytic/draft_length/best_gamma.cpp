@@ -256,7 +256,8 @@ std::optional<BestGamma> best_gamma(const DraftedAcceptance& drafted, const Deco
     best = best_gamma(marginal.first(entries), draft_ratio(cost), convention, drafting);
     // If another draft costs nothing, the speedup rises without end: the entries hold all of it but 1e-20.
     const bool drafts = *best->gamma > min_gamma(convention);
-    if (drafted.useful && drafting != Drafting::autoregressive && drafts) best->gamma.reset();
+    const bool free = drafting != Drafting::autoregressive || draft_ratio(cost) == 0.0;
+    if (drafted.useful && free && drafts) best->gamma.reset();
   }
   if (best) best->speedup /= cost.iteration;
   return best;

@@ -63,13 +63,26 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
   return {std::sqrt(variance), by_degrees > 0.0 ? variance * variance / by_degrees : without_limit};
 }
 
+/// What a correlation does to the error of independent clusters, moderated by a prior: an inflation of the variance by
+/// 2 with 2 degrees of freedom [Smyth2004]. `correlated` has the degrees of freedom of its inflation alone, 0 if
+/// unknown; the variance itself has those of `independent`.
+Uncertainty moderated(const Uncertainty& independent, const Uncertainty& correlated) {
+  constexpr double inflation = 2.0;
+  constexpr double weight = 2.0;
+  const double variance = independent.standard_error * independent.standard_error;
+  const double seen = correlated.standard_error * correlated.standard_error;
+  const double degrees = weight + correlated.degrees;
+  return {std::sqrt((weight * inflation * variance + correlated.degrees * seen) / degrees),
+          std::min(degrees, independent.degrees)};
+}
+
 /// Of deviations that are the sum of a first-order autoregression and of independent errors of known variance.
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
-  constexpr double min_clusters = 4.5;  // of nearly equal ones 5: fewer show no correlation, as good as two
+  constexpr double min_clusters = 4.5;  // of nearly equal ones 5: fewer show no correlation
   constexpr double max_correlation = 0.95;
   constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);
-  if (clusters < min_clusters) return {all.standard_error, 1.0};
+  if (clusters < min_clusters) return moderated(all, {0.0, 0.0});
   if (all.standard_error == 0.0) return all;
   const double variance = all.standard_error * all.standard_error;
   const double correlated = std::max(0.0, variance - independent_variance);
@@ -78,7 +91,7 @@ Uncertainty autoregressive_scatter(std::span<const double> deviations, double cl
   const double inflation = (1.0 + rho) / (1.0 - rho);
   const Uncertainty parts[] = {{std::sqrt(correlated * inflation), std::max(1.0, clusters / inflation - 1.0)},
                                {std::sqrt(variance - correlated), all.degrees}};
-  return sum_of(parts);
+  return moderated(all, sum_of(parts));
 }
 
 void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource>& sources) {

@@ -77,10 +77,10 @@ struct Uncertainty {
 
 /// Standard error of the sum of the clusters' deviations from their mean, which themselves sum to 0.
 /// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom. Where they are windows
-/// (`in_time`), first-order autoregression widens the error: the maximum interval over groups of 1, 2, 4, ...
-/// neighbors, as long as 20 groups remain. Clusters that deviate by exactly 0 are left out of the correlation.
-/// `independent_variance`: what of the sum's variance is known to be independent from window to window, such as that of
-/// counting. Derivation D27.
+/// (`in_time`), first-order autoregression widens the error, moderated by a prior: the maximum interval over groups of
+/// 1, 2, 4, ... neighbors, as long as 20 groups remain. Clusters that deviate by exactly 0 are left out of the
+/// correlation. `independent_variance`: what of the sum's variance is known to be independent from window to window,
+/// such as that of counting. Derivation D27.
 [[nodiscard]] Uncertainty scatter_of(std::span<const double> deviations, double effective_clusters, bool in_time,
                                      double independent_variance = 0.0);
 

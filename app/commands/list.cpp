@@ -98,7 +98,10 @@ Json methods() {
                 {"request", word_or_null(std::string(method.request))},
                 {"reason", word_or_null(std::string(method.reason))},
                 {"members", method.members},
-                {"compared", !std::holds_alternative<std::monostate>(method.compared)}};
+                {"compared", !std::holds_alternative<std::monostate>(method.compared)},
+                {"needs_text", scenario::needs_text(method)},
+                {"not_compared", word_or_null(std::string(method.not_compared))},
+                {"if_named", word_or_null(std::string(method.if_named))}};
   });
 }
 
@@ -163,7 +166,7 @@ Json engines() {
                 {"aliases", engine.aliases},
                 {"asynchronous", engine.asynchronous},
                 {"slot_by_slot", engine.slot_by_slot},
-                {"prefill", latency::prefill_word(engine.prefill)},
+                {"prefill", latency::to_string(engine.prefill)},
                 {"pass_tokens", engine.pass_tokens},
                 {"graph_tokens", engine.graph_tokens},
                 {"max_requests", engine.max_requests},
@@ -281,8 +284,10 @@ std::string methods_text(const Json& methods, const Json& /*more*/) {
   std::string text;
   for (const Json& method : methods) {
     const auto word = [&](const char* key) { return method[key].get<std::string>(); };
-    const std::string how =
+    std::string how =
         method["request"].is_null() ? "not modeled: " + word("reason") : "asked for by " + word("request");
+    if (!method["not_compared"].is_null()) how += "; not compared: " + word("not_compared");
+    if (!method["if_named"].is_null()) how += "; compared if named: " + word("if_named");
     text +=
         definition(word("name"), fmt::format("{}; pays {}; {}; {} [{}]", word("summary"), word("wins"),
                                              method["exact"].get<bool>() ? "exact" : "not exact", how, word("source")));
@@ -360,6 +365,7 @@ std::string methods_markdown() {
                  {"it pays", left},
                  {"exact", left},
                  {"asked for by", left},
+                 {"compared", left},
                  {"source", left}},
                 {}};
   Table others{"",
@@ -375,9 +381,16 @@ std::string methods_markdown() {
     const std::string_view how = is_modeled ? method.request : method.reason;
     std::string names(method.name);
     if (!method.aliases.empty()) names += fmt::format(" ({})", fmt::join(method.aliases, ", "));
-    (is_modeled ? modeled : others)
-        .rows.push_back({std::move(names), std::string(method.summary), std::string(method.wins),
-                         method.exact ? "yes" : "no", std::string(how), std::string(method.source)});
+    std::vector<std::string> cells{std::move(names), std::string(method.summary), std::string(method.wins),
+                                   method.exact ? "yes" : "no", std::string(how)};
+    if (is_modeled) {
+      cells.push_back(needs_text(method)            ? "on n-gram models"
+                      : !method.if_named.empty()    ? fmt::format("if named: {}", method.if_named)
+                      : method.not_compared.empty() ? "yes"
+                                                    : fmt::format("no: {}", method.not_compared));
+    }
+    cells.emplace_back(method.source);
+    (is_modeled ? modeled : others).rows.push_back(std::move(cells));
   }
   return to_markdown(modeled) + "\n" + to_markdown(others);
 }

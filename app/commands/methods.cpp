@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -75,6 +76,14 @@ MethodsQuestion read_methods_question(CommandLine& line, std::vector<FileDigest>
     file = inputs::parse_methods_file(read_input(path, files), path);
   }
   MethodsQuestion& question = file.question;
+  if (!question.pairs.empty()) {
+    for (const std::string_view name : {"alpha", "vocabulary", "pool"}) {
+      line.reject_any({name}, "mutually exclusive with pairs of the configuration", "each states its own",
+                      "change the configuration");
+    }
+    line.done();
+    inputs::train_pairs(question, std::filesystem::path(line.positional().front()).parent_path().string(), files);
+  }
   if (const auto methods = line.texts("methods")) question.methods = *methods;
   if (temperatures) question.temperatures = *temperatures;
   if (alpha) question.models.alpha = *alpha;
@@ -149,13 +158,7 @@ Command methods_command() {
                       {"cost of forward passes",
                        {{"c", "C", "time of a draft step over that of a target decode step (default 0.05)"},
                         {"verify-growth", "G", "decode steps that each position after the first adds (default 0.01)"}}},
-                      {"or step times of a device",
-                       {device_option,
-                        profile_option,
-                        target_option,
-                        draft_option,
-                        {"batch", "B", "batch size (default 1)"},
-                        {"context", "N", "context length in tokens (default 512)"}}},
+                      device_price_options(),
                       deployment_options()}},
           run_methods};
 }

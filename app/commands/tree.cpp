@@ -71,7 +71,7 @@ TreeOptions read_options(CommandLine& line) {
   if (line.has("json")) {
     line.reject_any({"dot"}, "mutually exclusive with --json", "standard output holds one document", "keep one");
   }
-  const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
+  const std::string drafter = read_drafter_word(line, {"autoregressive", "block", "heads"}).value_or("autoregressive");
   return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),
           .depth = line.integer("depth", 0, max_tree_depth),
           .c = line.real("c", 0.0, any_cost),
@@ -198,13 +198,7 @@ Command tree_command() {
                         {"confidence-temperature", "T", "below 1: overconfident, 1 (default): calibrated"},
                         {"iterations", "N", "iterations to simulate (default 100000)"},
                         {"seed", "N", "random seed (default 1)"}}},
-                      {"or step times of a device",
-                       {device_option,
-                        profile_option,
-                        target_option,
-                        draft_option,
-                        {"batch", "B", "batch size (default 1)"},
-                        {"context", "N", "context length in tokens (default 512)"}}},
+                      device_price_options(),
                       deployment_options()}},
           run_tree};
 }

@@ -74,7 +74,7 @@ std::vector<answers::Question> read_acceptances(std::vector<CommandLine>& lines)
   std::vector<answers::Question> acceptances;
   for (CommandLine& line : lines) {
     reject_untimed(line);
-    const bool timed_drafter = line.word("drafter", latency::drafter_words()).has_value();
+    const bool timed_drafter = read_drafter_word(line, latency::drafter_words()).has_value();
     const bool drafter = timed_drafter || !line.has("drafter");
     acceptances.push_back(read_question(line, {.draft_length = true, .acceptance = true, .drafter = drafter}));
     if (lines.size() > 1) line.done();

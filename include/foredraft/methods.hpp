@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "foredraft/models.hpp"
@@ -14,17 +16,39 @@
 
 #pragma GCC visibility push(default)
 
-/// Methods of speculative decoding side by side: one pair of models, one cost, one answer for each method.
+/// Methods of speculative decoding side by side: pairs of models, one cost, one answer for each method and pair.
 namespace foredraft {
 
 /// The methods that are compared by default, by name; `foredraft list methods` says what each is.
 [[nodiscard]] std::vector<std::string> compared_methods();
 
+/// True for those of them that copy or draft text, which synthetic models do not have. Throws DomainError for an
+/// unknown name.
+[[nodiscard]] bool method_needs_text(const std::string& method);
+
+/// A pair of models, under the name by which rows refer to it.
+struct MethodsPair {
+  std::string name;
+  std::variant<SyntheticModels, NgramModels> models;  ///< n-gram models are trained: read_inputs()
+  /// Of n-gram models, 2 to 4096: contexts, which are positions of the target's own text at temperature 1.
+  std::int64_t pool = 256;
+};
+
+/// Values of a rule's, policy's or drafter's parameter in place of the default: a row for each. Several parameters of
+/// one method are combined.
+struct MethodParameter {
+  std::string method;     ///< name or alias
+  std::string parameter;  ///< as in the configuration of a sweep: "rule.lenience"
+  std::vector<double> values;
+};
+
 struct MethodsQuestion {
-  std::vector<std::string> methods = {};  ///< names or aliases of compared_methods(); empty: all of them
+  std::vector<std::string> methods = {};  ///< names or aliases; empty: compared_methods()
   /// The pair, whose acceptance `alpha` is that at temperature 1. Its contexts are pooled and drawn from `seed`.
   SyntheticModels models = {.vocabulary = 1000, .alpha = 0.8, .pool = 64};  ///< pool: up to 4096 contexts
-  std::vector<double> temperatures = {0.0, 0.7, 1.0};                       ///< of both models
+  std::vector<MethodsPair> pairs = {};                                      ///< in place of `models`, if not empty
+  std::vector<MethodParameter> parameters = {};
+  std::vector<double> temperatures = {0.0, 0.7, 1.0};  ///< of both models
   /// Drafts of an iteration: of every method, at most what `price` can verify. Empty: the fastest for each, 1 to
   /// max_methods_gamma.
   std::optional<std::int64_t> gamma = {};
@@ -38,13 +62,15 @@ struct MethodsQuestion {
 };
 inline constexpr std::int64_t max_methods_gamma = 32;
 
-/// What a method yields at one temperature. Costs are in decode steps of the target, speedups over autoregressive
-/// decoding.
+/// What a method yields for one pair at one temperature. Costs are in decode steps of the target, speedups over
+/// autoregressive decoding.
 struct MethodRow {
+  std::string pair;    ///< name; empty: the only one
   std::string method;  ///< name
   double temperature;
-  std::string setting;     ///< what it ran with, besides the defaults of its rule: "gamma 5, 2 candidates"; h: the
-                           ///< threshold of a policy, the fastest of a grid
+  std::string setting;  ///< what it ran with, besides the defaults of its rule: "gamma 5, 2 candidates"; h: the
+                        ///< threshold of a policy, the fastest of a grid
+  std::vector<std::pair<std::string, double>> parameters;  ///< those of MethodsQuestion::parameters, with their values
   std::int64_t gamma;      ///< drafts of an iteration on one path; of a policy the maximum; of trees the depth
   std::int64_t positions;  ///< that the target verifies in a pass, the last known token included
   /// Simulated, as the speedup is; NaN for methods that draft while the target verifies, which have no iterations.
@@ -60,11 +86,13 @@ struct MethodRow {
 
 struct MethodsAnswer {
   MethodsQuestion question;
-  std::vector<double> acceptances;  ///< [temperature]: sum min(p, q), mean over the contexts
-  std::vector<MethodRow> rows;      ///< by temperature as asked, in each by falling speedup
+  /// [pair * temperatures + temperature]: sum min(p, q), mean over the contexts.
+  std::vector<double> acceptances;
+  std::vector<MethodRow> rows;  ///< by pair and temperature as asked, in each by falling speedup
 };
 
-/// Simulates each method at each temperature. Neither `threads` (0: one per hardware thread) nor the other methods
+/// Simulates each method for each pair at each temperature, those that copy or draft text (method_needs_text) only for
+/// n-gram models and at temperatures 0 and 1. Neither `threads` (0: one per hardware thread) nor the other methods
 /// change a row. Throws DomainError for an unknown method, for values outside of the ranges above and as simulate()
 /// does, Interrupted when `stop` is set.
 [[nodiscard]] MethodsAnswer compare_methods(const MethodsQuestion& question, unsigned threads = 0,

@@ -87,19 +87,19 @@ class SheetReader {
   DeviceSheet read() {
     Device& device = sheet_.profile.device;
     Limits& limits = sheet_.profile.limits;
-    device.name = text("name").value_or(sheet_.name);
-    source_ = text("source").value_or("");
+    device.name = table_.value<std::string>("name").value_or(sheet_.name);
+    source_ = table_.value<std::string>("source").value_or("");
     if (!table_.has("source")) table_.reject_missing("source", "a figure needs its origin");
-    device.compute_capability = text("compute_capability").value_or("");
-    read_aliases();
-    read_unified();
+    device.compute_capability = table_.value<std::string>("compute_capability").value_or("");
+    sheet_.aliases = table_.value<std::vector<std::string>>("aliases").value_or(sheet_.aliases);
+    unified_ = table_.value<bool>(unified_key).value_or(false);
     for (const auto& key : device_keys) read_figure(key, device);
     for (const auto& key : limit_keys) read_figure(key, limits);
     for (const auto& key : peak_keys) read_figure(key, limits);
     for (const std::string_view key : {memory_key, bandwidth_key}) {
       if (!table_.has(key)) table_.reject_missing(key, "required");
     }
-    table_.reject_unknown_keys([](std::string_view /*key*/, std::int64_t /*line*/) { return false; });
+    table_.reject_unknown_keys();
     // Further problems would follow from what is missing or mistyped.
     if (table_.sound()) check_peaks(limits);
     if (table_.sound()) check_usable_memory(device);
@@ -108,53 +108,24 @@ class SheetReader {
   }
 
  private:
-  std::optional<std::string> text(std::string_view key) {
-    const toml::node* node = table_.take(key);
-    if (node == nullptr) return std::nullopt;
-    if (const auto value = node->value_exact<std::string>(); value && !value->empty()) return *value;
-    table_.reject_type(key, *node, "a nonempty string");
-    return std::nullopt;
-  }
-
-  void read_aliases() {
-    const toml::node* node = table_.take("aliases");
-    if (node == nullptr) return;
-    const toml::array* list = node->as_array();
-    if (list == nullptr) return table_.reject_type("aliases", *node, "a list of strings");
-    for (const toml::node& entry : *list) {
-      const auto alias = entry.value_exact<std::string>();
-      if (!alias) return table_.reject_type("aliases", entry, "a string");
-      sheet_.aliases.push_back(*alias);
-    }
-  }
-
-  void read_unified() {
-    const toml::node* node = table_.take(unified_key);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<bool>();
-    if (!value) return table_.reject_type(unified_key, *node, "true or false");
-    unified_ = *value;
-  }
-
   template <typename Owner>
   void read_figure(const FigureKey<Owner>& key, Owner& owner) {
     const toml::node* node = table_.take(key.key);
     if (node == nullptr) return;
     std::string origin = source_;
-    const toml::node* number = node;
+    const toml::node* figure = node;
     if (const toml::table* pair = node->as_table()) {
-      number = pair->get("value");
+      figure = pair->get("value");
       const toml::node* source = pair->get("source");
-      if (number == nullptr || source == nullptr || pair->size() != 2 || !source->is_string()) {
+      if (figure == nullptr || source == nullptr || pair->size() != 2 || !source->is_string()) {
         return table_.reject(line_of(node->source()), key.key, "not {value, source}",
                              "a figure with a source needs both");
       }
       origin = source->value_or(std::string());
     }
-    if (!number->is_number()) return table_.reject_type(key.key, *number, "a number, or {value, source}");
-    const auto* whole =
-        number->as_integer();  // not value<double>(): it returns nothing for an integer that a double would round
-    const double value = whole != nullptr ? static_cast<double>(whole->get()) : number->as_floating_point()->get();
+    const std::optional<double> number = number_of(*figure);
+    if (!number) return table_.reject_type(key.key, *figure, "a number, or {value, source}");
+    const double value = *number;
     if (!(value >= key.low && value <= key.high)) {
       return table_.reject(line_of(node->source()), key.key, fmt::format("{} is implausible", value),
                            fmt::format("must be {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 #include <algorithm>
-#include <array>
+#include <concepts>
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "core/check.hpp"
@@ -19,52 +20,29 @@
 namespace foredraft::latency {
 namespace {
 
-struct EngineRange {
-  std::string_view key;
-  Range Engine::*range;
-  double least;  ///< minimum legal number
-};
-
-constexpr std::array<EngineRange, 6> engine_ranges{{
-    {"host_us", &Engine::host_us, 0.0},
-    {"host_request_us", &Engine::host_request_us, 0.0},
-    {"draft_host_us", &Engine::draft_host_us, 0.0},
-    {"draft_host_request_us", &Engine::draft_host_request_us, 0.0},
-    {"eager_operator_us", &Engine::eager_operator_us, 0.0},
-    {"step", &Engine::step, 0.01},
-}};
 /// A minute of the host; more is another unit.
-constexpr double max_engine_us = 6e7;
+constexpr NumberLimits host_limits{0.0, 6e7};
+constexpr NumberLimits step_limits{0.01, 6e7};
+constexpr double max_engine_count = 16'777'216.0;
+constexpr NumberLimits token_limits{0.0, max_engine_count};
 
-struct EngineFlag {
-  std::string_view key;
-  bool Engine::*flag;
-};
-
-constexpr std::array<EngineFlag, 2> engine_flags{{
-    {"asynchronous", &Engine::asynchronous},
-    {"slot_by_slot", &Engine::slot_by_slot},
-}};
-
-struct EngineCount {
-  std::string_view key;
-  std::int64_t Engine::*count;
-  std::int64_t least;
-};
-
-constexpr std::int64_t max_engine_count = 16'777'216;
-constexpr std::array<EngineCount, 3> engine_counts{{
-    {"pass_tokens", &Engine::pass_tokens, 0},
-    {"graph_tokens", &Engine::graph_tokens, 0},
-    {"max_requests", &Engine::max_requests, 1},
-}};
-
-struct PrefillWord {
-  std::string_view word;
-  Prefill prefill;
-};
-
-constexpr std::array<PrefillWord, 2> prefill_words{{{"alone", Prefill::alone}, {"chunked", Prefill::chunked}}};
+/// In the order in which they are written.
+constexpr std::tuple engine_keys{
+    Key{"summary", &Engine::summary, Presence::required, {}, "what it is, for lists"},
+    Key{"aliases", &Engine::aliases},
+    Key{"asynchronous", &Engine::asynchronous},
+    Key{"slot_by_slot", &Engine::slot_by_slot},
+    Key{"prefill", &Engine::prefill},
+    Key{"pass_tokens", &Engine::pass_tokens, Presence::optional, token_limits},
+    Key{"graph_tokens", &Engine::graph_tokens, Presence::optional, token_limits},
+    Key{"max_requests", &Engine::max_requests, Presence::optional, NumberLimits{1.0, max_engine_count}},
+    Key{"host_us", &Engine::host_us, Presence::optional, host_limits},
+    Key{"host_request_us", &Engine::host_request_us, Presence::optional, host_limits},
+    Key{"draft_host_us", &Engine::draft_host_us, Presence::optional, host_limits},
+    Key{"draft_host_request_us", &Engine::draft_host_request_us, Presence::optional, host_limits},
+    Key{"eager_operator_us", &Engine::eager_operator_us, Presence::optional, host_limits},
+    Key{"step", &Engine::step, Presence::optional, step_limits},
+    Key{"source", &Engine::source, Presence::required, {}, "every number needs its source"}};
 
 bool is_engine_name(std::string_view name) {
   constexpr std::string_view others = "-._+";
@@ -82,103 +60,46 @@ class EngineReader {
     if (!is_engine_name(engine_.name)) {
       table_.reject(table_.line_at(""), "name", "invalid name", "must be letters, digits and - . _ +");
     }
-    engine_.summary = text("summary", "what it is, for lists");
-    engine_.source = text("source", "every number needs its source");
-    read_names();
-    for (const EngineRange& one : engine_ranges) read_range(one);
-    for (const EngineFlag& one : engine_flags) read_flag(one);
-    for (const EngineCount& one : engine_counts) read_count(one);
-    read_prefill();
-    table_.reject_unknown_keys([](std::string_view /*key*/, std::int64_t /*line*/) { return false; });
+    table_.read_keys(engine_, engine_keys, *this);
+    for (const std::string& alias : engine_.aliases) {
+      if (plain_name(alias).empty()) {
+        table_.reject(table_.line_at("aliases"), "aliases", "wrong type", "must be a list of nonempty strings");
+      }
+    }
+    table_.reject_unknown_keys();
     if (table_.sound()) check_chunks();
     return std::move(engine_);
   }
 
+  template <typename Value>
+  std::optional<Value> value_at(std::string_view key, const toml::node& node, const NumberLimits& limits) {
+    if constexpr (std::same_as<Value, Range>) {
+      return range_at(key, node, limits);
+    } else {
+      return table_.value_at<Value>(key, node, limits);
+    }
+  }
+
  private:
-  std::string text(std::string_view key, std::string why) {
-    const toml::node* node = table_.take(key);
-    if (node == nullptr) {
-      table_.reject_missing(key, std::move(why));
-      return "";
-    }
-    if (auto value = node->value_exact<std::string>(); value && !value->empty()) return *std::move(value);
-    table_.reject_type(key, *node, "a nonempty string");
-    return "";
-  }
-
-  void read_names() {
-    const toml::node* node = table_.take("aliases");
-    if (node == nullptr) return;
-    const toml::array* list = node->as_array();
-    if (list == nullptr) return table_.reject_type("aliases", *node, "a list of strings");
-    for (const toml::node& entry : *list) {
-      const auto alias = entry.value_exact<std::string>();
-      if (!alias || plain_name(*alias).empty()) return table_.reject_type("aliases", entry, "a nonempty string");
-      engine_.aliases.push_back(*alias);
-    }
-  }
-
-  /// Nullopt, after a problem, for what is no number or out of range.
-  std::optional<double> number(const EngineRange& one, const toml::node* node) {
-    if (node == nullptr || !node->is_number()) {
-      table_.reject(table_.line_at(one.key), one.key, "invalid range",
-                    "must be a number, or {low, value, high} of numbers");
+  std::optional<Range> range_at(std::string_view key, const toml::node& node, const NumberLimits& limits) {
+    const auto reject = [&](std::string why) {
+      table_.reject(table_.line_at(key), key, "invalid range", std::move(why));
       return std::nullopt;
+    };
+    const toml::table* ends = node.as_table();
+    Range range;
+    for (const auto& [end, member] :
+         {std::pair{"low", &Range::low}, {"value", &Range::value}, {"high", &Range::high}}) {
+      const toml::node* found = ends == nullptr ? &node : ends->get(end);
+      const std::optional<double> number = found == nullptr ? std::nullopt : number_of(*found);
+      if (!number) return reject("must be a number, or {low, value, high} of numbers");
+      if (!table_.within(key, *found, *number, limits)) return std::nullopt;
+      range.*member = *number;
     }
-    const auto* whole = node->as_integer();  // value<double>() returns nothing for an integer that a double would round
-    const double value = whole != nullptr ? static_cast<double>(whole->get()) : node->as_floating_point()->get();
-    if (value >= one.least && value <= max_engine_us) return value;
-    table_.reject(line_of(node->source()), one.key, fmt::format("{} is out of range", value),
-                  fmt::format("must be {} to {}", one.least, max_engine_us));
-    return std::nullopt;
-  }
-
-  void read_range(const EngineRange& one) {
-    const toml::node* node = table_.take(one.key);
-    if (node == nullptr) return;
-    const toml::table* ends = node->as_table();
-    const auto end = [&](std::string_view key) { return number(one, ends == nullptr ? node : ends->get(key)); };
-    const auto low = end("low");
-    if (!low) return;
-    const auto value = end("value");
-    const auto high = end("high");
-    if (!value || !high) return;
-    if (!(*low <= *value && *value <= *high) || (ends != nullptr && ends->size() != 3)) {
-      return table_.reject(line_of(node->source()), one.key, "invalid range",
-                           "must be low, value and high, in ascending order");
+    if (!(range.low <= range.value && range.value <= range.high) || (ends != nullptr && ends->size() != 3)) {
+      return reject("must be low, value and high, in ascending order");
     }
-    engine_.*one.range = {*low, *value, *high};
-  }
-
-  void read_flag(const EngineFlag& one) {
-    const toml::node* node = table_.take(one.key);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<bool>();
-    if (!value) return table_.reject_type(one.key, *node, "true or false");
-    engine_.*one.flag = *value;
-  }
-
-  void read_count(const EngineCount& one) {
-    const toml::node* node = table_.take(one.key);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<std::int64_t>();
-    if (!value) return table_.reject_type(one.key, *node, "an integer");
-    if (*value < one.least || *value > max_engine_count) {
-      return table_.reject(line_of(node->source()), one.key, fmt::format("{} is out of range", *value),
-                           fmt::format("must be {} to {}", one.least, max_engine_count));
-    }
-    engine_.*one.count = *value;
-  }
-
-  void read_prefill() {
-    const toml::node* node = table_.take("prefill");
-    if (node == nullptr) return;
-    const auto word = node->value_exact<std::string>();
-    const auto* found = std::ranges::find(prefill_words, word.value_or(""), &PrefillWord::word);
-    if (found == prefill_words.end()) {
-      return table_.reject(line_of(node->source()), "prefill", "invalid value", R"(must be "alone" or "chunked")");
-    }
-    engine_.prefill = found->prefill;
+    return range;
   }
 
   void check_chunks() {
@@ -190,6 +111,26 @@ class EngineReader {
   TomlTable table_;
   Engine engine_;
 };
+
+/// As a value of TOML.
+template <typename Value>
+std::string literal(const Value& value) {
+  if constexpr (std::same_as<Value, std::string>) {
+    std::ostringstream out;
+    out << toml::toml_formatter(toml::value(value), toml::format_flags::none);
+    return out.str();
+  } else if constexpr (std::same_as<Value, std::vector<std::string>>) {
+    std::vector<std::string> literals;
+    for (const std::string& text : value) literals.push_back(literal(text));
+    return fmt::format("[{}]", fmt::join(literals, ", "));
+  } else if constexpr (std::same_as<Value, Range>) {
+    return fmt::format("{{ low = {}, value = {}, high = {} }}", value.low, value.value, value.high);
+  } else if constexpr (std::same_as<Value, Prefill>) {
+    return fmt::format("\"{}\"", to_string(value));
+  } else {
+    return fmt::format("{}", value);
+  }
+}
 
 double at_end(const Range& range, EngineEnd end) {
   switch (end) {
@@ -219,10 +160,6 @@ EngineTerms terms_of(const Engine& engine, EngineEnd end, double operators) {
           .pass_tokens = engine.pass_tokens};
 }
 
-std::string_view prefill_word(Prefill prefill) {
-  return std::ranges::find(prefill_words, prefill, &PrefillWord::prefill)->word;
-}
-
 Engine no_engine() { return engine_registry().front(); }
 
 std::vector<Engine> parse_engines(std::string_view text, const std::string& name) {
@@ -240,28 +177,12 @@ std::vector<Engine> parse_engines(std::string_view text, const std::string& name
 }
 
 std::string engine_toml(const Engine& engine) {
-  const auto quoted = [](const std::string& text) {
-    std::ostringstream out;
-    out << toml::toml_formatter(toml::value(text), toml::format_flags::none);
-    return out.str();
+  std::string text = fmt::format("[\"{}\"]\n", engine.name);
+  const auto write = [&](const auto& key) {
+    const std::string value = literal(engine.*key.member);
+    if (value != "[]") fmt::format_to(std::back_inserter(text), "{} = {}\n", key.key, value);
   };
-  std::string text = fmt::format("[\"{}\"]\nsummary = {}\n", engine.name, quoted(engine.summary));
-  auto out = std::back_inserter(text);
-  if (!engine.aliases.empty()) {
-    fmt::format_to(out, "aliases = [");
-    for (const std::string& alias : engine.aliases) {
-      fmt::format_to(out, "{}{}", &alias == &engine.aliases.front() ? "" : ", ", quoted(alias));
-    }
-    fmt::format_to(out, "]\n");
-  }
-  for (const EngineFlag& one : engine_flags) fmt::format_to(out, "{} = {}\n", one.key, engine.*one.flag);
-  fmt::format_to(out, "prefill = \"{}\"\n", prefill_word(engine.prefill));
-  for (const EngineCount& one : engine_counts) fmt::format_to(out, "{} = {}\n", one.key, engine.*one.count);
-  for (const EngineRange& one : engine_ranges) {
-    const Range& range = engine.*one.range;
-    fmt::format_to(out, "{} = {{ low = {}, value = {}, high = {} }}\n", one.key, range.low, range.value, range.high);
-  }
-  fmt::format_to(out, "source = {}\n", quoted(engine.source));
+  std::apply([&write](const auto&... key) { (write(key), ...); }, engine_keys);
   return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,10 +9,16 @@
 
 #include "foredraft/server.hpp"
 #include "latency/surfaces/step_model.hpp"
+#include "latency/words.hpp"
 
 /// Serving engines as TOML: a table per engine and range of versions, with what it adds to forward passes and how it
 /// batches. [docs/load.md]
 namespace foredraft::latency {
+
+template <>
+struct WordsOf<Prefill> {
+  static constexpr std::array<std::string_view, 2> list{"alone", "chunked"};
+};
 
 /// What one engine adds to the passes of an iteration (EngineTerms), each number with its range.
 struct Engine {
@@ -42,9 +49,6 @@ enum class EngineEnd { fast, central, slow };
 /// The engines of a file. Throws DomainError with one line per problem, as parse_devices. `name` is the file in
 /// messages.
 [[nodiscard]] std::vector<Engine> parse_engines(std::string_view text, const std::string& name);
-
-/// "alone", "chunked".
-[[nodiscard]] std::string_view prefill_word(Prefill prefill);
 
 /// The same as a file: what parse_engines reads back as equal.
 [[nodiscard]] std::string engine_toml(const Engine& engine);

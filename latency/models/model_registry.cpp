@@ -42,17 +42,6 @@ const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_
 
 namespace {
 
-enum class Presence { required, optional };
-
-template <typename Owner, typename Value>
-struct Key {
-  std::string_view key;
-  Value Owner::*member;
-  Presence presence = Presence::optional;
-};
-template <typename Owner, typename Value>
-Key(std::string_view, Value Owner::*, Presence = Presence::optional) -> Key<Owner, Value>;
-
 /// The keys of a table, in the order in which they are read and suggested.
 template <typename Owner>
 constexpr std::tuple<> keys_of{};
@@ -177,15 +166,6 @@ constexpr bool is_list = false;
 template <typename Entry>
 constexpr bool is_list<std::vector<Entry>> = true;
 
-template <typename Value>
-struct Bare {
-  using type = Value;
-};
-template <typename Value>
-struct Bare<std::optional<Value>> {
-  using type = Value;
-};
-
 /// The keys of one table.
 class ShapeReader {
  public:
@@ -193,7 +173,7 @@ class ShapeReader {
 
   template <typename Owner>
   void read(Owner& owner) {
-    std::apply([&](const auto&... key) { (read_key(owner, key), ...); }, keys_of<Owner>);
+    table_.read_keys(owner, keys_of<Owner>, *this);
     table_.reject_unknown_keys([this](std::string_view key, std::int64_t line) {
       const auto* place = std::ranges::find(elsewhere_keys, key, &Elsewhere::key);
       if (place == elsewhere_keys.end()) return false;
@@ -204,53 +184,19 @@ class ShapeReader {
 
   [[nodiscard]] bool sound() const { return sound_ && table_.sound(); }
 
- private:
-  template <typename Owner, typename Value>
-  void read_key(Owner& owner, const Key<Owner, Value>& key) {
-    const toml::node* node = table_.take(key.key);
-    if (node == nullptr) {
-      if (key.presence == Presence::required) table_.reject_missing(key.key);
-    } else if (auto value = value_at<typename Bare<Value>::type>(key.key, *node)) {
-      owner.*key.member = std::move(*value);
-    }
-  }
-
-  /// Nullopt, with the problem told, for another type.
   template <typename Value>
-  std::optional<Value> value_at(std::string_view key, const toml::node& node) {
-    std::string_view kind = "a whole number";
-    if constexpr (std::is_enum_v<Value>) {
-      kind = "a string";
-      if (const auto text = node.value_exact<std::string_view>()) {
-        const auto member = value_of<Value>(*text);
-        const std::vector<std::string> known(WordsOf<Value>::list.begin(), WordsOf<Value>::list.end());
-        if (!member) {
-          table_.reject(line_of(node.source()), key, fmt::format("unknown {} \"{}\"", key, *text), "",
-                        suggestion_for(*text, known));
-        }
-        return member;
-      }
-    } else if constexpr (std::same_as<Value, double>) {
-      kind = "a number";  // a count may be written 1.3e9
-      if (node.is_number()) return node.value<double>();
-    } else if constexpr (std::same_as<Value, WeightFormats>) {
+  std::optional<Value> value_at(std::string_view key, const toml::node& node, const NumberLimits& /*limits*/) {
+    std::string_view kind = "a table";
+    if constexpr (std::same_as<Value, WeightFormats>) {
       kind = "a string or a table";
       if (node.is_string()) return formats_at(key, node);
       if (const toml::table* table = node.as_table()) return part_formats(key, *table, line_of(node.source()));
     } else if constexpr (has_keys<Value>) {
-      kind = "a table";
       if (const toml::table* table = node.as_table()) return part_of<Value>(key, *table, line_of(node.source()));
-    } else if constexpr (std::same_as<Value, std::vector<std::string>>) {
-      kind = "a list of strings";
-      Value texts;
-      const toml::array* array = node.as_array();
-      if (array != nullptr) {
-        for (const toml::node& entry : *array) {
-          if (auto text = entry.value_exact<std::string>()) texts.push_back(*std::move(text));
-        }
-        if (texts.size() == array->size()) return texts;
-      }
-    } else if constexpr (is_list<Value>) {
+    } else if constexpr (std::same_as<Value, std::string>) {
+      kind = "a string";
+      if (auto text = node.value_exact<std::string>()) return text;
+    } else if constexpr (is_list<Value> && !std::same_as<Value, std::vector<std::string>>) {
       kind = "a list of tables";
       if (const toml::array* array = node.as_array(); array != nullptr && array->is_array_of_tables()) {
         Value parts;
@@ -260,14 +206,13 @@ class ShapeReader {
         return parts;
       }
     } else {
-      if constexpr (std::same_as<Value, std::string>) kind = "a string";
-      if constexpr (std::same_as<Value, bool>) kind = "true or false";
-      if (auto value = node.value_exact<Value>()) return value;
+      return table_.value_at<Value>(key, node);
     }
     table_.reject_type(key, node, kind);
     return std::nullopt;
   }
 
+ private:
   std::optional<WeightFormats> formats_at(std::string_view key, const toml::node& node) {
     const auto word = node.value_exact<std::string_view>();
     if (!word) {
@@ -301,7 +246,7 @@ class ShapeReader {
       const auto format = node == nullptr ? std::nullopt : reader.formats_at(word, *node);
       if (format) formats.set(part, format->of(ModelPart::feed_forward));
     }
-    inner.reject_unknown_keys([](std::string_view, std::int64_t) { return false; });
+    inner.reject_unknown_keys();
     sound_ = sound_ && reader.sound();
     return formats;
   }

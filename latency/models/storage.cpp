@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/names.hpp"
+
 namespace foredraft::latency {
 namespace {
 
@@ -18,13 +20,6 @@ constexpr std::array<Word<NumberFormat>, 21> further_words{{
     {"gptq_marlin", NumberFormat::int4},   {"w4a16", NumberFormat::int4},   {"fp4", NumberFormat::nvfp4},
     {"modelopt_fp4", NumberFormat::nvfp4}, {"w8a8_fp8", NumberFormat::fp8}, {"fp8_block", NumberFormat::fp8},
 }};
-
-std::string lower_case(std::string_view word) {
-  std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
 
 }  // namespace
 

@@ -28,10 +28,9 @@ void check_counted(const ModelShape& shape, const Deployment& deployment) {
 /// Those of a decode step of one sequence.
 std::vector<WeightedOperator> weighted_operators(const ModelShape& shape, const Deployment& deployment) {
   if (shape.head.block_size > 0) {
-    return write_drafting(shape, deployment, block_point(shape.head, 1, 1, 0), true);
+    return write_pass(WrittenPass::block_drafting, shape, deployment, block_point(shape.head, 1, 1, 0));
   }
-  const StepPoint one_token;
-  return write_decoder_pass(shape, deployment, one_token);
+  return write_pass(WrittenPass::decoder, shape, deployment, {});
 }
 
 Deployment on_one_device(Deployment deployment) {
@@ -75,8 +74,7 @@ double parameters_of(ModelShape shape, bool active) {
   const Deployment whole;
   std::vector<WeightedOperator> all = weighted_operators(shape, whole);
   if (shape.architecture == Architecture::encoder_decoder) {
-    const StepPoint one_token;
-    for (const WeightedOperator& one : write_encoder_pass(shape, whole, one_token)) all.push_back(one);
+    for (const WeightedOperator& one : write_pass(WrittenPass::encoder, shape, whole, {})) all.push_back(one);
   }
   double sum = number(shape.further_parameters);
   for (const WeightedOperator& one : all) {

@@ -16,7 +16,7 @@ namespace foredraft::latency {
 namespace {
 
 /// Each of them `times` times.
-std::vector<StepOperator> without_weights(const std::vector<WeightedOperator>& weighted, std::int64_t times = 1) {
+std::vector<StepOperator> without_weights(const std::vector<WeightedOperator>& weighted, std::int64_t times) {
   std::vector<StepOperator> operators;
   operators.reserve(weighted.size());
   for (const WeightedOperator& one : weighted) {
@@ -60,23 +60,23 @@ std::vector<StepOperator> ForwardPassOperations::operators(const ForwardPassPoin
   check_range("pass", pass, 0, passes(point) - 1);
   const bool block = shape_.head.block_size > 0;
   const StepPoint step{.batch = point.batch, .tokens = point.tokens, .context = point.context, .prompt = point.prompt};
+  const auto written = [this](WrittenPass kind, const StepPoint& at, std::int64_t times = 1) {
+    return without_weights(write_pass(kind, shape_, deployment_, at), times);
+  };
   switch (role_) {
     case Role::decoder_pass:
-      return without_weights(block && !shape_.head.wide_attention ? write_context_pass(shape_, deployment_, step)
-                                                                  : write_decoder_pass(shape_, deployment_, step));
+      return written(block && !shape_.head.wide_attention ? WrittenPass::context : WrittenPass::decoder, step);
     case Role::autoregressive_drafting:
-      return without_weights(write_drafting(
-          shape_, deployment_,
-          {.batch = point.batch, .tokens = 1, .context = point.context + pass, .own_hidden_states = pass > 0}, false));
+      return written(
+          WrittenPass::drafting,
+          {.batch = point.batch, .tokens = 1, .context = point.context + pass, .own_hidden_states = pass > 0});
     case Role::block_drafting:
-      return without_weights(
-          write_drafting(shape_, deployment_,
-                         block ? block_point(shape_.head, point.batch, point.tokens, point.context) : step, true));
+      return written(WrittenPass::block_drafting,
+                     block ? block_point(shape_.head, point.batch, point.tokens, point.context) : step);
     case Role::head_drafting:
-      return without_weights(write_head_drafting(shape_, deployment_, {.batch = point.batch}), point.tokens);
+      return written(WrittenPass::head_drafting, {.batch = point.batch}, point.tokens);
     case Role::encoder_pass:
-      return without_weights(
-          write_encoder_pass(shape_, deployment_, {.batch = point.batch, .tokens = shape_.source_length}));
+      return written(WrittenPass::encoder, {.batch = point.batch, .tokens = shape_.source_length});
   }
   return {};
 }

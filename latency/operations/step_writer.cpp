@@ -10,6 +10,7 @@
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/operations/operator_writer.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -39,68 +40,68 @@ std::int64_t drafted_vocabulary(const ModelShape& shape) {
   return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
 }
 
-constexpr std::size_t max_operators = 48;  ///< of any pass, so that a list is allocated once
-
 /// Writes the operators of a forward pass, in the order in which the programs of forward_passes.hpp first have them.
 /// Checks nothing.
-class StepWriter {
+class StepWriter : OperatorWriter {
  public:
   StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
-      : shape_(shape),
+      : OperatorWriter(shape, deployment, point),
+        shape_(shape),
         deployment_(deployment),
         point_(point),
         devices_(as_number(deployment.tensor_parallel)),
-        rows_(as_number(point.batch) * as_number(point.tokens)),
         d_model_(as_number(shape.d_model)),
         attention_layers_(as_number(attention_layers(shape))),
         feed_forward_layers_(as_number(feed_forward_layers(shape))),
         cross_layers_(shape.architecture == Architecture::encoder_decoder ? as_number(shape.layers) : 0.0),
         heads_(as_number(shape.heads) / devices_),
-        unquantized_(deployment.weights.unquantized()),
-        value_bytes_(bits_of(unquantized_) / 8.0),
-        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {
-    operators_.reserve(max_operators);
+        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+
+  [[nodiscard]] std::vector<WeightedOperator> write(WrittenPass pass) && {
+    switch (pass) {
+      case WrittenPass::decoder:
+        write_decoder();
+        break;
+      case WrittenPass::drafting:
+      case WrittenPass::block_drafting:
+        causal_ = pass == WrittenPass::drafting || shape_.head.wide_attention;
+        write_decoder();
+        write_choice();
+        break;
+      case WrittenPass::context:
+        point_.verified = point_.tokens;
+        write_hidden_states();
+        write_context_attention();
+        break;
+      case WrittenPass::head_drafting:
+        other("hidden state", 1.0, rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_), 0.0);
+        product({ModelPart::inputs, "head", 1.0, d_model_, d_model_, true});
+        other("head activation", 1.0, 2.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
+        norm("residual sum", 1.0, d_model_, true);
+        write_logits();
+        write_choice();
+        break;
+      case WrittenPass::encoder:
+        write_encoder();
+        break;
+    }
+    return std::move(operators_);
   }
 
-  /// Layers and logits of every row.
-  [[nodiscard]] std::vector<WeightedOperator> decoder_pass() && {
+ private:
+  /// What a query of each head and the cache of each layer hold, in values on one device.
+  struct Attending {
+    double heads, key_dim, value_dim;
+    double cached;  ///< of one entry
+  };
+
+  void write_decoder() {
     write_inputs();
     write_layers();
     write_logits();
-    return std::move(operators_);
   }
 
-  /// A decoder pass whose logits each choose a token; `block`: its tokens see each other.
-  [[nodiscard]] std::vector<WeightedOperator> drafting(bool block) && {
-    causal_ = !block || shape_.head.wide_attention;
-    write_inputs();
-    write_layers();
-    write_logits();
-    write_choice();
-    return std::move(operators_);
-  }
-
-  /// A head that fills a block takes in the hidden states of all tokens of the point, without logits.
-  [[nodiscard]] std::vector<WeightedOperator> context_pass() && {
-    point_.verified = point_.tokens;
-    write_hidden_states();
-    write_context_attention();
-    return std::move(operators_);
-  }
-
-  /// One head on a hidden state: a residual block and a vocabulary projection.
-  [[nodiscard]] std::vector<WeightedOperator> head_drafting() && {
-    other("hidden state", 1.0, rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_), 0.0);
-    product({ModelPart::inputs, "head", 1.0, d_model_, d_model_, true});
-    other("head activation", 1.0, 2.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
-    norm("residual sum", 1.0, d_model_, true);
-    write_logits();
-    write_choice();
-    return std::move(operators_);
-  }
-
-  /// The encoder over the point's tokens, whose keys and values are in no cache, and those of the cross-attention.
-  [[nodiscard]] std::vector<WeightedOperator> encoder_pass() && {
+  void write_encoder() {
     attention_layers_ = feed_forward_layers_ = as_number(shape_.encoder_layers);
     cross_layers_ = 0.0;
     causal_ = false;
@@ -110,24 +111,7 @@ class StepWriter {
     write_layers();
     product({ModelPart::attention, "cross keys and values", 2.0 * as_number(shape_.layers), d_model_,
              kv_heads(shape_.kv_heads) * as_number(shape_.head_dim), shape_.attention_bias});
-    return std::move(operators_);
   }
-
- private:
-  /// in [rows, inputs] times weight [inputs, outputs], sizes on one device.
-  struct Product {
-    ModelPart part;
-    std::string_view name;
-    double count, inputs, outputs;
-    bool bias = false;
-    bool accumulate = false;  ///< adds to its output, which it reads
-  };
-
-  /// What a query of each head and the cache of each layer hold, in values on one device.
-  struct Attending {
-    double heads, key_dim, value_dim;
-    double cached;  ///< of one entry
-  };
 
   void write_inputs() {
     part_ = StepPart::inputs;
@@ -145,15 +129,6 @@ class StepWriter {
          {},
          tables});
     if (head && shape_.head.stages == 0) write_hidden_states();
-  }
-
-  /// Runs `write` for the operators over `tokens` tokens of each sequence instead of the point's; 0: those.
-  template <typename Write>
-  void over(std::int64_t tokens, const Write& write) {
-    const double all = rows_;
-    if (tokens > 0) rows_ = as_number(point_.batch) * as_number(tokens);
-    write();
-    rows_ = all;
   }
 
   [[nodiscard]] bool fills_block() const { return shape_.head.block_size > 0 && !shape_.head.wide_attention; }
@@ -212,15 +187,11 @@ class StepWriter {
     write_cross_attention();
     write_feed_forward();
     if (devices_ > 1.0) {
-      add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks(), rows_ * d_model_ * value_bytes_, 0.0},
-           {},
-           {}});
+      unweighted(OperatorKind::all_reduce, "all-reduce", blocks(), rows_ * d_model_ * value_bytes_, 0.0);
     }
     if (deployment_.pipeline_parallel > 1) {
-      add({{"send to the next devices", OperatorKind::transfer, unquantized_,
-            as_number(deployment_.pipeline_parallel - 1), rows_ * d_model_ * value_bytes_, 0.0},
-           {},
-           {}});
+      unweighted(OperatorKind::transfer, "send to the next devices", as_number(deployment_.pipeline_parallel - 1),
+                 rows_ * d_model_ * value_bytes_, 0.0);
     }
     norm("final norm", 1.0, d_model_, true);
   }
@@ -318,24 +289,17 @@ class StepWriter {
     const double entries = std::ceil(length / as_number(sparse.tokens_per_entry));
     const double chosen = sparse.selected_entries > 0 ? std::min(entries, as_number(sparse.selected_entries)) : entries;
     if (sparse.layer_parameters > 0) {
-      const Weights weights = weights_of(ModelPart::attention, as_number(sparse.layer_parameters));
-      const double flop = 2.0 * rows_ * weights.parameters;
-      add({{"indexer and compression", OperatorKind::product, compute_of(ModelPart::attention), layers,
-            weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, flop, d_model_,
-            vector_flop(ModelPart::attention, flop)},
-           weights,
-           weights});
+      product_with(ModelPart::attention, "indexer and compression", layers, as_number(sparse.layer_parameters),
+                   2.0 * rows_ * d_model_, d_model_);
     }
     if (sparse.index_heads > 0) {
       const double width = as_number(sparse.index_dim);
       other("store index keys", layers, rows_ / as_number(sparse.tokens_per_entry) * index_key_bytes(sparse.index_dim),
             0.0);
-      add({{"index scores", OperatorKind::attention, unquantized_, layers,
-            rows_ * as_number(sparse.index_heads) * width * value_bytes_ +
-                as_number(point_.batch) * entries * index_key_bytes(sparse.index_dim),
-            2.0 * rows_ * entries * as_number(sparse.index_heads) * width},
-           {},
-           {}});
+      unweighted(OperatorKind::attention, "index scores", layers,
+                 rows_ * as_number(sparse.index_heads) * width * value_bytes_ +
+                     as_number(point_.batch) * entries * index_key_bytes(sparse.index_dim),
+                 2.0 * rows_ * entries * as_number(sparse.index_heads) * width);
     }
     const double local = std::min(length, as_number(sparse.local_tokens));
     const double read =
@@ -410,19 +374,12 @@ class StepWriter {
   void write_linear_attention() {
     const LinearAttention& linear = shape_.linear;
     const double layers = as_number(linear.layers);
-    const Weights weights = weights_of(ModelPart::linear_attention, as_number(linear.layer_parameters) / devices_);
-    const double flop = 2.0 * rows_ * weights.parameters;
-    add({{"linear attention projections", OperatorKind::product, compute_of(ModelPart::linear_attention), layers,
-          weights.bytes + 2.0 * rows_ * d_model_ * value_bytes_, flop, d_model_,
-          vector_flop(ModelPart::linear_attention, flop)},
-         weights,
-         weights});
+    product_with(ModelPart::linear_attention, "linear attention projections", layers,
+                 as_number(linear.layer_parameters) / devices_, 2.0 * rows_ * d_model_, d_model_);
     const double elements = as_number(linear.state_elements) / devices_;
     const double states = as_number(point_.batch) * (point_.prompt ? 2.0 : 1.0 + as_number(point_.tokens));
-    add({{"linear attention", OperatorKind::attention, unquantized_, layers, states * elements * state_bytes,
-          state_flop * rows_ * elements},
-         {},
-         {}});
+    unweighted(OperatorKind::attention, "linear attention", layers, states * elements * state_bytes,
+               state_flop * rows_ * elements);
   }
 
   /// Before each block the streams are mixed to its input by weights that follow from all of them, after it its output
@@ -507,9 +464,7 @@ class StepWriter {
     product({ModelPart::vocabulary, "vocabulary", 1.0, d_model_, vocabulary / devices_});
     operators_.back().shared = shared;
     if (devices_ > 1.0) {
-      add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},
-           {},
-           {}});
+      unweighted(OperatorKind::all_gather, "gather logits", 1.0, rows_ * vocabulary * value_bytes_, 0.0);
     }
   }
 
@@ -533,81 +488,14 @@ class StepWriter {
          weights});
   }
 
-  [[nodiscard]] static Weights weights_of(const WeightFormat& format, double parameters) {
-    return {parameters, parameters * format.bits / 8.0};
-  }
-  [[nodiscard]] Weights weights_of(ModelPart part, double parameters) const {
-    return weights_of(deployment_.weights.of(part), parameters);
-  }
-  [[nodiscard]] Weights plain_weights(double parameters) const { return {parameters, parameters * value_bytes_}; }
-  [[nodiscard]] NumberFormat compute_of(ModelPart part) const {
-    return compute_format(deployment_.weights.of(part).format);
-  }
-  /// Of a product of `flop` over all rows.
-  [[nodiscard]] double vector_flop(const WeightFormat& format, double flop) const {
-    return is_gguf(format.format) ? flop * std::min(1.0, as_number(max_vector_tokens) / rows_) : 0.0;
-  }
-  [[nodiscard]] double vector_flop(ModelPart part, double flop) const {
-    return vector_flop(deployment_.weights.of(part), flop);
-  }
-
-  void product_in(const WeightFormat& format, const Product& product) {
-    const double bias = product.bias ? 1.0 : 0.0;
-    Weights weights = weights_of(format, product.inputs * product.outputs);
-    weights += plain_weights(bias * product.outputs);
-    const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
-    const double flop = rows_ * product.outputs * (2.0 * product.inputs + bias);
-    add({{product.name, OperatorKind::product, compute_format(format.format), product.count, weights.bytes + moved,
-          flop, product.inputs, vector_flop(format, flop)},
-         weights,
-         weights});
-  }
-
-  void product(const Product& product) { product_in(deployment_.weights.of(product.part), product); }
-
-  /// One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
-  void product_by_head(std::string_view name, double layers, double heads, double inputs, double outputs) {
-    const Weights weights = weights_of(ModelPart::attention, heads * inputs * outputs);
-    const double flop = 2.0 * rows_ * heads * inputs * outputs;
-    add({{name, OperatorKind::product, compute_of(ModelPart::attention), layers,
-          weights.bytes + rows_ * heads * (inputs + outputs) * value_bytes_, flop, inputs,
-          vector_flop(ModelPart::attention, flop)},
-         weights,
-         weights});
-  }
-
-  void norm(std::string_view name, double count, double width, bool add_delta) {
-    const bool layer = shape_.norm == Norm::layer;
-    const Weights weights = plain_weights((layer ? 2.0 : 1.0) * width);
-    const double passes = add_delta ? 4.0 : 2.0;  // reads stream and delta, writes stream and result
-    const double flop = (layer ? 8.0 : 4.0) + (add_delta ? 1.0 : 0.0);
-    add({{name, OperatorKind::other, unquantized_, count, weights.bytes + passes * rows_ * width * value_bytes_,
-          flop * rows_ * width},
-         weights,
-         weights});
-  }
-
-  void other(std::string_view name, double count, double bytes, double flop) {
-    add({{name, OperatorKind::other, unquantized_, count, bytes, flop}, {}, {}});
-  }
-
-  void add(const WeightedOperator& one) {
-    if (one.step.count <= 0.0) return;
-    operators_.push_back(one);
-    operators_.back().step.part = part_;
-  }
-
   const ModelShape& shape_;
   const Deployment& deployment_;
   StepPoint point_;
-  double devices_, rows_, d_model_;
+  double devices_, d_model_;
   double attention_layers_, feed_forward_layers_, cross_layers_;
-  double heads_;  ///< on one device
-  NumberFormat unquantized_;
-  double value_bytes_, cache_bytes_;  ///< of one activation, one cached value
+  double heads_;        ///< on one device
+  double cache_bytes_;  ///< of one cached value
   bool causal_ = true;
-  StepPart part_ = StepPart::layers;  ///< of the operators that are written
-  std::vector<WeightedOperator> operators_;
 };
 
 }  // namespace
@@ -634,29 +522,9 @@ double index_key_bytes(std::int64_t index_dim) {
   return as_number(index_dim) + 4.0 * as_number(index_dim / scaled_together);
 }
 
-std::vector<WeightedOperator> write_decoder_pass(const ModelShape& shape, const Deployment& deployment,
-                                                 const StepPoint& point) {
-  return StepWriter(shape, deployment, point).decoder_pass();
-}
-
-std::vector<WeightedOperator> write_drafting(const ModelShape& shape, const Deployment& deployment,
-                                             const StepPoint& point, bool block) {
-  return StepWriter(shape, deployment, point).drafting(block);
-}
-
-std::vector<WeightedOperator> write_context_pass(const ModelShape& shape, const Deployment& deployment,
-                                                 const StepPoint& point) {
-  return StepWriter(shape, deployment, point).context_pass();
-}
-
-std::vector<WeightedOperator> write_head_drafting(const ModelShape& shape, const Deployment& deployment,
-                                                  const StepPoint& point) {
-  return StepWriter(shape, deployment, point).head_drafting();
-}
-
-std::vector<WeightedOperator> write_encoder_pass(const ModelShape& shape, const Deployment& deployment,
-                                                 const StepPoint& point) {
-  return StepWriter(shape, deployment, point).encoder_pass();
+std::vector<WeightedOperator> write_pass(WrittenPass pass, const ModelShape& shape, const Deployment& deployment,
+                                         const StepPoint& point) {
+  return StepWriter(shape, deployment, point).write(pass);
 }
 
 }  // namespace foredraft::latency

@@ -55,25 +55,18 @@ struct WeightedOperator {
   bool shared = false;  ///< with another model or pass, where it is stored
 };
 
-/// Layers and logits of every row.
-[[nodiscard]] std::vector<WeightedOperator> write_decoder_pass(const ModelShape& shape, const Deployment& deployment,
-                                                               const StepPoint& point);
+/// What is written of a pass.
+enum class WrittenPass {
+  decoder,         ///< layers and logits of every row
+  drafting,        ///< the same, and the choice of a token by each logits
+  block_drafting,  ///< the same, of tokens that see each other
+  context,         ///< a head that fills a block takes in the hidden states of all tokens of the point, without logits
+  head_drafting,   ///< one head on a hidden state: a residual block and a vocabulary projection
+  encoder,         ///< over the point's tokens, whose keys and values are in no cache, and those of the cross-attention
+};
 
-/// A decoder pass whose logits each choose a token; `block`: its tokens see each other.
-[[nodiscard]] std::vector<WeightedOperator> write_drafting(const ModelShape& shape, const Deployment& deployment,
-                                                           const StepPoint& point, bool block);
-
-/// A head that fills a block takes in the hidden states of all tokens of the point, without logits.
-[[nodiscard]] std::vector<WeightedOperator> write_context_pass(const ModelShape& shape, const Deployment& deployment,
-                                                               const StepPoint& point);
-
-/// One head on a hidden state: a residual block and a vocabulary projection.
-[[nodiscard]] std::vector<WeightedOperator> write_head_drafting(const ModelShape& shape, const Deployment& deployment,
-                                                                const StepPoint& point);
-
-/// The encoder over the point's tokens, whose keys and values are in no cache, and those of the cross-attention.
-[[nodiscard]] std::vector<WeightedOperator> write_encoder_pass(const ModelShape& shape, const Deployment& deployment,
-                                                               const StepPoint& point);
+[[nodiscard]] std::vector<WeightedOperator> write_pass(WrittenPass pass, const ModelShape& shape,
+                                                       const Deployment& deployment, const StepPoint& point);
 
 /// Of the key that an indexer keeps for an entry of the cache: values in fp8 with an fp32 scale for every 128 of them.
 /// [DeepSeek2025]

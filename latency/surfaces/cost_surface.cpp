@@ -12,6 +12,7 @@
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/fit_latency.hpp"
+#include "scenario/methods.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -121,7 +122,7 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
   throw DomainError(
       fmt::format("unknown model \"{}\" (neither the profile of {}{} nor the shapes of models have it) - {}", name,
                   profile.device.name, of_profile,
-                  suggestion_for(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
+                  scenario::method_or_suggestion(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
 }
 
 /// Its limits, and a launch per operator if the sheet states its cost.

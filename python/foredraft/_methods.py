@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -25,15 +25,17 @@ class Methods(Answer):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method, by temperature and falling speedup."""
+        """A row for each method, by pair, temperature and falling speedup."""
         return list(self.document["rows"])
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row for each method at each temperature, estimates with their 95 % interval."""
+        """A row for each method, pair and temperature, estimates with their 95 % interval; of parameters a column each."""
         import pandas
         return pandas.DataFrame([_flat(row) for row in self.rows])
 
     def __repr__(self) -> str:
+        if pairs := self.document.get("pairs"):
+            return f"Methods(rows={len(self.rows)}, pairs={[pair['name'] for pair in pairs]})"
         acceptances = [round(acceptance, 3) for acceptance in self.document["acceptances"]]
         return f"Methods(rows={len(self.rows)}, acceptances={acceptances})"
 
@@ -41,12 +43,19 @@ class Methods(Answer):
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in row.items():
+        if key == "parameters":
+            flat |= {parameter["name"]: parameter["value"] for parameter in value}
+            continue
         if key not in ("tokens_per_iteration", "speedup"):
             flat[key] = value
             continue
         low, high = (value or {}).get("ci95") or (None, None)
         flat |= {key: value and value["mean"], f"{key}_low": low, f"{key}_high": high}
     return flat
+
+
+def _plain(tables: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
+    return {name: dict(table) for name, table in (tables or {}).items()}
 
 
 def methods(methods: Iterable[str] | None = None,
@@ -56,6 +65,8 @@ def methods(methods: Iterable[str] | None = None,
             pool: int = 64,
             temperature: float | Iterable[float] = (0.0, 0.7, 1.0),
             gamma: int | None = None,
+            pairs: Mapping[str, Mapping[str, Any]] | None = None,
+            parameters: Mapping[str, Mapping[str, Any]] | None = None,
             c: float = 0.05,
             verify_growth: float = 0.01,
             positions: int = 64,
@@ -65,14 +76,16 @@ def methods(methods: Iterable[str] | None = None,
             iterations: int = 50_000,
             seed: int = 1,
             threads: int = 0) -> Methods:
-    """What each method yields for one synthetic pair of models and one cost: speedup, loss, and how near to its bound.
+    """What each method yields for pairs of models and one cost: speedup, loss, and how near to its bound.
 
     methods: names or aliases, by default all that are compared; ``catalog("methods")`` says what each is. alpha:
     acceptance rate of the pair at temperature 1; vocabulary: its tokens; pool: its contexts. temperature: of both models.
     gamma: drafts of an iteration, by default the fastest for each method. c: draft/target time of one step; verify_growth:
     target steps for each verified position but the first, of at most ``positions``; or ``verification``, the time of a
     target pass over 1, 2, ... positions in any unit. width: of token trees. servers: copies of the target that DSI may
-    use.
+    use. pairs: several pairs in place of that of alpha, by name, each with the keys of a configuration's table
+    (docs/methods.md): ``{"prose": {"kind": "ngram", "corpus": "prose"}}``. parameters: values for a method in place of
+    its defaults, a row each: ``{"lenience": {"lenience": [0.3, 0.5, 0.8]}}``.
 
     >>> table = fd.methods(["speculative_sampling", "block_verification"], temperature=1.0, gamma=5).to_frame()
     >>> list(table.method), bool((table.speedup <= 1.02 * table.bound).all())
@@ -84,6 +97,7 @@ def methods(methods: Iterable[str] | None = None,
     times = [1.0 + verify_growth * position for position in range(positions)]
     if verification is not None:
         times = [float(time) for time in checked_array("verification", verification).ravel()]
+    tables = json.dumps({"pairs": _plain(pairs), "parameters": _plain(parameters)})
     document, text = _core.compare_methods([] if methods is None else list(methods), alpha, vocabulary, pool,
-                                           temperatures, gamma, c, times, width, servers, iterations, seed, threads)
+                                           temperatures, gamma, c, times, width, servers, iterations, seed, tables, threads)
     return Methods(json.loads(document), text)

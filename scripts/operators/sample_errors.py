@@ -10,9 +10,11 @@ prompt, and the package's own estimate of TPOT. Then it fits, by engine,
 
 to all families of models but one, judges it on that one, and prints the errors by engine, device and kind of model:
 median and 90th percentile in percent, this and the package's own. ROWS.csv gets predicted beside measured for every row,
-FIGURE.png the same drawn by engine and device. Wants the package and ten minutes to an hour of one core.
+FIGURE.png the same drawn by engine and device. It needs the package and ten minutes to an hour of one core.
+sample_errors.py ROWS.csv FIGURE.png only draws, from the rows.
 """
 
+import csv
 import json
 import logging
 import math
@@ -153,38 +155,48 @@ def write_rows(sample, rows, path):
     out.sort_values(["engine", "device", "model", "id"])[order].to_csv(path, index=False)
 
 
-def draw(rows, path):
-    """Predicted against measured, a panel for each engine and device, a point for each row."""
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+def draw(table, path):
+    """Predicted against measured from the file of write_rows, a panel for each engine and device, a point for each row."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+    from matplotlib.lines import Line2D
+    from plots import style
+    with open(table, encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["predicted_tpot_ms"]]
+    names = sorted({row["model"] for row in rows})
+    looks = dict(zip(names, style.looks(len(names))))
     engines = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM"}
-    devices = ["h100_sxm", "h200_sxm", "b200_sxm", "b300_sxm", "gb200"]
-    colors = dict(zip(sorted(rows.name.unique()), plt.get_cmap("tab20").colors))
-    figure, panels = plt.subplots(len(engines), len(devices), figsize=(14, 9), sharex=True, sharey=True)
+    cells = [(engine, device) for engine in engines
+             for device in ("h100_sxm", "h200_sxm", "b200_sxm", "b300_sxm", "gb200")
+             if any(row["engine"] == engine and row["device"] == device for row in rows)]
+    style.settle()
+    figure = style.new_figure("double_column")
+    figure.set_size_inches(style.WIDTH_IN["double_column"], 6.2)
+    panels = figure.subplots(3, 4, sharex=True, sharey=True)
     ends = [1.0, 400.0]
-    for line, (engine, title) in zip(panels, engines.items()):
-        for panel, device in zip(line, devices):
-            cell = rows[(rows.backend == engine) & (rows.system == device)]
-            if cell.empty:
-                panel.axis("off")
-                continue
-            panel.loglog(ends, ends, color="black", linewidth=0.7)
-            for factor in (0.8, 1.25):
-                panel.loglog(ends, [factor * end for end in ends], color="grey", linewidth=0.5, linestyle="--")
-            for (name, left_out), part in cell.groupby(["name", cell.left_out != ""]):
-                panel.plot(part.silicon_tpot_ms, part.ours, "x" if left_out else "o", markersize=3, alpha=0.6,
-                           markerfacecolor="none", color=colors[name])
-            panel.set_title(f"{title}, {device.split('_')[0].upper()}: {len(cell)}", fontsize=9)
-            panel.set(xlim=ends, ylim=ends)
-    figure.supxlabel("measured time per output token [ms]")
-    figure.supylabel("predicted [ms]")
-    handles = [plt.Line2D([], [], marker="o", linestyle="", markerfacecolor="none", color=color, label=name)
-               for name, color in colors.items()]
-    handles.append(plt.Line2D([], [], marker="x", linestyle="", color="black", label="left out of fits"))
-    figure.legend(handles=handles, loc="outside upper center", ncols=6, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0.01, 0.01, 1, 0.91))
-    figure.savefig(path, dpi=90, metadata={"Software": None})
+    for panel, (engine, device) in zip(panels.flat, cells, strict=True):
+        cell = [row for row in rows if row["engine"] == engine and row["device"] == device]
+        panel.loglog(ends, ends, color=style.INK, linewidth=0.7)
+        for factor in (0.8, 1.25):
+            panel.loglog(ends, [factor * end for end in ends], color=style.GREY, linewidth=0.5, linestyle="--")
+        for row in cell:
+            look = looks[row["model"]]
+            panel.plot(float(row["measured_tpot_ms"]), min(float(row["predicted_tpot_ms"]), ends[1]), look.marker,
+                       color=look.color, markersize=2.2 * look.scale, markeredgewidth=0.4, clip_on=False,
+                       fillstyle="none" if row["left_out"] else "full")
+        panel.set_title(f"{engines[engine]}, {device.split('_')[0].upper()}")
+        panel.text(0.96, 0.05, f"{len(cell)} rows", transform=panel.transAxes, ha="right", fontsize=style.SMALLEST_PT)
+        panel.set(xlim=ends, ylim=ends)
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_major_formatter("{x:g}")
+    handles = [Line2D([], [], marker=look.marker, linestyle="", color=look.color, label=name)
+               for name, look in looks.items()]
+    handles.append(Line2D([], [], marker="o", linestyle="", color=style.INK, markeredgewidth=0.4, fillstyle="none",
+                          label="hollow: left out of the fits"))
+    figure.legend(handles=handles, loc="upper center", ncols=4, handlelength=1.0)
+    figure.supxlabel("measured time per output token (ms)", fontsize=style.LABEL_PT)
+    figure.supylabel("predicted time per output token (ms)", fontsize=style.LABEL_PT)
+    figure.tight_layout(rect=(0, 0, 1, 0.94))
+    figure.savefig(path, dpi=200, metadata={"Software": None})
 
 
 def main():
@@ -221,10 +233,9 @@ def main():
                   f"{errors_text(cell.package, cell.silicon_tpot_ms)}, operators alone "
                   f"{errors_text(cell.step, cell.silicon_tpot_ms)}")
     if len(sys.argv) > 3:
-        rows = pandas.concat(parts)
-        write_rows(sample, rows, sys.argv[2])
-        draw(rows, sys.argv[3])
+        write_rows(sample, pandas.concat(parts), sys.argv[2])
+        draw(*sys.argv[2:4])
 
 
 if __name__ == "__main__":
-    main()
+    draw(*sys.argv[1:]) if len(sys.argv) == 3 else main()

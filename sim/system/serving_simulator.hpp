@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include "core/intervals.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/simulator.hpp"
@@ -30,5 +32,23 @@ namespace foredraft::sim {
 
 /// The plan with numbers in place of as_load_needs. Throws DomainError as make_serving_simulator.
 [[nodiscard]] SimulationPlan plan_of_load(const Scenario& scenario, const SimulationPlan& plan);
+
+/// Balance of a replica when it stops: what arrived, departed and remains; times in ns.
+struct RunAccount {
+  std::int64_t arrived = 0;  ///< requests, counted as time advances
+  std::int64_t departed = 0;
+  std::int64_t in_service = 0;
+  std::int64_t waiting = 0;
+  Int128 emitted_tokens = 0;     ///< counted at every pass
+  Int128 departed_tokens = 0;    ///< the lengths of the departed
+  Int128 in_service_tokens = 0;  ///< emitted so far for those in service
+  Int128 in_system_ns = 0;       ///< integral of the number of requests in the system over time
+  Int128 departed_ns = 0;        ///< sum of arrival to departure
+  Int128 remaining_ns = 0;       ///< sum of arrival to now over those in service and waiting
+};
+
+/// Throws std::logic_error unless every request that arrived departed, is served or waits, every token belongs to one
+/// of them, and Little's law holds as an identity over the finite run including what remains at its end. [Little1961]
+void check_account(const RunAccount& account);
 
 }  // namespace foredraft::sim

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "answers/load_server.hpp"
 #include "app/texts/texts.hpp"
 #include "inputs/devices.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
@@ -426,6 +427,15 @@ TEST_CASE("options of a load that lack another, or that another contradicts, are
              Catch::Contains("--request-rate: mutually exclusive with a list of --alpha"));
   CHECK_THAT(load_problem(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
   CHECK_THAT(load_problem(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
+}
+
+TEST_CASE("the passes of an iteration take the time that an engine was calibrated to") {
+  const LoadQuestion question = users(16);
+  const latency::Profile profile = inputs::read_device("h100").profile;
+  latency::Engine slower = latency::no_engine();
+  slower.step = {.low = 2.0, .value = 2.0, .high = 2.0};
+  const double us = LoadServers(question, profile, latency::no_engine()).iteration_us(8, 3000, 0, 1);
+  CHECK(LoadServers(question, profile, slower).iteration_us(8, 3000, 0, 1) == Approx(2.0 * us).epsilon(tests::few_ulp));
 }
 
 }  // namespace foredraft::answers

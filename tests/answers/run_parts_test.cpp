@@ -105,6 +105,9 @@ TEST_CASE("windows in which the requests in flight changed lose their times and 
   // Before an idle window the requests ran for a part of the time.
   CHECK(timed({window_of(8, 800.0), window_of(8, 300.0), window_of(0, 0.0), window_of(0, 0.0)}) ==
         std::vector<bool>{true, false, false, false});
+  // What an idle window generated came from the requests before it, which had run until there.
+  CHECK(timed({window_of(4, 40.0), window_of(4, 41.0), window_of(4, 36.0), window_of(0, 19.0)}) ==
+        std::vector<bool>{true, true, true, false});
   // The first window began before its requests did.
   CHECK(timed({window_of(8, 300.0), window_of(8, 800.0), window_of(8, 800.0)}) == std::vector<bool>{false, true, true});
 }

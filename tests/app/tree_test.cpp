@@ -315,6 +315,10 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and reje
   rejected(heads + " --nodes 0", "invalid nodes=0");
   rejected(heads + " --nodes 4 --target a", "--target: given without --profile");
   rejected(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
+  // A method of the field is asked for by something else.
+  rejected(heads + " --nodes 4 --drafter blok", "--drafter: unknown drafter \"blok\" - did you mean block?");
+  rejected(heads + " --nodes 4 --drafter pearl", "predict --overlap (docs/methods.md)");
+  rejected(heads + " --nodes 4 --drafter layerskip", "skipped_layers is not modeled: ");
   rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
   rejected(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
   rejected(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",

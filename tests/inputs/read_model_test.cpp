@@ -102,6 +102,8 @@ TEST_CASE("what is no model is an InputError that says what to do") {
   CHECK_THROWS_MATCHES(read_model("no/such/thing"), InputError,
                        Says("no/such/thing: neither a shipped model nor a file"));
   CHECK_THROWS_AS(read_model(""), InputError);
+  CHECK_THROWS_WITH(read_model("pearl"), Catch::EndsWith("predict --overlap (docs/methods.md)"));
+  CHECK_THROWS_WITH(read_model("LayerSkip"), Catch::EndsWith("or --marginal (docs/methods.md)"));
   CHECK_THROWS_AS(read_model("no.toml:such"), InputError);
   CHECK_THROWS_WITH(read_model(folder.path()), Catch::Contains("a folder without a config.json"));
   write_text(folder / "config.json", "{\"model_type\": \"lama\"}");

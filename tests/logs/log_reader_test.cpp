@@ -13,6 +13,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "logs/json_values.hpp"
+#include "logs/record_fields.hpp"
 #include "tests/logs/logs_testing.hpp"
 #include "tests/support/errors.hpp"
 
@@ -89,10 +90,11 @@ std::span<const LogFormat> test_formats() {
                                       return columns.front() == "k";
                                     },
                                 .row =
-                                    [](auto /*columns*/, auto cells, std::int64_t line, LogContents& contents) {
-                                      std::string row;
-                                      for (const std::string& cell : cells) row += cell + "|";
-                                      note(contents, line, row);
+                                    [](const logs::CsvFields& row, LogContents& contents) {
+                                      std::string text;
+                                      for (const std::string& name : row.columns())
+                                        text += row.text(name).value_or("") + "|";
+                                      note(contents, row.line(), text);
                                     }}},
   };
   return all;

@@ -144,6 +144,16 @@ TEST_CASE("vllm bench serve: output tokens tell the steps that an n-gram drafter
   const Observation run = read_log(text).observations.at(1);
   CHECK(counts_of(run).generated_tokens == 12000);  // 80 came with the prompts
   CHECK_FALSE(run.adaptive);
+  // Half of the iterations drafted nothing: 1.62 tokens each, however many the others accepted.
+  const auto with_median = [&](const std::string& median_itl_ms) {
+    std::string chunks = text;
+    const std::size_t median = chunks.find("\"median_itl_ms\": 64.0", at);
+    chunks.replace(median, 21, "\"median_itl_ms\": " + median_itl_ms);
+    return read_log(chunks);
+  };
+  CHECK(with_median("36.0").observations.at(1).times.iteration_ms == 48.6);
+  CHECK_FALSE(warns(with_median("36.0"), "W07"));
+  CHECK(warns(with_median("28.0"), "W07"));
   CHECK_FALSE(counts_of(read_sample("vllm_bench.jsonl").observations.at(1)).generated_tokens);
 }
 

@@ -221,6 +221,76 @@ class Tabs(Page):
         self.assertNotIn(b"var(", svg)
 
 
+class FirstQuestions(Page):
+    """What a new user asks, by clicking and typing only."""
+
+    def copied(self, tab, way):
+        """What `way` of the shown tab's share box puts on the clipboard, by the button in the head of the page."""
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        tab.click("#share")
+        tab.click(f"section:not([hidden]) .share >> text={way}")
+        tab.click("section:not([hidden]) .share >> text=Copy")
+        tab.wait_for_function("document.getElementById('told').textContent === 'Copied.'")
+        return tab.evaluate("navigator.clipboard.readText()")
+
+    def test_where_does_it_break_even_and_how_do_i_share_that(self):
+        tab = self.open()
+        self.assertRegex(tab.inner_text("#panel-explore dl.lines"), r"Break even\s+at γ 8: .* c below 0\.4161")
+        self.assertIn("fd.predict(alpha=0.8, c=0.05, gamma=fd.best)", self.copied(tab, "Python"))
+        tab.fill("#explore-alpha", "0.7")
+        tab.wait_for_function("() => location.hash.includes('0.7')")
+        self.assertEqual(self.copied(tab, "Link"), SETTINGS.page + "#explore&alpha=0.7")
+
+    def test_a_tree_or_a_chain(self):
+        tab = self.open()
+        tab.select_option("#explore-shape", label="A tree of candidates")
+        self.settle(tab)
+        self.assertRegex(self.verdict(tab), r"The best tree has 64 nodes: 2\.\d\d× as fast\. The best chain: 1\.\d\d×\.")
+
+    def test_eagle_for_my_model_at_32_users(self):
+        tab = self.open()
+        tab.click("text=Your GPU")
+        self.settle(tab)
+        for name, typed in (("device", "H100"), ("target", "Llama-3.1-8B"), ("draft", "EAGLE llama")):
+            tab.fill(f"#gpu-{name}", typed)
+        self.settle(tab)
+        self.assertIn("neither a shipped model", self.verdict(tab))
+        tab.click("#panel-gpu .lead >> text=eagle3-llama-3.1-8b")
+        tab.select_option("#gpu-load", label="users at once, with prompts")
+        tab.fill("#gpu-concurrency", "32")  # while the answer to the last step is under way
+        self.settle(tab)
+        self.assertIn("At 32 concurrent requests use K = ", self.verdict(tab))
+
+    def test_a_search_field_lists_all_and_keeps_its_value(self):
+        tab = self.open("#gpu")
+        said = self.verdict(tab)
+        tab.click("#gpu-device")
+        self.assertEqual(tab.input_value("#gpu-device"), "")
+        tab.keyboard.type("a")
+        tab.keyboard.press("Backspace")
+        tab.click("h1")
+        self.settle(tab)
+        self.assertEqual((tab.input_value("#gpu-device"), self.verdict(tab)), ("h100", said))
+
+    def test_two_logs_compared(self):
+        tab = self.open()
+        tab.click("text=Your log")
+        tab.click("#share")
+        self.assertEqual(tab.inner_text("#told"), "Nothing to share yet: choose logs first.")
+        tab.select_option("#log-question", label="Compare log A with log B")
+        self.settle(tab)
+        self.assertEqual(self.verdict(tab), "Drop two logs: A, then B.")
+        tab.set_input_files("#panel-log .drop input",
+                            [REPOSITORY / f"docs/examples/advise/{name}.csv" for name in ("old", "new")])
+        self.settle(tab)
+        self.assertIn("B accepts 0.09 more tokens per iteration than A", self.verdict(tab))
+
+    def test_dark_on_a_phone(self):
+        tab = self.open(width=390)
+        tab.click("#look")
+        self.assertEqual(tab.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(22, 24, 27)")
+
+
 class Shared(Page):
     def test_an_address_opens_the_same_answer(self):
         tab = self.open()

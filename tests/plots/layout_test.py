@@ -169,11 +169,30 @@ class Layout(InDirectory):
             with self.subTest(module.ID):
                 self.check(self.experiment(module, write), width)
 
+    def test_series_too_long_to_stand_side_by_side_begin_below_each_other(self):
+        figure = self.experiment(validation, lambda directory: sample_data.write_validation(directory, drafter="two layers of it"))
+        self.check(figure, "single_column")
+        texts = figure.legends[0].get_texts()
+        self.assertEqual((len(texts), len({round(text.get_window_extent().x0) for text in texts})), (2, 1))
+
     def test_methods_with_little_and_with_much_to_hold(self):
-        for changes in ({"temperatures": (1,), "exact": 1, "relaxed": 0}, {"temperatures": (0, 1), "exact": 16, "relaxed": 16}):
+        for changes in ({"temperatures": (1,), "exact": 1, "relaxed": 0},
+                        {"temperatures": (0, 1), "exact": 16, "relaxed": 16},
+                        {"pairs": ("easy", "a pair of a long name"), "values": 4}):
             with self.subTest(changes=changes):
                 figure = self.experiment(methods, lambda directory: sample_data.write_methods(directory, **changes))
                 self.check(figure, "double_column")
+
+    def test_a_panel_for_each_pair_and_a_name_for_all_values_of_a_method(self):
+        figure = self.experiment(methods, lambda directory: sample_data.write_methods(
+            directory, temperatures=(0, 1), exact=1, relaxed=2, pairs=("easy", "prose"), values=3))
+        self.assertEqual([axes.get_title(loc="left") for axes in figure.axes],
+                         [f"{pair}, temperature {temperature}" for pair in ("easy", "prose") for temperature in (0, 1)])
+        for axes in figure.axes:
+            names = [text.get_text() for text in axes.texts]
+            self.assertEqual(sorted(names), ["an_exact_method_no_0", "relaxed_no_0", "relaxed_no_1"])
+            joined = [line for line in axes.lines if len(line.get_xdata()) == 3]
+            self.assertEqual(len([line for line in joined if line.get_linestyle() == "-"]), 2)
 
     def test_the_figures_of_a_prediction_with_little_and_with_much_to_hold(self):
         little = {"batches": (4,), "contexts": (512,)}

@@ -222,14 +222,20 @@ def write_sampling_acceptance(directory):
               ["pair", "kept", "series", "temperature", "acceptance", "acceptance_standard_error"], rows)
 
 
-def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10):
-    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing."""
+def write_methods(directory, temperatures=(0, 0.7, 1), exact=13, relaxed=10, pairs=(), values=1):
+    """Exact methods close to each other and relaxed ones, one of which is as fast as two exact ones and loses nothing.
+
+    Each relaxed one with so many values of its parameters; with `pairs`, all of it for each.
+    """
     rows = []
-    for temperature in temperatures:
-        rows.extend([temperature, f"an_exact_method_no_{i}", 2.4 + 0.02 * i, 0.01, 1, 0] for i in range(exact))
-        rows.extend([temperature, f"relaxed_no_{i}", 1.1 + i, 0.02, 0, 0.07 * i] for i in range(relaxed))
-    write_csv(directory / "methods.csv",
-              ["temperature", "method", "speedup", "speedup_standard_error", "exact", "loss"], rows)
+    for pair in pairs or ("",):
+        for temperature in temperatures:
+            rows.extend([pair, temperature, f"an_exact_method_no_{i}", 2.4 + 0.02 * i, 0.01, 1, 0] for i in range(exact))
+            rows.extend([pair, temperature, f"relaxed_no_{i}", (1.1 + i) * 0.9 ** value, 0.02, 0, 0.07 * i * 0.9 ** value]
+                        for i in range(relaxed) for value in range(values))
+    header = ["pair", "temperature", "method", "speedup", "speedup_standard_error", "exact", "loss"]
+    first = 0 if pairs else 1
+    write_csv(directory / "methods.csv", header[first:], [row[first:] for row in rows])
 
 
 def write_trade_off(directory, simulated=True, **changes):
@@ -408,7 +414,7 @@ def write_load(directory, loads=(1, 2, 4, 8, 16, 32, 64), gammas=range(9), asked
     (directory / "load.txt").write_text(LOAD_TEXT, encoding="utf-8")
 
 
-def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True):
+def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, intervals=True, drafter="t5-small"):
     """Two pairs, predictions off by at most 9 %; the last cell was not measured. An engine's are without intervals and
     run once."""
     random_errors = random.Random(7)
@@ -418,9 +424,9 @@ def write_validation(directory, cells=24, noise=0.03, between_runs=0.02, interva
         error = 0.09 if i == 5 else random_errors.uniform(-noise, noise)
         predicted = measured * (1 + error)
         around = ([0.97 * predicted, 1.03 * predicted], [0.98 * measured, 1.02 * measured]) if intervals else ([""] * 2,) * 2
-        rows.append([("t5-base", "transformer-base")[i % 2], "t5-small", 1 + i % 6, 0.7, 1, 256, predicted,
+        rows.append([("t5-base", "transformer-base")[i % 2], drafter, 1 + i % 6, 0.7, 1, 256, predicted,
                      *around[0], measured, *around[1], error, between_runs])
-    rows.append(["t5-base", "t5-small", 3, 0.7, 1, 256, 1.5, 1.4, 1.6, "", "", "", "", ""])
+    rows.append(["t5-base", drafter, 3, 0.7, 1, 256, 1.5, 1.4, 1.6, "", "", "", "", ""])
     write_csv(directory / "validation.csv",
               ["target", "drafter", "gamma", "alpha", "batch", "context", "predicted_speedup", "predicted_low",
                "predicted_high", "measured_speedup", "measured_low", "measured_high", "signed_error", "between_runs"],

@@ -25,6 +25,20 @@ class Methods(unittest.TestCase):
         self.assertEqual(stated.rows[0]["setting"], timed.rows[0]["setting"])
         self.assertAlmostEqual(stated.rows[0]["speedup"]["mean"], timed.rows[0]["speedup"]["mean"])
 
+    def test_several_pairs_and_values_of_a_parameter(self):
+        answer = fd.methods(["lenience", "prompt_lookup"], temperature=1, iterations=1000, gamma=3, vocabulary=50, pool=16,
+                            pairs={"easy": {"alpha": 0.9},
+                                   "prose": {"kind": "ngram", "corpus": "prose", "vocabulary": 500, "pool": 32}},
+                            parameters={"lenience": {"lenience": [0.3, 0.9]}})
+        frame = answer.to_frame()
+        self.assertEqual(list(frame.pair), ["easy"] * 2 + ["prose"] * 3)
+        easy = frame[frame.pair == "easy"].set_index("rule.lenience")
+        self.assertGreater(easy.loss[0.3], easy.loss[0.9])
+        self.assertEqual(set(frame[frame.pair == "prose"].method), {"lenience", "prompt_lookup"})
+        self.assertEqual(repr(answer), "Methods(rows=5, pairs=['easy', 'prose'])")
+        with self.assertRaisesRegex(ValueError, "pairs.easy.alpha"):
+            fd.methods(pairs={"easy": {"alpha": 9}})
+
     def test_mistakes_are_value_errors_that_say_what_to_do(self):
         with self.assertRaisesRegex(ValueError, "unknown method \"no method\""):
             fd.methods(["no method"])

@@ -2,10 +2,12 @@
 """What the program answers, Python answers with the same numbers and the same bytes."""
 
 import contextlib
+import html
 import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +42,21 @@ class InFolder(unittest.TestCase):
         done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout
+
+
+class Pages(InFolder):
+
+    def test_the_page_of_the_package_is_the_programs(self):
+        self.program("page", "--out", "written.html")
+        written = pathlib.Path("written.html").read_bytes()
+        self.assertEqual(written, (ROOT / "tests/app/page.html").read_bytes())  # what this package was built with
+        page = fd.page(height=300)
+        page.save("saved.html")
+        self.assertEqual(pathlib.Path("saved.html").read_bytes(), written)
+        frame = re.fullmatch('<iframe srcdoc="([^"]*)" (.*)></iframe>', page._repr_html_())
+        self.assertEqual(html.unescape(frame[1]).encode(), written)
+        self.assertIn('height="300"', frame[2])
+        self.assertIn('sandbox="allow-scripts allow-downloads"', frame[2])
 
 
 class Comparisons(InFolder):

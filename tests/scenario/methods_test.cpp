@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "core/names.hpp"
 #include "scenario/drafters.hpp"
@@ -36,6 +38,9 @@ TEST_CASE("every method says what it is, when it pays, its source, and how it is
     CHECK(method.request.empty() != method.reason.empty());
     const bool compared = !std::holds_alternative<std::monostate>(method.compared);
     if (compared) CHECK_FALSE(method.request.empty());
+    // What is modeled is compared, or says why not.
+    CHECK(method.not_compared.empty() == (compared || method.request.empty()));
+    if (!method.if_named.empty()) CHECK(compared);
     CHECK(plain.insert(plain_name(method.name)).second);
     CHECK(find_method(method.name) == &method);
     for (const std::string_view alias : method.aliases) {
@@ -71,6 +76,10 @@ TEST_CASE("a compared rule or policy is one of the method's members, and as exac
     } else if (const auto* policy = std::get_if<Policy>(&method.compared)) {
       CHECK(std::ranges::find(method.members, name_of(*policy)) != method.members.end());
       CHECK(method.exact);
+    } else if (const auto* drafter = std::get_if<Drafter>(&method.compared)) {
+      CHECK(std::ranges::find(method.members, name_of(*drafter)) != method.members.end());
+      CHECK(method.exact);
+      CHECK(needs_text(method) == entry_of(drafters(), *drafter).text);
     }
   }
 }
@@ -81,6 +90,9 @@ TEST_CASE("a word that names a method of the field is answered with how it is as
   CHECK(method_suggestion("SpecDec++").ends_with("--policy rejection_probability (docs/methods.md)"));
   CHECK(method_suggestion("LayerSkip").starts_with("skipped_layers is not modeled: "));
   CHECK(method_suggestion("blok").empty());
+  const std::vector<std::string> known{"block", "heads"};
+  CHECK(method_or_suggestion("blok", known) == "did you mean block?");
+  CHECK(method_or_suggestion("PEARL", known) == method_suggestion("pearl"));
 }
 
 }  // namespace foredraft::scenario

@@ -82,6 +82,13 @@ class Documents(unittest.TestCase):
                 self.assertEqual((len(found), ran), (problems, counts))
         self.assertEqual(len(self.check(self.block("$ foredraft say fail", mark="measured"), slow=True)[0]), 1)
 
+    def test_a_block_that_reads_files_of_a_system_is_compared_only_there(self):
+        page = self.block("$ foredraft say 'a\\n'", "b", mark="Debian 12")
+        for there, problems, counts in ((True, 1, (1, 0)), (False, 0, (0, 1))):
+            with self.subTest(there=there), mock.patch.object(documents, "ON_DEBIAN_12", there):
+                found, ran = self.check(page)
+                self.assertEqual((len(found), ran), (problems, counts))
+
     def test_options_commands_and_scripts_that_are_not_there_are_noticed_without_a_run(self):
         for command, problem in (("foredraft say x --loud 3", None), ("foredraft say x --quiet 3", "has no --quiet"),
                                  ("true && foredraft sing", "no command foredraft sing"),

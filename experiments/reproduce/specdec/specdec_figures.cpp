@@ -14,6 +14,7 @@
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
+#include "experiments/reproduce/specdec/sentences.hpp"
 #include "experiments/reproduce/specdec/translation.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "foredraft/scenario.hpp"
@@ -22,7 +23,6 @@
 #include "latency/models/model_registry.hpp"
 #include "scenario/cost.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/sequence_simulator.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
@@ -41,35 +41,36 @@ constexpr std::array<SentenceKind, 2> sentence_kinds{
     {{"all sentences alike", 0.0}, {"acceptance varies between sentences", 0.8}}};
 
 /// The sentences whose total tokens over total iterations are the printed ones.
-std::vector<sim::Sentence> matching_sentences(double tokens_per_iteration, double spread, std::uint64_t seed) {
+std::vector<Sentence> matching_sentences(double tokens_per_iteration, double spread, std::uint64_t seed) {
   const auto draw = [&](double location) {
-    return sim::simulate_sentences({.mean_length = specdec_mean_tokens(),
-                                    .location = location,
-                                    .spread = spread,
-                                    .gamma = 25,
-                                    .convention = Convention::no_bonus,
-                                    .sentences = drawn_sentences},
-                                   seed);
+    return simulate_sentences({.mean_length = specdec_mean_tokens(),
+                               .location = location,
+                               .spread = spread,
+                               .gamma = 25,
+                               .convention = Convention::no_bonus,
+                               .sentences = drawn_sentences},
+                              seed);
   };
   constexpr int bits = 12;
   const double location =
-      boost::math::tools::bisect([&](double at) { return sim::tokens_per_iteration(draw(at)) - tokens_per_iteration; },
-                                 -1.0, 6.0, boost::math::tools::eps_tolerance<double>(bits))
+      boost::math::tools::bisect(
+          [&](double at) { return experiments::tokens_per_iteration(draw(at)) - tokens_per_iteration; }, -1.0, 6.0,
+          boost::math::tools::eps_tolerance<double>(bits))
           .first;
   return draw(location);
 }
 
 /// Eq. 4 with the setup of the profile; the time of an iteration is what makes the whole set as fast as printed.
 /// Sorted.
-std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentences, double total_speedup) {
+std::vector<double> sentence_speedups(const std::vector<Sentence>& sentences, double total_speedup) {
   const BlockLatency profile = specdec_profile();
   const double token_ms = (specdec_beam_ms() - profile.target_encoder_ms) / specdec_mean_tokens();
-  const auto plain_ms = [&](const sim::Sentence& sentence) {
+  const auto plain_ms = [&](const Sentence& sentence) {
     return profile.target_encoder_ms + static_cast<double>(sentence.tokens) * token_ms;
   };
   double all_plain_ms = 0.0;
   double iterations = 0.0;
-  for (const sim::Sentence& sentence : sentences) {
+  for (const Sentence& sentence : sentences) {
     all_plain_ms += plain_ms(sentence);
     iterations += static_cast<double>(sentence.iterations);
   }
@@ -78,7 +79,7 @@ std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentence
   latency.verify_ms =
       (all_plain_ms / total_speedup - static_cast<double>(sentences.size()) * profile.setup_ms()) / iterations;
   std::vector<double> speedups;
-  for (const sim::Sentence& sentence : sentences) {
+  for (const Sentence& sentence : sentences) {
     speedups.push_back(plain_ms(sentence) / latency.sentence_ms(static_cast<double>(sentence.iterations)));
   }
   std::sort(speedups.begin(), speedups.end());

@@ -10,8 +10,8 @@
 
 #include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
+#include "experiments/reproduce/specdec/logit_ladder.hpp"
 #include "experiments/reproduce/table_account.hpp"
-#include "sim/token/models/model_pair.hpp"
 
 /// What the tables of the two SpecDec papers need besides declared formulas: fits.
 namespace foredraft::experiments {
@@ -57,7 +57,7 @@ void emnlp_table2(TableAccount& account, const ExperimentSettings& /*settings*/)
 }
 
 struct LadderTarget {
-  sim::TopBetaRule rule;
+  TopBetaRule rule;
   double acceptance;
 };
 using LadderTargets = std::array<LadderTarget, 3>;
@@ -69,11 +69,11 @@ constexpr double slope_step = 0.02;
 constexpr double longest_step = 0.5;
 constexpr int max_steps = 60;
 
-sim::LogitLadder ladder_of(const Eigen::Vector3d& logs) {
+LogitLadder ladder_of(const Eigen::Vector3d& logs) {
   return {.spread = std::exp(logs[0]), .noise = std::exp(logs[1]), .unlike = std::exp(std::min(logs[2], 0.0))};
 }
 
-Eigen::Vector3d misfit(const sim::LadderContexts& contexts, const LadderTargets& targets, const Eigen::Vector3d& logs) {
+Eigen::Vector3d misfit(const LadderContexts& contexts, const LadderTargets& targets, const Eigen::Vector3d& logs) {
   Eigen::Vector3d result;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     result[static_cast<Eigen::Index>(i)] =
@@ -84,7 +84,7 @@ Eigen::Vector3d misfit(const sim::LadderContexts& contexts, const LadderTargets&
 
 /// The three parameters from three acceptances, by Newton's method on their logarithms, from a start for a drafter that
 /// is right nine times in ten.
-sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts, const LadderTargets& targets) {
+LogitLadder fit_ladder(const LadderContexts& contexts, const LadderTargets& targets) {
   Eigen::Vector3d logs{std::log(13.0), std::log(1.8), std::log(0.03)};
   Eigen::Vector3d off = misfit(contexts, targets, logs);
   for (int step = 0; step < max_steps; ++step) {
@@ -103,7 +103,7 @@ sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts, const LadderTar
 }
 
 /// Vanilla verification is the best token alone.
-sim::TopBetaRule rule_of_row(const PublishedTable& table, std::size_t row) {
+TopBetaRule rule_of_row(const PublishedTable& table, std::size_t row) {
   if (!table.is_number(row, "top_beta")) return {.top_beta = 1, .tolerance = 0.0};
   return {.top_beta = table.count(row, "top_beta"), .tolerance = table.value(row, "tau")};
 }
@@ -111,14 +111,14 @@ sim::TopBetaRule rule_of_row(const PublishedTable& table, std::size_t row) {
 /// Blocks of 25 drafts.
 void relaxed_verification(TableAccount& account, const ExperimentSettings& settings) {
   const PublishedTable& table = account.published();
-  const sim::LadderContexts contexts(8000, 32, settings.seed);
+  const LadderContexts contexts(8000, 32, settings.seed);
   const std::vector<std::size_t> fitted = account.rows_of("tok", Kind::fitted);
   LadderTargets targets{};
   for (std::size_t i = 0; i < targets.size(); ++i) {
     targets[i] = {.rule = rule_of_row(table, fitted.at(i)),
                   .acceptance = account.value("specdec_alpha(tok, 25)", fitted.at(i))};
   }
-  const sim::LogitLadder ladder = fit_ladder(contexts, targets);
+  const LogitLadder ladder = fit_ladder(contexts, targets);
   std::vector<double> acceptances;
   for (std::size_t row = 0; row < table.size(); ++row) {
     acceptances.push_back(contexts.acceptance(ladder, rule_of_row(table, row)));

@@ -93,12 +93,14 @@ TEST_CASE("neighboring windows that go together widen the variance by their corr
   const double rho = 0.25 * independent / (independent - 1.0);
   const double inflation = (1.0 + rho) / (1.0 - rho);
   const double correlated = (independent - 1.0) * inflation;
-  const double degrees =
+  const double seen =
       (1.0 + correlated) * (1.0 + correlated) / (1.0 / 11.0 + correlated * correlated / (12.0 / inflation - 1.0));
-  // What other logs show, 1.5 with 4 degrees of freedom, moderates it.
+  // Two priors: correlation inflates by 2, with 2 degrees of freedom; windows of other logs show 1.5, with 4.
+  const double degrees = 2.0 + seen;
+  const double factor = (2.0 * 2.0 * independent + seen * (1.0 + correlated)) / degrees;
   const auto variance = cluster_variance(clusters);
   CHECK(variance->degrees == Approx(4.0 + degrees).epsilon(few_ulp));
-  CHECK(variance->factor == Approx((6.0 + degrees * (1.0 + correlated)) / (4.0 + degrees)).epsilon(few_ulp));
+  CHECK(variance->factor == Approx((6.0 + degrees * factor) / (4.0 + degrees)).epsilon(few_ulp));
   for (AcceptanceCluster& one : clusters) one.in_time = false;
   CHECK(cluster_variance(clusters)->factor == Approx(independent).epsilon(few_ulp));
 }

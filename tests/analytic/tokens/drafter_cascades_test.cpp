@@ -162,6 +162,36 @@ TEST_CASE("verification grows by every token of every independent draft") {
   CHECK(steps(5, Convention::no_bonus) == Approx(1.0 + 0.01 * 19 + 0.02 * 4).epsilon(second_route));
 }
 
+TEST_CASE("drafts that cost nothing have no best length, whatever the drafter") {
+  const std::vector<Drafter> drafters{AutoregressiveDrafter{}, BlockDrafter{.decay = 0.8}, IndependentDrafts{3},
+                                      MlpSpeculator{.decay = 0.8, .recovery = 0.5}};
+  for (const Drafter& drafter : drafters) {
+    CAPTURE(drafter.index());
+    const BestDraftLength free = best_draft_length(scenario_of(drafter, Iid{0.7}, 4, 0.0));
+    CHECK_FALSE(free.gamma.has_value());
+    CHECK(free.speedup == Approx(predict(scenario_of(drafter, Iid{0.7}, 500, 0.0)).speedup).epsilon(second_route));
+    // Drafts that are never accepted are not worth one.
+    CHECK(best_draft_length(scenario_of(drafter, Iid{0.0}, 4, 0.0)).gamma == 0);
+  }
+  for (const Drafter& drafter : {drafters[0], drafters[2], drafters[3]}) {
+    CHECK(best_draft_length(scenario_of(drafter, Iid{0.7}, 4, 1e-6)).gamma.has_value());
+    Scenario verified = scenario_of(drafter, Iid{0.7}, 4, 0.0);
+    verified.cost = ConstantRatio{.c = 0.0, .verify_growth = 1e-3};
+    CHECK(best_draft_length(verified).gamma.has_value());
+  }
+}
+
+TEST_CASE("the window of lookahead decoding is a cost of drafting: W positions for each depth") {
+  // [Fu2024]: W windows and G n-grams of N - 1 tokens each in a pass.
+  constexpr std::int64_t window = 5, ngrams = 4, order = 4;
+  constexpr double growth = 0.01;
+  Scenario scenario = scenario_of(IndependentDrafts{ngrams}, Iid{0.6}, order - 1, 0.0);
+  scenario.cost = ConstantRatio{.c = window * growth, .verify_growth = growth};
+  const ClosedForm answer = predict(scenario);
+  CHECK(answer.tokens_per_iteration / answer.speedup ==
+        Approx(1.0 + growth * (window + ngrams) * (order - 1)).epsilon(second_route));
+}
+
 TEST_CASE("a horizontal cascade pays the sum of its costs, and its best length is the best of all") {
   const std::vector<double> conditional{0.9, 0.6, 0.55, 0.5};
   const std::vector<double> costs{1.0, 0.2, 1.0, 0.1};

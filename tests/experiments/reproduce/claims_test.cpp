@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
@@ -17,11 +20,11 @@ std::ptrdiff_t with_verdict(const ExperimentResult& result, Kind kind, Verdict v
                        [&](const ScorecardRow& row) { return row.kind == kind && row.verdict == verdict; });
 }
 
-const ScorecardRow& claim(const ExperimentResult& result, const std::string& name, const std::string& column) {
+const ScorecardRow& claim(const ExperimentResult& result, std::string_view name, std::string_view column) {
   const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& row) {
     return row.column == column && row.row.find(name) != std::string::npos;
   });
-  if (found == result.rows.end()) throw std::logic_error(name);
+  if (found == result.rows.end()) throw std::logic_error(std::string(name));
   return *found;
 }
 

@@ -23,11 +23,11 @@ std::ptrdiff_t rows_with(const ExperimentResult& result, Kind kind, Verdict verd
                        [&](const ScorecardRow& row) { return row.kind == kind && row.verdict == verdict; });
 }
 
-const ScorecardRow& methods_row(const ExperimentResult& result, const std::string& row, const std::string& column) {
+const ScorecardRow& methods_row(const ExperimentResult& result, std::string_view row, std::string_view column) {
   const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& candidate) {
     return candidate.row == row && candidate.column == column;
   });
-  if (found == result.rows.end()) throw std::logic_error(row + " " + column);
+  if (found == result.rows.end()) throw std::logic_error(std::string(row) + " " + std::string(column));
   return *found;
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("DSI's example counts the tokens of its latencies, and two of speculat
 
 TEST_CASE("what the abstracts claim of block verification and EAGLE-2 is held against their tables") {
   const ExperimentResult result = run_experiment("methods-claims", methods_settings);
-  const auto row = [&](const std::string& claim) -> const ScorecardRow& { return methods_row(result, claim, "value"); };
+  const auto row = [&](std::string_view claim) -> const ScorecardRow& { return methods_row(result, claim, "value"); };
   CHECK(row("Sun2025 wall clock gain of block verification at least").ours.value() == Approx(5.36));
   CHECK(row("Sun2025 wall clock gain of block verification at most").verdict == Verdict::pass);
   CHECK(row("Li2024eagle2 EAGLE-2 accelerates MT-bench by at most").verdict == Verdict::pass);

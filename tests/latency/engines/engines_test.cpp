@@ -94,7 +94,8 @@ TEST_CASE("each invalid key of an engine file is reported with its line") {
   CHECK(engine_problem(changed_engine("draft_host_us = 40", "draft_host_us = \"40\"")) ==
         "e.toml:9: my-engine.draft_host_us: invalid range");
   CHECK(engine_problem(changed_engine("= true", "= 1")) == "e.toml:4: my-engine.asynchronous: wrong type");
-  CHECK(engine_problem(changed_engine("\"chunked\"", "\"mixed\"")) == "e.toml:5: my-engine.prefill: invalid value");
+  CHECK(engine_problem(changed_engine("\"chunked\"", "\"mixed\"")) ==
+        "e.toml:5: my-engine.prefill: unknown prefill \"mixed\"");
   CHECK(engine_problem(changed_engine("pass_tokens = 2048\n", "")) == "e.toml:1: my-engine.pass_tokens: missing");
   CHECK(engine_problem(changed_engine("= 256", "= -1")) == "e.toml:7: my-engine.graph_tokens: -1 is out of range");
   CHECK(engine_problem(changed_engine("graph_tokens", "graph_token")) ==

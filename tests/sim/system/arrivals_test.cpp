@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/server.hpp"
+#include "sim/system/arrivals.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

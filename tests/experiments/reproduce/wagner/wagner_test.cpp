@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "analytic/tokens/token_count.hpp"
@@ -25,11 +27,11 @@ std::ptrdiff_t wagner_rows(const ExperimentResult& result, const std::string& co
   });
 }
 
-const ScorecardRow& wagner_cell(const ExperimentResult& result, const std::string& row, const std::string& column) {
+const ScorecardRow& wagner_cell(const ExperimentResult& result, std::string_view row, std::string_view column) {
   const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& candidate) {
     return candidate.row == row && candidate.column == column;
   });
-  if (found == result.rows.end()) throw std::logic_error(row + ", " + column);
+  if (found == result.rows.end()) throw std::logic_error(fmt::format("{}, {}", row, column));
   return *found;
 }
 

@@ -7,7 +7,7 @@
 #include "foredraft/words.hpp"
 
 /// Sentences that differ in length and in acceptance: one row of a histogram over sentences each.
-namespace foredraft::sim {
+namespace foredraft::experiments {
 
 struct SentencePopulation {
   double mean_length;  ///< tokens, >= 1; lengths are Erlang(3) of this mean (a spread of 58 %), rounded up
@@ -31,4 +31,4 @@ struct Sentence {
 /// Total tokens divided by total iterations.
 [[nodiscard]] double tokens_per_iteration(const std::vector<Sentence>& sentences);
 
-}  // namespace foredraft::sim
+}  // namespace foredraft::experiments

@@ -1,101 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/server.hpp"
+#include "sim/system/serving_simulator.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numbers>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/check.hpp"
 #include "core/parallel.hpp"
-#include "foredraft/errors.hpp"
-#include "scenario/cost.hpp"
-#include "scenario/drafters.hpp"
-#include "scenario/server.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"
+#include "sim/system/arrivals.hpp"
+#include "sim/system/prepared_server.hpp"
 #include "sim/system/row_acceptance.hpp"
-#include "sim/system/serving_simulator.hpp"
 
 namespace foredraft::sim {
-
-namespace {
-
-constexpr double ns_per_s = 1e9;
-constexpr double ns_per_us = 1e3;
-
-}  // namespace
-
-ArrivalStream::ArrivalStream(const Arrivals& distribution, const RunKey& key, std::uint64_t block,
-                             const RequestRecording* recorded)
-    : distribution_(distribution),
-      recorded_(recorded),
-      random_(key.seed, {.purpose = Purpose::arrival, .point = key.point, .block = block}) {
-  if (distribution.kind == ArrivalKind::closed) {
-    closed_.assign(static_cast<std::size_t>(distribution.clients), 0);
-  } else {
-    advance();
-  }
-}
-
-std::int64_t ArrivalStream::next_ns() const {
-  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  if (distribution_.kind == ArrivalKind::closed) return closed_.empty() ? never : closed_.front();
-  return open_ns_ < static_cast<double>(never) ? static_cast<std::int64_t>(open_ns_) : never;
-}
-
-void ArrivalStream::pop() {
-  if (distribution_.kind == ArrivalKind::closed) return closed_.pop_front();
-  advance();
-}
-
-void ArrivalStream::answered(std::int64_t now_ns) {
-  if (distribution_.kind == ArrivalKind::closed) closed_.push_back(now_ns);
-}
-
-void ArrivalStream::advance() {
-  if (distribution_.kind == ArrivalKind::recorded) {
-    const std::uint64_t size = recorded_->requests.size();
-    const std::uint64_t repeats = sent_ / size;
-    open_ns_ = ns_per_s * (static_cast<double>(repeats) * recording_period_s(*recorded_) +
-                           recorded_->requests[sent_ % size].arrival_s);
-    ++sent_;
-    return;
-  }
-  const double intervals = distribution_.kind == ArrivalKind::poisson ? -std::log(1.0 - random_.uniform()) : 1.0;
-  open_ns_ += intervals * ns_per_s / distribution_.rate_per_s;
-}
-
-double recording_period_s(const RequestRecording& recording) {
-  const double first_s = recording.requests.front().arrival_s;
-  const double last_s = recording.requests.back().arrival_s;
-  return last_s + (last_s - first_s) / static_cast<double>(recording.requests.size() - 1);
-}
-
-std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
-  if (count.geometric) return draw_length(SequenceLength{.tokens = count.tokens, .geometric = true}, random);
-  if (count.p95 > 0.0) {
-    // ln(p95 / mean) = z sigma - sigma^2 / 2, of which the smaller sigma is meant.
-    constexpr double z = 1.6448536269514722;  // 95 % of a normal variate lie below
-    const double sigma = z - std::sqrt(std::max(z * z - 2.0 * std::log(count.p95 / count.tokens), 0.0));
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
-    const double normal = radius * std::cos(2.0 * std::numbers::pi * random.uniform());
-    const double tokens = count.tokens * std::exp(sigma * (normal - 0.5 * sigma));
-    return std::max<std::int64_t>(std::llround(tokens), 1);
-  }
-  const auto middle = static_cast<std::int64_t>(count.tokens);
-  if (count.spread == 0) return middle;
-  // The high word of a product: uniform to 2^-32 of a length's probability.
-  const auto lengths = static_cast<std::uint64_t>(2 * count.spread + 1);
-  return middle - count.spread + static_cast<std::int64_t>((Uint128{lengths} * random.next_u64()) >> 64U);
-}
 
 void check_account(const RunAccount& account) {
   if (account.arrived != account.departed + account.in_service + account.waiting) {
@@ -110,112 +33,6 @@ void check_account(const RunAccount& account) {
 }
 
 namespace {
-
-/// Maximum of the sums of a replica, so that products of them fit the 127 bits of the moments: 2 years in ns.
-constexpr std::int64_t largest_sum = std::int64_t{1} << 56U;
-
-std::int64_t checked_sum(Int128 value) {
-  if (value > largest_sum) {
-    throw DomainError("the times of a replica add up to more than 2 years (use fewer requests, or shorter steps)");
-  }
-  return static_cast<std::int64_t>(value);
-}
-
-std::int64_t step_ns(double us, const StepShape& shape) {
-  constexpr double longest_us = 1e12;
-  if (!(us >= 0.0 && us <= longest_us)) {
-    throw DomainError(fmt::format("invalid step time={} us at batch {}, tokens {}, context {} (must lie in 0 to {})",
-                                  us, shape.batch, shape.tokens, shape.context, longest_us));
-  }
-  return std::llround(us * ns_per_us);
-}
-
-/// Survival thresholds of the longest draft, or what sequences with a memory draw from.
-using PreparedAcceptance = std::variant<std::shared_ptr<const SurvivalByState>, RunsDistribution, RecordedOutcomes>;
-
-std::int64_t ns_of(double us) { return std::llround(us * ns_per_us); }
-
-/// Batches that draft alike.
-struct BatchRange {
-  std::int64_t from, to;
-  IterationShape shape;
-};
-
-/// Prompt tokens that an iteration reads.
-struct PromptChunk {
-  std::int64_t tokens = 0;
-  double context = 0.0;       ///< mean over these tokens of what their prompts had in the cache before
-  std::size_t completed = 0;  ///< prompts that end in it
-};
-
-/// What all replicas share.
-struct PreparedServer {
-  foredraft::Server server;
-  std::shared_ptr<const ForwardPassTimes> times;  ///< null: the server's own steps
-  std::vector<BatchRange> ranges;                 ///< in order, from batch 1 to max_batch or beyond
-  IterationShape longest;                         ///< longest draft of these
-  PreparedAcceptance acceptance;
-  std::uint64_t requests;         ///< measured, of a replica
-  std::uint64_t warmup_requests;  ///< served before these
-
-  [[nodiscard]] std::int64_t target_ns(const StepShape& shape) const {
-    const std::int64_t pass_ns =
-        step_ns(times ? times->target_us(shape, longest.convention) : server.target_step(shape), shape);
-    const EngineTerms& engine = server.engine;
-    const bool captured =
-        engine.graph_tokens == 0 || (!shape.prompt && shape.batch * shape.tokens + shape.chunk <= engine.graph_tokens);
-    return captured ? pass_ns : std::max(pass_ns, ns_of(engine.eager_us));
-  }
-  [[nodiscard]] std::int64_t drafter_ns(const StepShape& shape) const {
-    return step_ns(times ? times->drafter_us(shape) : server.drafter_step(shape), shape);
-  }
-  /// Drafting of sequences that are drafted for together, beyond their verification.
-  [[nodiscard]] std::int64_t drafting_ns(const IterationShape& shape, std::int64_t batch, double context) const {
-    const std::int64_t draft_passes = shape.draft_passes();
-    // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
-    const StepShape draft{.batch = batch,
-                          .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
-                          .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-    return ns_of(server.overhead_us) + draft_passes * drafter_ns(draft);
-  }
-
-  /// Of the forward passes of an iteration over `batch` sequences with so many cached tokens in the mean.
-  [[nodiscard]] std::int64_t passes_ns(const IterationShape& shape, std::int64_t batch, double context,
-                                       const PromptChunk& chunk = {}) const {
-    StepShape verification{.batch = batch,
-                           .tokens = shape.max_tokens(),
-                           .context = context,
-                           .chunk = chunk.tokens,
-                           .chunk_context = chunk.context};
-    const StepShape prompts{
-        .batch = 0, .tokens = 0, .context = 0.0, .chunk = chunk.tokens, .chunk_context = chunk.context};
-    std::int64_t sum_ns = 0;
-    if (batch == 0) {
-      sum_ns = target_ns(prompts);
-    } else if (shape.gamma == 0) {
-      sum_ns = target_ns(verification);
-    } else if (server.engine.slot_by_slot) {
-      verification.batch = 1;
-      verification.chunk = 0;
-      sum_ns = checked_sum(Int128{batch} * (target_ns(verification) + drafting_ns(shape, 1, verification.context)));
-      if (chunk.tokens > 0) sum_ns += target_ns(prompts);
-    } else {
-      sum_ns = target_ns(verification) + drafting_ns(shape, batch, verification.context);
-    }
-    if (chunk.tokens > 0 && longest.draft_passes() > 0) {
-      sum_ns += drafter_ns({.batch = 1, .tokens = chunk.tokens, .context = chunk.context, .prompt = true});
-    }
-    return sum_ns;
-  }
-
-  /// Of the host, in an iteration.
-  [[nodiscard]] std::int64_t host_ns(std::int64_t batch, bool drafts) const {
-    const EngineTerms& engine = server.engine;
-    const auto decoding = static_cast<double>(batch);
-    const double drafting = engine.draft_host_us + engine.draft_host_request_us * decoding;
-    return ns_of(engine.host_us + engine.host_request_us * decoding + (drafts ? drafting : 0.0));
-  }
-};
 
 RowAcceptance rows_of(const PreparedServer& prepared, const RunKey& key, std::uint64_t block) {
   if (const auto* distribution = std::get_if<RunsDistribution>(&prepared.acceptance))
@@ -502,8 +319,7 @@ class ServedReplica {
   }
 
   void pass_time(std::int64_t duration_ns) {
-    const std::int64_t until_ns = now_ns_ + duration_ns;
-    if (until_ns > largest_sum) checked_sum(until_ns);
+    const std::int64_t until_ns = checked_sum(now_ns_ + duration_ns);
     while (doors_.next_ns() <= until_ns) {
       stop_.spend(1);
       account_.in_system_ns += Int128{in_system_} * (doors_.next_ns() - now_ns_);
@@ -683,124 +499,11 @@ class ServedReplica {
   Int128 tokens_in_goal_ = 0;
 };
 
-constexpr std::uint64_t max_replicas = 4096;
-constexpr std::uint64_t max_requests = std::uint64_t{1} << 40U;
-
-void check_count(std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t maximum) {
-  if (value >= least && value <= maximum) return;
-  throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, value, least, maximum));
-}
-
 /// `requests`, rounded up to whole batches if they are static.
 std::uint64_t whole_batches(std::uint64_t requests, const foredraft::Server& server) {
   if (server.batching == Batching::continuous) return requests;
   const auto batch = static_cast<std::uint64_t>(server.max_batch);
   return (requests + batch - 1) / batch * batch;
-}
-
-PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
-  if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsDistribution(*runs, longest);
-  if (const auto* trace = std::get_if<Trace>(&acceptance)) return RecordedOutcomes(trace->recording);
-  return survival_by_state(acceptance, longest);
-}
-
-}  // namespace
-
-namespace {
-
-PreparedServer prepared_server(const Scenario& scenario) {
-  const auto& server = std::get<foredraft::Server>(scenario.fidelity);
-  const LookedUpTimes* cost = scenario::looked_up(scenario.cost);
-  const Drafting drafting = scenario::drafting(scenario.drafter);
-  const std::vector<GammaRange> schedule = scenario::gamma_of_batches(server, scenario.gamma);
-  const std::vector<std::int64_t> gamma = scenario::gamma_by_batch(schedule, server.max_batch, scenario.convention);
-  const std::int64_t longest = *std::max_element(gamma.begin(), gamma.end());
-  PreparedServer prepared{.server = server,
-                          .times = cost != nullptr ? cost->times : nullptr,
-                          .ranges = {},
-                          .longest = {longest, scenario.convention, drafting},
-                          .acceptance = prepared_acceptance(server.acceptance, longest),
-                          .requests = 0,
-                          .warmup_requests = 0};
-  for (const auto& [from, to, drafts] : schedule) {
-    prepared.ranges.push_back({.from = from, .to = to, .shape = {drafts, scenario.convention, drafting}});
-  }
-  return prepared;
-}
-
-/// Requests that are sent in a second and the mean lengths of their texts.
-struct SentLoad {
-  double per_s, prompt, output;
-};
-
-SentLoad sent_load(const foredraft::Server& server) {
-  if (server.arrivals.kind != ArrivalKind::recorded) {
-    return {server.arrivals.rate_per_s, server.prompt.tokens, server.output.tokens};
-  }
-  SentLoad load{0.0, 0.0, 0.0};
-  const auto count = static_cast<double>(server.recorded->requests.size());
-  for (const RecordedRequest& request : server.recorded->requests) {
-    load.prompt += static_cast<double>(request.prompt_tokens) / count;
-    load.output += static_cast<double>(request.output_tokens) / count;
-  }
-  load.per_s = count / recording_period_s(*server.recorded);
-  return load;
-}
-
-/// About how many requests are served at once: the clients, or by Little's law at mean lengths where half of the drafts
-/// are accepted; at most a full batch.
-double served_at_once(const PreparedServer& prepared) {
-  const foredraft::Server& server = prepared.server;
-  const auto most = static_cast<double>(server.max_batch);
-  if (server.arrivals.kind == ArrivalKind::closed) return std::min(static_cast<double>(server.arrivals.clients), most);
-  const SentLoad load = sent_load(server);
-  const double context = load.prompt + 0.5 * load.output;
-  double served = 1.0;
-  try {
-    const auto prompt = static_cast<std::int64_t>(load.prompt * (1.0 - server.prefix_hit));
-    const double prompt_ns =
-        prompt == 0
-            ? 0.0
-            : static_cast<double>(prepared.target_ns({.batch = 1, .tokens = prompt, .context = 0.0, .prompt = true}));
-    const double left = 1.0 - load.per_s * prompt_ns / ns_per_s;  // of the time, for iterations
-    constexpr int rounds = 64;
-    for (int round = 0; round < rounds && served < most; ++round) {
-      const auto batch = static_cast<std::int64_t>(std::ceil(served));
-      const IterationShape& shape = std::ranges::lower_bound(prepared.ranges, batch, {}, &BatchRange::to)->shape;
-      const double iteration_ns =
-          static_cast<double>(prepared.passes_ns(shape, batch, context) + prepared.host_ns(batch, shape.gamma > 0));
-      const double iterations = load.output / (1.0 + 0.5 * static_cast<double>(shape.gamma));
-      const double next = left > 0.0 ? load.per_s * iterations * iteration_ns / (ns_per_s * left) : most;
-      if (next <= served) break;
-      served = std::min(next, most);
-    }
-  } catch (const DomainError&) {  // a time that is not known: the simulation meets it, or it does not
-  }
-  return served;
-}
-
-/// Numbers in place of as_load_needs.
-SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan plan) {
-  const bool any_requests = plan.requests == as_load_needs;
-  const bool any_replicas = plan.replicas == as_load_needs;
-  const bool any_warmup = plan.warmup_requests == as_load_needs;
-  if (!any_requests && !any_replicas && !any_warmup) return plan;
-  constexpr std::uint64_t least_requests = 2000;
-  constexpr std::uint64_t least_share = 8;  // of a replica
-  constexpr std::uint64_t least_warmup = 16;
-  constexpr std::uint64_t turnovers = 4;
-  constexpr std::uint64_t least_replicas = 8;
-  constexpr std::uint64_t most_replicas = 32;
-  const auto served = static_cast<std::uint64_t>(std::ceil(served_at_once(prepared)));
-  const std::uint64_t share = std::max(turnovers * served, least_share);
-  if (any_replicas && any_requests) {
-    plan.replicas = most_replicas;
-  } else if (any_replicas) {
-    plan.replicas = std::min(std::clamp(plan.requests / share, least_replicas, most_replicas), plan.requests);
-  }
-  if (any_requests) plan.requests = std::max(least_requests, share * plan.replicas);
-  if (any_warmup) plan.warmup_requests = least_warmup + turnovers * served;
-  return plan;
 }
 
 }  // namespace
@@ -812,9 +515,11 @@ SimulationPlan plan_of_load(const Scenario& scenario, const SimulationPlan& plan
 std::unique_ptr<Simulator> make_serving_simulator(const Scenario& scenario, const SimulationPlan& asked) {
   PreparedServer prepared = prepared_server(scenario);
   const SimulationPlan plan = completed_plan(prepared, asked);
-  check_count("requests", plan.requests, 1, max_requests);
-  check_count("warmup_requests", plan.warmup_requests, 0, max_requests);
-  check_count("replicas", plan.replicas, 1, max_replicas);
+  constexpr std::int64_t max_replicas = 4096;
+  constexpr std::int64_t max_requests = std::int64_t{1} << 40U;
+  check_range("requests", static_cast<std::int64_t>(plan.requests), 1, max_requests);
+  check_range("warmup_requests", static_cast<std::int64_t>(plan.warmup_requests), 0, max_requests);
+  check_range("replicas", static_cast<std::int64_t>(plan.replicas), 1, max_replicas);
   prepared.requests = whole_batches((plan.requests + plan.replicas - 1) / plan.replicas, prepared.server);
   prepared.warmup_requests = whole_batches(plan.warmup_requests, prepared.server);
   const BlockPlan replicas{.total = plan.replicas, .per_block = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/models/model_pair.hpp"
+#include "experiments/reproduce/specdec/logit_ladder.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
-namespace foredraft::sim {
+namespace foredraft::experiments {
 namespace {
 
 using tests::standard_errors;
@@ -80,4 +80,4 @@ TEST_CASE("a ladder rejects ranks beyond its own and parameters out of range") {
   CHECK_THROWS_AS(LadderContexts(1, 0, 1), DomainError);
 }
 
-}  // namespace foredraft::sim
+}  // namespace foredraft::experiments

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/intervals.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/server.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {
+
+inline constexpr double ns_per_s = 1e9;
 
 /// The arrival times of one replica, in order. An endless stream that depends only on its key: two copies read the same
 /// times, so no queue has to be stored, however long it gets.
@@ -42,23 +43,5 @@ class ArrivalStream {
 
 /// Draws a length, by inversion if geometric. `count` must be one that check_scenario accepts.
 [[nodiscard]] std::int64_t draw_length(const TokenCount& count, RandomStream& random);
-
-/// Balance of a replica when it stops: what arrived, departed and remains; times in ns.
-struct RunAccount {
-  std::int64_t arrived = 0;  ///< requests, counted as time advances
-  std::int64_t departed = 0;
-  std::int64_t in_service = 0;
-  std::int64_t waiting = 0;
-  Int128 emitted_tokens = 0;     ///< counted at every pass
-  Int128 departed_tokens = 0;    ///< the lengths of the departed
-  Int128 in_service_tokens = 0;  ///< emitted so far for those in service
-  Int128 in_system_ns = 0;       ///< integral of the number of requests in the system over time
-  Int128 departed_ns = 0;        ///< sum of arrival to departure
-  Int128 remaining_ns = 0;       ///< sum of arrival to now over those in service and waiting
-};
-
-/// Throws std::logic_error unless every request that arrived departed, is served or waits, every token belongs to one
-/// of them, and Little's law holds as an identity over the finite run including what remains at its end. [Little1961]
-void check_account(const RunAccount& account);
 
 }  // namespace foredraft::sim

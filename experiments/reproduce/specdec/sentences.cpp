@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/sequence_simulator.hpp"
+#include "experiments/reproduce/specdec/sentences.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
 
-namespace foredraft::sim {
+namespace foredraft::experiments {
 namespace {
 
 double exponential(RandomStream& random) { return -std::log1p(-random.uniform()); }
@@ -71,4 +71,4 @@ double tokens_per_iteration(const std::vector<Sentence>& sentences) {
   return tokens / iterations;
 }
 
-}  // namespace foredraft::sim
+}  // namespace foredraft::experiments
