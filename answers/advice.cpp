@@ -248,11 +248,12 @@ void add_acceptance_warnings(Advice& advice) {
     tiny_windows += one.run.tiny_observations;
   }
   if (windows > 1 && 2 * tiny_windows > windows) {
-    advice.warnings.push_back({"W11", 0, "most windows or requests hold fewer than 20 steps: they say little each"});
+    advice.warnings.push_back(
+        {"W11", 0, "most windows or requests hold fewer than 20 steps, too few for a reliable acceptance"});
   }
   if (advice.fit() != nullptr && advice.fit()->text_changed) {
     advice.warnings.push_back(
-        {"W17", 0, "no single text explains the acceptance of all K: the runs had different prompts or settings"});
+        {"W17", 0, "the acceptance of all K cannot come from one text: the runs had different prompts or settings"});
   }
 }
 
@@ -285,7 +286,7 @@ void add_time_warnings(Advice& advice) {
                                fmt::format("the times of {} of {} windows are left out: {}", count, windows, what)});
   };
   add(all.unsteady, "the requests in flight changed");
-  add(all.partial, "idle for a part");
+  add(all.partial, "partly idle");
   add(all.prefill, "mostly prompts");
   for (const double rate : rates) {
     advice.warnings.push_back(
@@ -412,7 +413,7 @@ LoadAdvice load_of(const RunLoad& of, const std::vector<std::size_t>& runs, cons
   return load;
 }
 
-/// W16: a longer draft whose iteration takes less time, beyond noise: stairs of kernels or of graph sizes.
+/// W16: a longer draft whose iteration takes less time, beyond noise: steps in kernel or graph sizes.
 void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
   for (const LoggedRun& shorter : load.logged) {
     for (const LoggedRun& longer : load.logged) {
@@ -426,7 +427,7 @@ void warn_of_stairs(const LoadAdvice& load, Advice& advice) {
       if (is_assumed(difference) || analytic::interval_of(difference).low <= 0.0) continue;
       advice.warnings.push_back(
           {"W16", 0,
-           fmt::format("{}: an iteration takes longer at K = {} than at K = {}: stairs of kernels or graph sizes",
+           fmt::format("{}: an iteration takes longer at K = {} than at K = {}: steps in kernel or graph sizes",
                        load.name, one.run.setting.gamma.value_or(0), other.run.setting.gamma.value_or(0))});
       return;
     }
@@ -541,7 +542,7 @@ Advice advise(const AdviceQuestion& question) {
 void add_loads(const AdviceQuestion& question, Advice& advice) {
   const std::string models = targets_differ(question.logs, question.plain);
   if (!models.empty()) {
-    advice.warnings.push_back({"W03", 0, models + ": counts of one are not put beside times of the other"});
+    advice.warnings.push_back({"W03", 0, models + ": counts of one are not combined with times of the other"});
   }
   double all = 0.0;
   for (const auto& [of, runs] : runs_by_load(advice.runs)) {
@@ -554,7 +555,7 @@ void add_loads(const AdviceQuestion& question, Advice& advice) {
     if (!load.arms_differ.empty()) {
       advice.warnings.push_back({"W09", 0, "the plain run is not compared: " + load.arms_differ});
     } else if (measured && load.load == RunLoad{}) {
-      advice.warnings.push_back({"W09", 0, "requests at once were not logged: both runs are taken for the same load"});
+      advice.warnings.push_back({"W09", 0, "the concurrency was not logged: both runs are taken for the same load"});
     }
   }
   for (LoadAdvice& load : advice.loads) load.share = all > 0.0 ? load.share / all : 0.0;

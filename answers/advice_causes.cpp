@@ -243,12 +243,12 @@ std::string factor_text(const Advice& advice, const LoadAdvice& load) {
 std::string drafter_fault_text(const Advice& advice) {
   if (const auto first = dead_first_position(advice)) {
     return fmt::format(
-        "the drafter fails at position 1 ({:.1f} % accepted): a wrong draft model, wrong weights or wrong wiring",
+        "the drafter fails at position 1 ({:.1f} % accepted): a wrong draft model, wrong weights or wrong setup",
         100.0 * *first);
   }
   const std::size_t position = *advice.fit()->collapsed_position;
   return fmt::format(
-      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up; K = {} "
+      "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its setup; K = {} "
       "drafts no further",
       position, conditionals(*advice.fit()), position - 1);
 }
@@ -284,7 +284,7 @@ std::string cause_of(const Advice& advice) {
   const LoadAdvice& last = *loads.back();
   const auto cheap = std::ranges::find_if(loads, [](const LoadAdvice* load) { return is_cheaper_than_a_step(*load); });
   if (cheap != loads.end()) {
-    return fmt::format("an iteration would take {:.2f} decode steps at {}, less than the one that is part of it",
+    return fmt::format("an iteration would take {:.2f} decode steps at {}, less than the decode step it contains",
                        iteration_cost(**cheap), (*cheap)->name);
   }
   if (is_engine_fault(*loads.front())) {
@@ -315,7 +315,7 @@ void add_word_warnings(Advice& advice) {
   };
   for (const LoadAdvice& load : advice.loads) {
     if (is_engine_fault(load)) warn("W15", "iterations take longer than their tokens one by one: " + cost_text(load));
-    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times do not belong together at " + load.name);
+    if (is_cheaper_than_a_step(load)) warn("W18", "counts and times contradict each other at " + load.name);
   }
   if (const auto position = failing_position(advice)) {
     warn("W14", *position == 1 ? std::string("hardly any draft is accepted at position 1")

@@ -82,7 +82,7 @@ std::string without_speedup(const Advice& advice) {
                                                : "too few steps for advice");
   }
   return fmt::format(
-      "{}: it pays where an iteration takes less than {:.2f} decode steps, which this log does not tell.",
+      "{}: it pays where an iteration takes less than {:.2f} decode steps, which this log does not show.",
       yield_text(advice), advice.tokens_observed->mean);
 }
 
@@ -120,7 +120,7 @@ std::string off_text(const Advice& advice) {
   const LoadAdvice& first = *loads.front();
   if (first.by_capacity) {
     return fmt::format(
-        "Turn speculation off: {} loses capacity, {} the output tokens/s at {}, which is not kept up with.",
+        "Turn speculation off: {} loses capacity, {} the output tokens/s at {}, at which the server is overloaded.",
         main_name(first, advice), speedup_text(first), first.name);
   }
   return fmt::format("Turn speculation off: {} gives {}{}.", main_name(first, advice), speedups_text(loads),
@@ -194,7 +194,7 @@ std::string recommended_text(const Advice& advice) {
       use.adaptive ? fmt::format("adaptive drafts up to K = {}", use.gamma) : fmt::format("K = {}", use.gamma);
   const std::string named = use.drafter.empty() ? length : fmt::format("{} at {}", use.drafter, length);
   if (!use.schedule.empty()) {
-    const std::string fixed = use.gamma == 0 ? std::string("always on or off gains nothing.")
+    const std::string fixed = use.gamma == 0 ? std::string("always on or always off gains nothing.")
                                              : fmt::format("fixed, {} gives {:.2f}x{}.{}", named, use.value,
                                                            interval_text(use), losing_text(advice));
     return fmt::format("Use {}; {}", schedule_text(advice), fixed);
@@ -241,7 +241,7 @@ std::string measured_text(const Advice& advice) {
 std::string action_of(const Advice& advice) {
   const auto loads = advice.compared();
   if (std::ranges::any_of(advice.loads, is_cheaper_than_a_step)) {
-    return fmt::format("{} was measured at {}, but its counts and times do not belong together: check both runs first.",
+    return fmt::format("{} was measured at {}, but its counts and times contradict each other: check both runs first.",
                        main_name(*loads.front(), advice), speedups_text(loads));
   }
   if (advice.recommendation) {
@@ -254,7 +254,7 @@ std::string action_of(const Advice& advice) {
   }
   if (!loads.empty()) return measured_text(advice);
   if (advice.problem() != nullptr) return problem_action(*advice.problem());
-  if (!advice.tokens_observed) return "Nothing can be told: neither acceptance of drafts nor two speeds were logged.";
+  if (!advice.tokens_observed) return "No conclusion: neither acceptance nor two speeds were logged.";
   return without_speedup(advice);
 }
 
@@ -298,7 +298,7 @@ std::string why_not_of(const Advice& advice) {
     return fmt::format("too few verification steps: about {:.0f} give +-1 % of the acceptance length", needed);
   }
   if (advice.compared().empty()) {
-    return "no plain run: log the same load without speculation, and give it by --plain";
+    return "no plain run: log the same load without speculation, and give it with --plain";
   }
   return "the draft length is not logged: another one cannot be compared with it";
 }

@@ -37,8 +37,8 @@ void check_speculative(const Side& side) {
   if (!side.runs.empty()) return;
   ProblemList problems(side.log->file);
   problems.add({.text = "no speculative decoding",
-                .why = "what is compared are acceptance and speed of speculative decoding",
-                .suggestion = "give logs without speculation by --plain"});
+                .why = "compare needs runs with speculation",
+                .suggestion = "give logs without speculation with --plain"});
   problems.raise();
 }
 
@@ -106,7 +106,7 @@ const RunEstimates* add_speedup_over(const std::vector<PlainRuns>& candidates, R
       if (why.empty()) why = "the plain run differs: " + differs;
     }
   }
-  run.unknown.emplace("speedup", why.empty() ? "no plain run: give one by --plain" : why);
+  run.unknown.emplace("speedup", why.empty() ? "no plain run: give one with --plain" : why);
   return nullptr;
 }
 
@@ -282,10 +282,10 @@ void add_comparison_warnings(Comparison& comparison) {
     const auto unknown = run.unknown.find("acceptance_length");
     const bool full = unknown != run.unknown.end() && unknown->second.ends_with("(W13)");
     if (full)
-      add_warnings({{"W13", 0, run.name + ": every draft was accepted: a counter that is full by construction"}},
+      add_warnings({{"W13", 0, run.name + ": every draft was accepted: a counter of full drafts only"}},
                    comparison.warnings);
     if (run.run.load == RunLoad{} && run.find("tpot_ms") != nullptr) {
-      add_warnings({{"W09", 0, "requests at once were not logged: all such runs are taken for the same load"}},
+      add_warnings({{"W09", 0, "the concurrency was not logged: all such runs are taken for the same load"}},
                    comparison.warnings);
     }
     const auto speedup = run.unknown.find("speedup");

@@ -82,7 +82,7 @@ std::string comparison_sentences(const RunComparison& compared, const Comparison
   if (tpot != nullptr) text += tpot_sentence(*tpot);
   return !text.empty()
              ? text
-             : fmt::format("Neither acceptance length nor TPOT is known of both {} and {}.", candidate, reference);
+             : fmt::format("Neither acceptance length nor TPOT is known for both {} and {}.", candidate, reference);
 }
 
 /// Of several comparisons, how many show which sign.

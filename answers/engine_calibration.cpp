@@ -34,9 +34,9 @@ struct TermOfEngine {
 
 constexpr std::array<TermOfEngine, 5> terms_of_engine{{
     {EngineTerm::step, &latency::Engine::step, "passes, measured over predicted"},
-    {EngineTerm::host, &latency::Engine::host_us, "ms beside the passes, an iteration"},
-    {EngineTerm::host_request, &latency::Engine::host_request_us, "ms more for each request of it"},
-    {EngineTerm::draft_host, &latency::Engine::draft_host_us, "ms more with drafts, an iteration"},
+    {EngineTerm::host, &latency::Engine::host_us, "ms outside of passes, per iteration"},
+    {EngineTerm::host_request, &latency::Engine::host_request_us, "ms more for each of its requests"},
+    {EngineTerm::draft_host, &latency::Engine::draft_host_us, "ms more with drafts, per iteration"},
     {EngineTerm::draft_host_request, &latency::Engine::draft_host_request_us, "ms more for each request with drafts"},
 }};
 
@@ -142,7 +142,7 @@ std::string basis_of(EngineTerm term, const analytic::EngineFit& fit) {
 
 EngineCalibration calibrate_engine(const CalibrationQuestion& question, const latency::Profile& profile) {
   if (const std::string targets = targets_differ(question.logs, question.plain); !targets.empty()) {
-    throw DomainError(fmt::format("the logs are of several models: {} - calibrate each by itself", targets));
+    throw DomainError(fmt::format("the logs are of several models: {} - calibrate each separately", targets));
   }
   const latency::Engine* logged = logged_engine(question);
   EngineCalibration calibration{.engine = question.engine ? *question.engine
@@ -197,9 +197,9 @@ EngineCalibration calibrate_engine(const CalibrationQuestion& question, const la
   engine.summary = fmt::format("{} as logged, {} on {}", calibration.base, question.pair.target, question.device);
   std::vector<std::string> bases;
   for (const CalibratedTerm& term : calibration.terms) bases.push_back(fmt::format("{}: {}", term.what, term.basis));
-  engine.source = fmt::format("foredraft calibrate --backend log: {} windows of {}; {}. The rest is that of {}: {}",
-                              calibration.fit.windows, file_names(question), fmt::join(bases, "; "), calibration.base,
-                              engine.source);
+  engine.source = fmt::format(
+      "foredraft calibrate --backend log: {} windows of {}; {}. The other numbers are those of {}: {}",
+      calibration.fit.windows, file_names(question), fmt::join(bases, "; "), calibration.base, engine.source);
   return calibration;
 }
 

@@ -29,7 +29,7 @@ struct CalibrationQuestion {
 
 /// A fitted term, in words.
 struct CalibratedTerm {
-  std::string_view what;  ///< with its unit: "ms beside the passes, an iteration"
+  std::string_view what;  ///< with its unit: "ms outside of passes, per iteration"
   double value;
   Interval interval;  ///< 95 %
   std::string basis;  ///< what it rests on: "without speculation at 1, 8 requests"

@@ -21,7 +21,7 @@ namespace foredraft::answers {
 namespace {
 
 constexpr std::string_view no_prompts =
-    "add --prompt-device D, a data sheet for the prompts (foredraft list devices), or take --device in place of this "
+    "add --prompt-device D, a data sheet for the prompts (foredraft list devices), or use --device instead of this "
     "profile";
 
 class TimesWithError final : public ForwardPassTimes {
@@ -221,7 +221,7 @@ void LoadServers::check_prompts() const {
     static_cast<void>(cost_.times->drafter_us(pass));
   } catch (const DomainError& error) {
     throw DomainError(
-        fmt::format("the pass over a prompt of {} tokens is not timed ({}) - {}", tokens, error.what(), no_prompts));
+        fmt::format("the profile has no time for a prompt of {} tokens ({}) - {}", tokens, error.what(), no_prompts));
   }
 }
 

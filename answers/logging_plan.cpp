@@ -65,7 +65,7 @@ constexpr std::array engines{
                            "{concurrency} --num-warmups {concurrency} --seed {round} --save-result --save-detailed "
                            "--result-filename $RUN-c{concurrency}.json",
                    .prompts = R"({"prompt": "..."})",
-                   .drafter = "keep all of your own --speculative-config but num_speculative_tokens",
+                   .drafter = "keep your own --speculative-config except num_speculative_tokens",
                    .advised = "-c*.json",
                    .kept = "$RUN.log: the server's log, for its settings, graph sizes and faults"},
     EngineCommands{.name = "sglang",
@@ -103,7 +103,7 @@ constexpr std::array engines{
                            "--save-detailed --result-filename $RUN-c{concurrency}.json\n"
                            "kill $!",
                    .prompts = R"({"input": {"messages": [{"role": "user", "content": "..."}], "max_tokens": 256}})",
-                   .drafter = "keep all of your own speculative_config but max_draft_len",
+                   .drafter = "keep your own speculative_config except max_draft_len",
                    .advised = "-c*.stats",
                    .kept = "$RUN-c*.json: the load generator's, for TTFT and failed requests"},
     EngineCommands{.name = "llama.cpp",

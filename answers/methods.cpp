@@ -603,7 +603,7 @@ void check_pairs(const MethodsQuestion& question) {
 }
 
 void check_question(const MethodsQuestion& question) {
-  if (question.temperatures.empty()) throw DomainError("no temperature is given - one at least");
+  if (question.temperatures.empty()) throw DomainError("no temperature given - give at least one");
   for (const double temperature : question.temperatures) {
     const std::string why = scenario::problem(*scenario::find_parameter("temperature"), temperature);
     if (!why.empty()) throw DomainError(fmt::format("invalid temperature={} ({})", temperature, why));

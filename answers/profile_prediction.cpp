@@ -365,7 +365,7 @@ std::optional<double> widest_speedup(const ProfilePrediction& prediction) {
 
 Evidence evidence_of(const ProfilePrediction& prediction) {
   Evidence evidence = kind_of(prediction.source);
-  evidence.error = "how far such times are off is not known";
+  evidence.error = "the error of such times is not known";
   if (const auto& attainable = prediction.attainable) {
     const latency::Range& ratio = attainable->verification;
     evidence.interval_level = estimated_level;

@@ -81,8 +81,7 @@ void add_ratio(std::size_t run, const Comparison& comparison, RequirementVerdict
   const auto compared = std::ranges::find(comparison.compared, run, &RunComparison::candidate);
   if (compared == comparison.compared.end()) {
     const auto other = std::ranges::find(comparison.not_compared, run, &NotCompared::candidate);
-    verdict.why = other == comparison.not_compared.end() ? "there is no log to compare with"
-                                                         : "not compared with A: " + other->why;
+    verdict.why = other == comparison.not_compared.end() ? "there is no log A" : "not compared with A: " + other->why;
     return;
   }
   const RunEstimates& reference = comparison.runs[compared->reference];

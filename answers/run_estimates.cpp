@@ -213,7 +213,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
       estimates.unknown.emplace(std::move(metric), std::move(why));
     }
   };
-  const std::string all = "every draft was accepted: a counter that is full by construction (W13)";
+  const std::string all = "every draft was accepted: a counter of full drafts only (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
   // Counts of one run know their own error.
   if (MeasuredMetric* length = find_metric(estimates, "acceptance_length");

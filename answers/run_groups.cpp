@@ -271,20 +271,20 @@ struct Sorted {
     }
     if (plain_log) {
       if (observation.decoding == Decoding::speculative) {
-        return warn("W09", observation.line, "--plain holds speculative decoding, which is left out");
+        return warn("W09", observation.line, "--plain contains runs with speculation, which are left out");
       }
       observation.decoding = Decoding::plain;
     }
     if (observation.decoding == Decoding::unknown && plain_is_given) observation.decoding = Decoding::speculative;
     if (observation.decoding == Decoding::unknown) {
-      return warn("W09", observation.line, "runs that say neither plain nor speculative are left out");
+      return warn("W09", observation.line, "runs that are neither marked plain nor speculative are left out");
     }
     if (observation.decoding == Decoding::speculative && observation.gamma == 0) {
       warn("W09", observation.line,
            "iterations of a speculative server that drafted nothing are not autoregressive decoding");
     }
     if (observation.completed_requests == 0) {
-      return warn("W11", observation.line, "a run of which no request completed is left out");
+      return warn("W11", observation.line, "a run without a completed request is left out");
     }
     RunLoad load = run_load(observation);
     load.sampling = sampling_text(observation.stratum);

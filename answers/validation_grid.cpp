@@ -85,7 +85,7 @@ std::optional<FreeCounts> free_counts(const Profile& profile, const std::string&
 
 std::string no_free_counts(const std::string& target) {
   return fmt::format(
-      "the profile has {} at one batch and one context, or at neighbors (every loop there is made of passes that were "
+      "the profile has {} at one batch and one context, or at neighbors (every loop there consists of passes that were "
       "measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and --context",
       target);
 }
@@ -186,7 +186,7 @@ void reject_calibrated(const Profile& profile, const std::vector<LoopCell>& cell
   for (const LoopCell& cell : cells) {
     if (!is_calibrated(profile, cell)) continue;
     problems.add({.text = to_text(cell) + ": the profile has measured its passes",
-                  .why = "that says nothing about the model between them",
+                  .why = "that does not test values in between",
                   .suggestion = "choose another --batch or --context"});
   }
   problems.raise();

@@ -48,14 +48,14 @@ CalibrationQuestion read_calibration(CommandLine& line) {
   constexpr std::int64_t max_context = 100'000'000;
   constexpr std::string_view given = "given with --backend log";
   line.require("out", "the engine to write", "e.g. --out engine.toml");
-  line.require("device", "passes are those of its data sheet", "e.g. --device h100");
+  line.require("device", "its data sheet gives the times of forward passes", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
   line.reject_any({"minutes", "threads", "quick", "accept-noise", "batch"}, std::string(given),
-                  "the engine has measured", "remove it");
+                  "nothing is measured here", "remove it");
   line.reject_any({"draw-us", "draft-catch-up", "engine-version", "target-ep", "attention-dp"}, std::string(given),
-                  "it is of other backends", "remove it");
+                  "it belongs to other backends", "remove it");
   if (line.positional().empty() && !line.has("plain")) {
-    line.reject("backend", "log without logs", "they hold the times",
+    line.reject("backend", "log without files", "times are read from logs",
                 "e.g. foredraft calibrate --backend log plain.log k3.log --device h100 --target llama-3.1-8b --draft "
                 "llama-3.2-1b --out engine.toml");
   }
@@ -94,7 +94,7 @@ std::string engine_fit_text(const answers::EngineCalibration& calibration, const
     text += fmt::format(" ({} left out: their time, requests in flight or draft length is not known)",
                         calibration.left_out);
   }
-  text += fmt::format("; half of them within {:.1f} % of the fit. What is not fitted is that of the engine {}.",
+  text += fmt::format("; half of them within {:.1f} % of the fit. The other numbers are those of the engine {}.",
                       100.0 * calibration.fit.median_error, calibration.base);
   return fmt::format("{}\n{}{:<12}{}\n", to_text(table), wrapped(text + "\n"), "written to", readable(out));
 }

@@ -47,7 +47,7 @@ void reject_deployment(CommandLine& line) { inputs::reject_deployment(read_asked
 
 inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
                                         const inputs::AskedPair& asked) {
-  // Beside --prompt-device the options of data sheets say how the models of that one run.
+  // With --prompt-device the data-sheet options describe how the models run on that device.
   const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
   return inputs::read_deployed_pair(asked, profile, line.problems(), beside);
 }
@@ -67,7 +67,7 @@ std::vector<std::string> read_deployment(CommandLine& line, const latency::Profi
         "one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
         "measured at this block size");
   }
-  // Stated, it is charged as it is: nothing of our own beside it.
+  // A stated overhead is charged as it is, without our own estimate.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
   return notes;
 }

@@ -18,7 +18,7 @@ namespace foredraft::app {
 /// What the line states of the deployment. Problems of the values go to the line.
 [[nodiscard]] inputs::AskedDeployment read_asked_deployment(CommandLine& line);
 
-/// Rejects them all where no device is named.
+/// Rejects them all if no device is named.
 void reject_deployment(CommandLine& line);
 
 /// The pair on the profile's device. Throws InputError with the problems of the line, for models that

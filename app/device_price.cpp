@@ -56,7 +56,7 @@ OptionGroup device_price_options() {
 std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
-      line.reject_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
+      line.reject_any({name}, "given without --profile", "it needs step times of a device", "e.g. --profile h200");
     }
     reject_deployment(line);
     if (drafter == "heads") {

@@ -117,7 +117,7 @@ std::string pairs_table(const latency::Profile& profile, const std::vector<gpu_b
   return to_text(table) +
          "\nc: draft step over decode step; v(gamma): a forward pass over gamma + 1 tokens over a decode step; +-: "
          "half the 95 % interval "
-         "of the median;\nof ceiling: the least time that memory and arithmetic of this device allow, over the time "
+         "of the median;\nof ceiling: the minimum time that memory and arithmetic of this device allow, over the time "
          "measured\n";
 }
 
@@ -216,7 +216,7 @@ std::string noise_text(const latency::Profile& profile) {
 
 std::string noise_message(std::string_view problem, std::string_view advice, bool accepted) {
   if (accepted) return std::string(problem);
-  return fmt::format("{} - {}, or take it as it is with --accept-noise", problem, advice);
+  return fmt::format("{} - {}, or accept it with --accept-noise", problem, advice);
 }
 
 std::string calibration_text(const latency::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
@@ -226,7 +226,8 @@ std::string calibration_text(const latency::Profile& profile, const std::vector<
   text += "noise     " + (noise.empty() ? "not known: nothing was measured twice" : noise) + "\n";
   text += "cells     " + fmt::format("{} measured", profile.steps.size());
   if (!profile.verifications.empty()) text += fmt::format(", {} verifications", profile.verifications.size());
-  if (!profile.complete()) text += fmt::format(", {} parts missing; the same command goes on", profile.missing.size());
+  if (!profile.complete())
+    text += fmt::format(", {} parts missing; the same command continues", profile.missing.size());
   return text + "\n" + serves_line(profile);
 }
 

@@ -156,11 +156,11 @@ class ScenarioReader {
     }
     if (!cost || !states_times(line_)) return;
     state("cost", std::string(scenario::name_of(Cost(MeasuredTimes{}))));
-    line_.reject_any({"c"}, "mutually exclusive with measured times", "they say what a draft costs", "remove one");
+    line_.reject_any({"c"}, "mutually exclusive with measured times", "they set the cost of a draft", "remove one");
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {
-    // A misspelled word leaves open what is used: what follows from it would mislead.
+    // With a misspelled word it is unknown which options are used, so further problems would mislead.
     if (std::ranges::find(rejected_, ValueType::choice, &Parameter::type) != rejected_.end()) return std::nullopt;
     if (line_.unreadable()) return std::nullopt;
     resolve_and_check(space_, rejected_, line_.problems());

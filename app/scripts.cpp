@@ -72,12 +72,12 @@ int spawn_and_wait(const std::vector<std::string>& command, const posix_spawn_fi
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& content) : descriptor_(::memfd_create("foredraft", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw RunError("no file in memory can be made");
+    if (descriptor_ < 0) throw RunError("cannot create a file in memory");
     for (std::size_t written = 0; written < content.size();) {
       const ssize_t bytes = ::write(descriptor_, content.data() + written, content.size() - written);
       if (bytes < 0) {
         ::close(descriptor_);
-        throw RunError("a file in memory cannot be written");
+        throw RunError("cannot write a file in memory");
       }
       written += static_cast<std::size_t>(bytes);
     }
@@ -209,7 +209,7 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
   const auto python = python_that_runs("import matplotlib", {"/usr/bin/python3", find_on_path("python3")});
   if (stop) throw Interrupted();
   if (!python) {
-    say("no figures: no Python with matplotlib is found; their numbers are there");
+    say("no figures: no Python with matplotlib found; their data was written");
     return PlotResult::unavailable;
   }
   constexpr int nothing_to_do = 2;  // a folder may have a report and no figure
@@ -247,7 +247,7 @@ std::string python_for_operators() {
     if (const auto python = python_that_runs(line, candidates)) return *python;
   }
   throw InputError(
-      "no python3 is found on the PATH or in /usr/bin (operators of engines are asked for in Python) - install Python "
+      "no python3 is found on the PATH or in /usr/bin (operator times are queried in Python) - install Python "
       "3.11 or newer");
 }
 
@@ -264,7 +264,7 @@ void write_parquet(const std::string& folder) {
   command.push_back(folder);
   const int code = run_and_wait(command, ChildOutput::to_stderr);
   if (catch_interrupts()) throw Interrupted();
-  if (code != 0) throw RunError(folder + ": points.parquet was not written; why stands above");
+  if (code != 0) throw RunError(folder + ": points.parquet was not written; the reason is above");
 }
 
 std::string ask_operators(const std::string& request) {
@@ -280,7 +280,7 @@ std::string ask_operators(const std::string& request) {
   if (stop) throw Interrupted();
   const ChildAnswer answer = ask_and_wait({python, isolated_python, (*folder / script_name).string()}, request);
   if (stop) throw Interrupted();
-  if (answer.output.empty()) throw RunError("aisimulate_steps.py ended without an answer; its words are above");
+  if (answer.output.empty()) throw RunError("aisimulate_steps.py ended without an answer; its output is above");
   return answer.output;
 }
 

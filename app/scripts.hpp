@@ -19,7 +19,7 @@ enum class ChildSignals {
 [[nodiscard]] int run_and_wait(const std::vector<std::string>& command, ChildOutput output,
                                ChildSignals signals = ChildSignals::delivered);
 
-/// The folder of this program; empty if the system does not tell.
+/// The folder of this program; empty if unknown.
 [[nodiscard]] std::string program_folder();
 
 /// The path of a program of ours: beside this one, else in one of the absolute folders of the PATH; empty if it is not
@@ -29,7 +29,7 @@ enum class ChildSignals {
 enum class PlotResult { drawn, failed, unavailable };
 
 /// Draws the figures of a results folder, whose WriteLock the caller holds, with plots/plot.py and writes its
-/// report.html with plots/report.py, their words on stderr. `drawn` if there was something to do for one of them and
+/// report.html with plots/report.py, their output on stderr. `drawn` if there was something to do for one of them and
 /// neither failed; `unavailable`, said on stderr, without the scripts or a Python with matplotlib. Throws Interrupted.
 ///
 /// Python is /usr/bin/python3, else the python3 of an absolute folder on the PATH, and is started isolated: neither the

@@ -50,7 +50,7 @@ std::optional<std::vector<double>> read_vector(UserTable& table, std::string_vie
   }
   if (static_cast<std::int64_t>(entries.size()) >= gamma) return entries;
   table.reject(std::string(column), fmt::format("has {} entries", entries.size()),
-               fmt::format("must have one for each of gamma={} drafts, apart by blanks", gamma));
+               fmt::format("must have one for each of gamma={} drafts, separated by blanks", gamma));
   return std::nullopt;
 }
 
@@ -103,7 +103,7 @@ LoopCell read_cell(UserTable& table, const Profile& profile) {
   } else if (draft.empty() || draft == cell.target) {
     cell.drafter = cell.target;
   } else {
-    table.reject("draft", fmt::format("invalid draft=\"{}\"", draft), "heads stand on the target: leave it empty");
+    table.reject("draft", fmt::format("invalid draft=\"{}\"", draft), "heads are part of the target: leave it empty");
   }
   const latency::Setting setting = latency::setting_for(profile, cell.target);
   cell.dtype = setting.dtype;

@@ -141,12 +141,11 @@ std::string validation_text(const std::vector<answers::CellPrediction>& predicti
   for (const latency::Missing& missing : measurement.missing) {
     text += fmt::format("missing     {}: {}\n", missing.what, missing.why);
   }
-  return text + (own ? "what it is  the model's composition of passes held against this program's own passes, with "
-                       "forced acceptance and a\n            context that does not grow; it says nothing of an engine "
-                       "and its overheads\n"
-                     : "what it is  the model's composition of passes held against speedups that a user measured in an "
-                       "engine; the engine's own\n            overheads are in the measured numbers and not in the "
-                       "prediction\n");
+  return text +
+         (own ? "scope       how forward-pass timings compose, with forced acceptance and a constant context; not a "
+                "serving\n            engine and its overheads\n"
+              : "scope       how forward-pass timings compose, compared with speedups measured in an engine; its own "
+                "overheads are\n            in the measurements and not in the predictions\n");
 }
 
 MeasuredCells run_validation(const std::string& folder, const ValidationInputs& inputs,

@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs our benchmarks and the baseline scripts in turn and prints the ratios with their spread.
 
-Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3]
+Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3] [--record]
+       compare.py table
 
 Each round runs ours, then the baseline, so that a drift of the machine's speed affects both; the ratio is taken round
 by round. Then it times every verification rule in one run a round, with its ratio to rejection_sampling. Quote medians;
-a wide spread says that the machine was noisy.
+a wide range means that the machine was noisy.
+
+  --record  writes the rows with a baseline to record.csv, with today's date
+  table     prints record.csv as Markdown; documents show it below `<!-- from: ... -->` (scripts/documents.py)
 """
 import argparse
+import csv
+import datetime
 import json
 import pathlib
 import re
@@ -17,6 +23,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+RECORD = HERE / "record.csv"
+RECORDED = ("measured", "work", "rate", "baseline_rate", "baseline", "ratio", "low", "high")
 
 # Reference of all rules, timed in the same run.
 REFERENCE_RULE = "rejection_sampling"
@@ -27,15 +35,15 @@ RULES = "verification rules, pooled, V = 32,000"
 # name of the baseline.
 # A baseline is run once per round even when several rows read it.
 COMPARISONS = [
-    ("process loop, fast path", "process_loop", "BM_process_fast",
+    ("i.i.d. iterations, one draw each", "process_loop", "BM_process_fast",
      ["alpha_loop_numpy.py", "--n", "5000000", "--repeats", "3"], r"chunked_mask\s.*?([\d.e+]+) it/s", "numpy, masks"),
-    ("process loop, reference path", "process_loop", "BM_process_reference",
+    ("i.i.d. iterations, a draw per draft", "process_loop", "BM_process_reference",
      ["alpha_loop_numpy.py", "--n", "5000000", "--repeats", "3"], r"chunked_mask\s.*?([\d.e+]+) it/s", "numpy, masks"),
-    ("token loop, pooled, V = 32,000", "token_loop", "BM_token_pooled",
+    ("iterations, V = 32,000, pooled", "token_loop", "BM_token_pooled",
      ["vocab_rejection_numpy.py", "--seconds", "2"], r"pool\s.*?([\d.e+]+) it/s", "numpy, pool"),
-    ("token loop, fresh, V = 32,000", "token_loop", "BM_token_fresh",
+    ("iterations, V = 32,000, fresh", "token_loop", "BM_token_fresh",
      ["vocab_rejection_numpy.py", "--seconds", "2"], r"fresh\s.*?([\d.e+]+) it/s", "numpy, fresh"),
-    ("optimal gamma", "best_gamma", "BM_best_gamma",
+    ("best draft length, closed form", "best_gamma", "BM_best_gamma",
      ["gamma_grid_numpy.py"], r"99x100x33:.*\(([\d.e+]+) \(alpha,c\) optima/s\)", "numpy grid"),
     ("tree, 128 nodes, greedy", "tree_search", "BM_tree_greedy/128/9",
      ["tree_dp_numpy.py", "--budget", "128"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
@@ -89,12 +97,41 @@ def print_rules(rounds):
               f"{max(ratios):.2f}){f'   over the budget of {SLOWEST_RULE:g}' if median > SLOWEST_RULE else ''}")
 
 
+def three_digits(value, largest=100_000):
+    """The number with three digits, as 2780 or 2.89e9."""
+    return f"{float(f'{value:.3g}'):g}" if value < largest else f"{value:.3g}".replace("e+0", "e").replace("e+", "e")
+
+
+def record_row(today, name, ours, theirs, baseline):
+    """A row of record.csv. Rates are per second; low and high are the ends of the ratio's range."""
+    ratios = [a / b for a, b in zip(ours, theirs)]
+    rates = [three_digits(statistics.median(rates), 1000) for rates in (ours, theirs)]
+    return [today, name, *rates, baseline, *map(three_digits, (statistics.median(ratios), min(ratios), max(ratios)))]
+
+
+def write_record(rows):
+    with open(RECORD, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([RECORDED, *rows])
+
+
+def print_table():
+    with open(RECORD, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    print("| work, per second | foredraft | baseline | ratio | its range | measured |\n|---|--:|--:|--:|--:|---|")
+    for row in rows:
+        print(f"| {row['work']} | {row['rate']} | {row['baseline_rate']}, {row['baseline']} | {row['ratio']} "
+              f"| {row['low']} to {row['high']} | {row['measured']} |")
+
+
 def main():
+    if sys.argv[1:] == ["table"]:
+        return print_table()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="only rows whose name contains this word")
     parser.add_argument("--python", default="/usr/bin/python3", help="a Python with numpy")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     options = parser.parse_args()
     rows = [row for row in COMPARISONS if options.only in row[0]]
     ours = {row[0]: [] for row in rows}
@@ -124,6 +161,10 @@ def main():
         print(line)
     if rules:
         print_rules(rules)
+    if options.record:
+        today = datetime.date.today().isoformat()
+        write_record([record_row(today, name, ours[name], theirs[name], baseline) for name, *_, baseline in rows if theirs[name]])
+    return None
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ struct ArmHeading {
   std::string arm = {}, measure = {};
 };
 
-/// Whether at least two headings hold a word of an arm: cheap to tell of a line that begins no table.
+/// Whether at least two headings hold a word of an arm: a cheap test for lines that begin no table.
 bool may_name_arms(std::span<const std::string> headings) {
   static const RE2 word(
       R"((?i)(?:^|[^a-z])(?:plain|base|off|on|none|no|false|yes|true|with|w/o|vanilla|ar|autoregressive|target|non|disabled)"

@@ -32,7 +32,7 @@ constexpr std::array<Headings, 27> headings_of_meanings{{
     {Meaning::name, "name of the run",
      "config,configuration,mode,method,run,setup,drafter,name,variant,spec,speculative,speculation,spec decode,"
      "spec decoding,strategy,decoding,arm,setting,settings,stage,algorithm,draft model,drafting,test case,case"},
-    {Meaning::concurrency, "requests at once",
+    {Meaning::concurrency, "concurrent requests",
      "c,bs,b,conc,concurrency,max concurrency,users,batch,batch size,batchsize,clients,streams,parallel,np,"
      "concurrent requests,requests,running,running requests,num users,batch sz"},
     {Meaning::category, "kind of prompts", "task,category,dataset,data set,prompt,workload,prompts,subset,domain"},
@@ -154,7 +154,7 @@ Meaning meaning_of(std::string_view words) {
   return found == meanings.end() ? Meaning::ignored : found->second;
 }
 
-/// Whether a heading may mean something by its first word: cheap to tell of the words of a text.
+/// Whether a heading may mean something by its first word: a cheap test for the words of a text.
 bool may_be_heading(std::string_view heading) {
   static const std::unordered_set<std::string> first_words = [] {
     std::unordered_set<std::string> words{"mean", "avg", "average", "median", "p50", "wtd"};

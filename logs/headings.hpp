@@ -10,7 +10,7 @@
 /// Headings of tables as people write them.
 namespace foredraft::logs {
 
-/// What a column means. Those that may mean several things are told by their values (tables.cpp), else refused.
+/// What a column means. Ambiguous headings are resolved by their values (tables.cpp), else the table is rejected.
 enum class Meaning {
   ignored,  ///< no heading of the table: not read
   // the arm

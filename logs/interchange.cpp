@@ -117,15 +117,16 @@ struct PooledSteps {
       }
       if (found) return;
     }
-    reject_log(log, "no verification steps were counted", "a profile is of acceptance");
+    reject_log(log, "no verification steps were counted", "a speculation profile needs acceptance");
   }
 
  private:
   void add(const ObservedLog& log, const Observation& one) {
-    if (!one.gamma) reject_log(log, "the draft length is not known", "a profile is of one num_speculative_tokens");
+    if (!one.gamma)
+      reject_log(log, "the draft length is not known", "a speculation profile has one num_speculative_tokens");
     if (gamma && *gamma != *one.gamma) {
       reject_log(log, fmt::format("draft lengths {} and {}", *gamma, *one.gamma),
-                 "a profile is of one num_speculative_tokens: write one for each");
+                 "a speculation profile has one num_speculative_tokens: write one for each");
     }
     gamma = one.gamma;
     const auto more = histogram_by_accepted(*one.acceptance);

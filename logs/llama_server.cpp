@@ -225,7 +225,7 @@ std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents)
       request_.totals && request_.totals->drafted == request_.drafted && request_.totals->accepted == accepted;
   if (all && !fits && (always_all_ || request_.totals)) {
     warn_once(contents, "W13", request_.line,
-              "acceptance of 100 % by construction: this build counts only drafts that were accepted in full");
+              "acceptance is always 100 %: this build counts only drafts that were accepted in full");
     if (!request_.totals) return std::nullopt;
   }
   if (request_.totals && (fits || all) && request_.totals->drafts > 0) {

@@ -89,7 +89,7 @@ struct Gives {
   std::string_view length;     ///< acceptance length
   std::string_view positions;  ///< acceptance by draft position
   std::string_view times;      ///< of iterations, drafting, verification or tokens
-  std::string_view batch;      ///< requests at once
+  std::string_view batch;      ///< concurrent requests
 };
 
 struct LogFormat {

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Bytes from which is told how all lines are wrapped.
+/// Number of bytes that decide how all lines are wrapped.
 constexpr std::size_t wrapping_sample_bytes = std::size_t{1} << 16U;
 
 }  // namespace

@@ -28,8 +28,8 @@ constexpr std::string_view list_formats = "run `foredraft list formats`";
 /// Maximum number of rows that are read as one table.
 constexpr std::size_t max_table_rows = 10'000;
 
-/// Maximum numbers of the records of somebody's own: of their keys, of the bytes of a cell, of the levels they may be
-/// in, of the values that are offered of a document, and of those that are none before no more are looked for.
+/// Limits for records of users' own scripts: keys, bytes of a cell, levels of nesting, values offered per document, and
+/// the number of values that are no records after which the search ends.
 constexpr std::size_t max_record_keys = 64;
 constexpr std::size_t max_record_cell = 200;
 constexpr std::size_t max_record_depth = 4;
@@ -226,7 +226,7 @@ bool Recognizer::value(std::string_view text, std::int64_t number) {
   return false;
 }
 
-/// Offers the value, else what is in it: the runs of a file of somebody's own. Whether anything was read.
+/// Offers the value, else its members, such as the runs in a user's own file. Returns whether anything was read.
 bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matching, std::size_t depth, bool in_list) {
   if (offers_left_ == 0) return false;
   --offers_left_;
@@ -251,8 +251,8 @@ bool Recognizer::offer_value(const JsonValue& value, std::span<const int> matchi
   return read;
 }
 
-/// Keeps an object whose names are those of a table's headings. Objects of numbers in it stand for their members; one
-/// with more in it is no record.
+/// Keeps an object whose keys are headings of a table. Nested objects of numbers count as their members; an object with
+/// other nesting is no record.
 void Recognizer::keep_record(const JsonValue& value, std::int64_t line) {
   if (table_format_ == nullptr || !value.is_object() || records_.size() == max_table_rows) return;
   const auto is_scalar = [](const JsonValue& member) { return !member.is_structured(); };
@@ -336,7 +336,7 @@ bool Recognizer::cut_value(std::string_view text, std::int64_t number) {
   return read;
 }
 
-/// Notes the first format one of whose keys is a whole one of the value.
+/// Notes the first format that shares a key with the value.
 void Recognizer::note_resembled(std::string_view text, std::span<const int> matching) {
   if (resembled_ != nullptr) return;
   for (const int index : matching) {

@@ -55,7 +55,7 @@ class Recognizer {
 
   [[nodiscard]] const Anchors& anchors() const { return *anchors_; }
 
-  /// A line or value like the one before it, which its format reads again: cheap to tell. False for all others, which
+  /// A line or value like the one before it, which the same format reads: a cheap test. False for all others, which
   /// may be of any format; true if `line` was read.
   bool again(std::string_view line, std::int64_t number);
 

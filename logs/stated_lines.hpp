@@ -12,7 +12,7 @@
 #include "logs/observation.hpp"
 #include "logs/stated_run.hpp"
 
-/// Consoles whose lines say all: a table of lines each.
+/// Consoles that are fully described by a table of lines.
 namespace foredraft::logs {
 
 /// What a number of a line means, and how many of the meaning's unit its own is. Null: not read.
@@ -42,7 +42,7 @@ struct StatedConsole {
   Span span;
   std::span<const StatedLine> lines;  ///< the first that matches counts
   void (*complete)(StatedRun& run);   ///< sets what follows from what was printed
-  std::string_view alone = {};        ///< name of the format whose lines say nothing beside those of another
+  std::string_view alone = {};        ///< name of the format whose lines add nothing to those of another
 };
 
 /// The format of a console: a line that comes again begins the next run. `console` must live as long as the program.

@@ -22,8 +22,8 @@
 #include "logs/line_fields.hpp"
 #include "logs/stated_run.hpp"
 
-/// Tables with headings as people write them (headings.cpp): a row a run. What a heading leaves open is told by the
-/// values where only one reading fits them, else the table is refused with the heading that would say it.
+/// Tables with headings as people write them (headings.cpp): one row per run. An ambiguous heading is resolved by the
+/// values if only one reading fits them, else the table is rejected with the heading that would settle it.
 namespace foredraft::logs {
 namespace {
 
@@ -369,7 +369,7 @@ void HeadedTable::set_speed_of(const TableRow& row, StatedRun& run) const {
   if (!timed && run.output_tokens_per_s.value_or(0.0) > 0.0) run.tpot_ms = 1000.0 / *run.output_tokens_per_s;
 }
 
-/// "tg128 (c5) @ d1024": output, requests at once, context before it. False for a test of prompts.
+/// "tg128 (c5) @ d1024": output, concurrency, context before it. False for a test of prompts.
 bool HeadedTable::set_benchy_test(const TableRow& row, StatedRun& run) const {
   const std::string_view test = text(row, Meaning::benchy_test);
   if (!test.starts_with("tg")) return false;

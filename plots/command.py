@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share: a start that the surroundings cannot change, one way to write a file, to end and to talk.
+"""What the commands share: a start that the environment cannot change, one way to write files, to end and to print.
 
 Loads the standard library only: it must be imported, and started, before matplotlib and numpy are.
 """

@@ -81,7 +81,7 @@ def simulated_handle(axes):
 
 
 def series_values(table, column):
-    """The values of the series axis, refused where there are more than one figure can tell apart."""
+    """The values of the series axis, rejected where there are more than one figure can tell apart."""
     values = table.values(column)
     if len(values) > style.MAX_SERIES:
         raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speedup of each method against what it gives up: a panel for each pair of models and temperature.
+"""Speedup of each method against its loss: a panel for each pair of models and temperature.
 
-Exact methods give up nothing: they stand on the line at 0, their names to its left; the others are named beside their
-points. The points of a method with several values of its parameters are joined by a line, and its name stands once.
+Exact methods lose nothing: they stand on the line at 0, their names to its left; the others are named next to their
+points. The points of a method with several values of its parameters are joined by a line, with one name.
 """
 
 import numpy

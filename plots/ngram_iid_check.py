@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the i.i.d. assumption carries on real text: tokens per iteration as run, beside what three formulas say.
+"""How well the i.i.d. assumption holds on real text: tokens per iteration as run, and as three formulas predict.
 
 A column of panels for each corpus and temperature: above, tokens per iteration; below, each formula's relative
 difference from the run.

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes report.html for a results directory, from its files alone: report.py DIR.
 
-One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
-this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
-sweep: figures, tables and the first points. For an advice and for a load: text and figures. Each opens with the answer and
-the figure that shows it, and closes with where it comes from. Nothing of a
-file reaches the page as markup: text is escaped, and drawings are images, in which no script runs and which load
-nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2 bad usage or nothing to
-report; 130 interrupted (an earlier report stays).
+One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, the errors
+of a validation on this machine if there is one, then every paper with its tables and figures. For a sweep: figures,
+tables and the first points. For advice and for a load: text and figures. Each opens with the answer and the figure that
+shows it, and ends with its provenance. No file is included as markup: text is escaped, and drawings are images, in which
+no script runs and which load nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2
+bad usage or nothing to report; 130 interrupted (an earlier report stays).
 """
 
 import base64

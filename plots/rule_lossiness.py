@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What verification rules give up for acceptance: a column of panels for each vocabulary, a line for each rule.
+"""What verification rules lose for higher acceptance: a column of panels for each vocabulary, a line for each rule.
 
 Above, the distance of what is emitted from the target distribution; below, how often it is not the token of greedy decoding.
 Rules that compare a probability with a threshold have rows of their own below the others. Along a line the rule's parameter
-varies. No rule that verifies one draft a position by itself can lie below the grey line.
+varies. No rule that verifies one draft a position by itself can lie below the gray line.
 """
 
 import numpy

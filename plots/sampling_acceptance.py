@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What temperature and truncation do to acceptance: a row of panels for each pair of models, a column for the tokens kept.
+"""The effect of temperature and truncation on acceptance: a row of panels for each pair of models, a column for the tokens kept.
 
 A line for each choice of whose temperature varies; bars are over contexts.
 """

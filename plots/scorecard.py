@@ -10,7 +10,7 @@ from . import load
 
 COLUMNS = ("experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
            "ours_high", "kind", "verdict", "note")
-# A sign and a word besides the colour: a verdict must survive a grey print.
+# A sign and a word besides the color: a verdict must survive a gray print.
 VERDICTS = {"pass": "✓", "fail": "✗", "finding": "!", "shown": "·"}
 _VERDICT_MEANS = {"pass": "our interval meets the rounding of the printed number",
                   "fail": "it does not",

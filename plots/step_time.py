@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a token costs and what of: the parts of an iteration over the tokens it yields, stacked, beside autoregressive decoding.
+"""The time of a token and its parts: those of an iteration over the tokens it yields, stacked, and autoregressive decoding.
 
 A panel for each batch, at the first context; a bar for each draft length.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One look for every figure: sizes, fonts, colours, markers, and files whose bytes depend on the data alone."""
+"""One look for every figure: sizes, fonts, colors, markers, and files whose bytes depend on the data alone."""
 
 import io
 import os
@@ -37,7 +37,7 @@ MARKERS = tuple(_OUTLINES)
 DASHES = ((0, ()), (0, (4.5, 1.3)), (0, (1.2, 1.1)), (0, (4.5, 1.1, 1.2, 1.1)), (0, (7, 1.3)), (0, (4, 1, 1, 1, 1, 1)))
 MAX_SERIES = len(MARKERS)
 
-# From a dark colour to the lightest that still reads as a line on white paper, in equal steps of lightness: a grey
+# From a dark color to the lightest that still reads as a line on white paper, in equal steps of lightness: a gray
 # copy, or an eye that sees fewer hues, keeps the series apart and in order.
 _MAP = matplotlib.colormaps["inferno"]
 _LIGHTEST = 0.8
@@ -109,7 +109,7 @@ def settle():
 
 
 def lightness(color):
-    """CIE L* of a colour: 0 black, 100 white."""
+    """CIE L* of a color: 0 black, 100 white."""
     red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055)**2.4
                         for v in matplotlib.colors.to_rgb(color))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -86,7 +86,7 @@ def diameter_pt(probability):
 
 
 def shade(probability):
-    """From the darkest colour for what is always accepted to the lightest for one in a thousand or less."""
+    """From the darkest color for what is always accepted to the lightest for one in a thousand or less."""
     rarity = min(1.0, -math.log10(max(probability, 1e-3)) / 3.0)
     return _SHADES[round((len(_SHADES) - 1) * rarity)]
 

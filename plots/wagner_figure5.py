@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of one verification call against draft length in summarisation [Wagner2024], counted."""
+"""The memory of one verification call against draft length in summarization [Wagner2024], counted."""
 
 from . import verification_memory
 

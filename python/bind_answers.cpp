@@ -125,8 +125,7 @@ void bind_answers(nb::module_& module) {
   simulated.def_ro("iterations", &Simulated::iterations, "Simulated draft-and-verify iterations.")
       .def_ro("units", &Simulated::units, "Independent units that the standard errors rest on.")
       .def_ro("unsteady", &Simulated::unsteady,
-              "Why a server's estimates are not those of a steady state, and what to set; empty: nothing speaks "
-              "against it.")
+              "Why a server's estimates are not from a steady state, and what to set; empty if they are.")
       .def(
           "to_dict", [](const Simulated& one) { return known_of(one.estimates, &QuantityFacts::estimate); },
           nb::sig("def to_dict(self) -> dict[str, Estimate]"), "The quantities that were estimated.")

@@ -166,7 +166,7 @@ struct AnswerTexts {
 [[nodiscard]] AnswerTexts advice(const std::vector<std::string>& logs, const std::vector<std::string>& plain,
                                  const std::vector<Keyword>& keywords, const std::atomic<bool>* stop);
 
-/// `foredraft advise --plan`, of an engine, the current draft length, requests at once, and models: schema
+/// `foredraft advise --plan`, of an engine, the current draft length, the concurrency, and models: schema
 /// foredraft.plan/1.
 [[nodiscard]] AnswerTexts logging_plan(const std::string& engine, std::optional<std::int64_t> current_gamma,
                                        const std::vector<std::int64_t>& concurrency, const std::string& target,

@@ -169,7 +169,7 @@ AnswerTexts advice(const std::vector<std::string>& logs, const std::vector<std::
                    const std::vector<Keyword>& keywords, const std::atomic<bool>* stop) {
   inputs::AdviceRequest request{.logs = logs, .plain = plain};
   ProblemList problems{std::string(inputs::advice_source)};
-  bool unknown = false;  // whatever is missing may have been meant by it
+  bool unknown = false;  // a missing option may be a misspelled one
   for (const Keyword& keyword : keywords) {
     if (set_keyword(keyword, inputs::advice_fields(), request, problems)) continue;
     if (set_keyword(keyword, inputs::deployment_fields(), request.deployment, problems)) continue;

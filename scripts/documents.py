@@ -48,7 +48,7 @@ import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # What commands of the pages name. Nothing else of the repository is within their reach.
-LINKED = ("docs", "experiments", "gpu_bench", "latency", "scripts", "tests")
+LINKED = ("benchmarks", "docs", "experiments", "gpu_bench", "latency", "scripts", "tests")
 FENCE = re.compile(r"^(?:<!-- (?P<mark>slow|measured|Debian 12|not run): (?P<reason>[^\n]+) -->\n)?"
                    r"```(?P<language>console|python)\n(?P<body>.*?)^```\n(?P<printed>\n?```text\n.*?^```\n)?",
                    re.MULTILINE | re.DOTALL)
@@ -188,7 +188,7 @@ def options_of(program, command):
 
 
 def misspelled(program, command):
-    """What is wrong with a command that can be said without running it."""
+    """Problems of a command that show without running it."""
     problems = []
     words = shlex.split(command.replace("\\\n", " "), comments=True)
     for at, word in enumerate(words):

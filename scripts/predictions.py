@@ -193,17 +193,23 @@ NUMBERS = ["cells", "median", "worst", "inside", "surely wrong", "noise"]
 RIGHT = ["--:"] * len(NUMBERS)
 
 
+def dates(found):
+    """First and last day of the measurements of records."""
+    days = sorted(one.keys["measured"][:10] for one in found)
+    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "-"
+
+
 def tables(found):
     by_record = [[one.keys["quantity"], one.keys["title"], *accuracy(one.measured()),
-                  one.keys["order"], one.keys.get("caution") or "-"] for one in found if one.measured()]
+                  one.keys["measured"][:10], one.keys["order"], one.keys.get("caution") or "-"] for one in found if one.measured()]
     kinds = dict.fromkeys(one.keys["kind"] for one in found)
-    by_kind = [[kind, *accuracy([row for one in found if one.keys["kind"] == kind for row in one.measured()])]
-               for kind in kinds]
+    by_kind = [[kind, *accuracy([row for one in found if one.keys["kind"] == kind for row in one.measured()]),
+                dates([one for one in found if one.keys["kind"] == kind and one.measured()])] for kind in kinds]
     open_ones = [[one.keys["quantity"], one.keys["title"], str(len(one.rows) - len(one.measured())),
                   one.keys["predicted"][:10], f"`{one.path.name}`"] for one in found if len(one.measured()) < len(one.rows)]
-    text = markdown(["predicted", "measured in", *NUMBERS, "order", "do not trust it"],
-                    ["---", "---", *RIGHT, "---", "---"], by_record)
-    text += "\n" + markdown(["kind", *NUMBERS], ["---", *RIGHT], by_kind)
+    text = markdown(["predicted", "measured in", *NUMBERS, "measured", "order", "do not trust it"],
+                    ["---", "---", *RIGHT, "---", "---", "---"], by_record)
+    text += "\n" + markdown(["kind", *NUMBERS, "measured"], ["---", *RIGHT, "---"], by_kind)
     return text if not open_ones else text + "\n" + markdown(["predicted", "to be measured in", "open rows", "predicted on", "record"],
                                   ["---", "---", "--:", "---", "---"], open_ones)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
-# sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimisation or
+# sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimization or
 # an instruction set can change and what users start, then the Python package, and checks what changed since scripts/tidy.sh
 # had checked all files: that each compiles by itself, and clang-tidy. Where Emscripten is installed (scripts/page.sh
 # installs it) it also builds the page and asks it and the program the same questions.

@@ -22,7 +22,7 @@ timed() {  # what it is, command
   awk -v from="$begin" -v to="$EPOCHREALTIME" -v what="$what" 'BEGIN { printf "%6.1f s  %s\n", to - from, what }'
 }
 
-advises() {  # with this program, as the example of README.md
+advises() {  # with this program, an example of docs/advise.md
   "$1" advise "$root"/docs/examples/advise/k3.log "$root"/docs/examples/advise/k1.log \
     --plain "$root"/docs/examples/advise/plain.log >advice.txt
   grep -q '^Use K = ' advice.txt || { echo "try_install.sh: no advice:" >&2; cat advice.txt >&2; exit 1; }

@@ -59,11 +59,11 @@ answers::PlanQuestion read_plan_question(CommandLine& line, const CommandSpec& c
   for (const OptionSpec& option : all_options(command)) {
     if (std::ranges::find(options_of_plan, option.name) == options_of_plan.end()) others.push_back(option.name);
   }
-  line.reject_any(others, "given with --plan", "a plan says what to log and reads no log");
+  line.reject_any(others, "given with --plan", "--plan prints what to log and reads no log");
   if (!line.positional().empty()) {
     line.problems().add({.key = line.positional().front(),
                          .text = "unexpected argument",
-                         .why = "a plan says what to log and reads no log",
+                         .why = "--plan prints what to log and reads no log",
                          .suggestion = "remove --plan for advice from logs"});
   }
   answers::PlanQuestion question{.engine = line.text(engine_of_plan).value_or(""),
@@ -108,44 +108,45 @@ int run_advise(CommandLine& line) {
 }  // namespace
 
 Command advise_command() {
-  return {{.name = "advise",
-           .arguments = "LOG... [--plain LOG,...] [options] | --plan ENGINE",
-           .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
-           .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
-                       log_format_option,
-                       {"for", "E",
-                        "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
-                        "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
-                        false, export_names},
-                       {"engine-version", "V",
-                        "version of the engine, if its log does not say it (required by --for trtllm)"},
-                       gpu_hour_price_option,
-                       gpus_option,
-                       {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
-                       {"json", "", "one JSON document, schema foredraft.advise/1"}},
-           .min_positional = 0,
-           .max_positional = max_advised_logs,
-           // NOLINTBEGIN(bugprone-suspicious-missing-comma): a long command in two lines
-           .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
-                        "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
-                        "llama-3.2-1b",
-                        "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json",
-                        "foredraft advise --plan vllm --current-k 3 --concurrency 16"},
-           // NOLINTEND(bugprone-suspicious-missing-comma)
-           .groups = {{"step times, for draft lengths that were not logged",
-                       {device_option,
-                        profile_option,
-                        target_option,
-                        draft_option,
-                        {"batch", "B", "batch size, if the log does not say it"},
-                        {"context", "N", "context length in tokens (default 512)"}}},
-                      deployment_options(),
-                      {"what to log: the fewest runs that decide, as commands, instead of reading logs",
-                       {{"plan", "E", "engine to plan runs of: vllm, sglang, trtllm, llama.cpp", false,
-                         answers::planned_engines},
-                        {"current-k", "K", "draft length of the server as it runs"},
-                        {"concurrency", "N,...", "requests at once in production (default 1,16,64; llama.cpp 1,4)"}}}}},
-          run_advise};
+  return {
+      {.name = "advise",
+       .arguments = "LOG... [--plain LOG,...] [options] | --plan ENGINE",
+       .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
+       .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+                   log_format_option,
+                   {"for", "E",
+                    "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
+                    "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
+                    false, export_names},
+                   {"engine-version", "V",
+                    "version of the engine, if its log does not state it (required by --for trtllm)"},
+                   gpu_hour_price_option,
+                   gpus_option,
+                   {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
+                   {"json", "", "one JSON document, schema foredraft.advise/1"}},
+       .min_positional = 0,
+       .max_positional = max_advised_logs,
+       // NOLINTBEGIN(bugprone-suspicious-missing-comma): a long command in two lines
+       .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
+                    "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
+                    "llama-3.2-1b",
+                    "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json",
+                    "foredraft advise --plan vllm --current-k 3 --concurrency 16"},
+       // NOLINTEND(bugprone-suspicious-missing-comma)
+       .groups = {{"step times, for draft lengths that were not logged",
+                   {device_option,
+                    profile_option,
+                    target_option,
+                    draft_option,
+                    {"batch", "B", "batch size, if the log does not state it"},
+                    {"context", "N", "context length in tokens (default 512)"}}},
+                  deployment_options(),
+                  {"what to log, as commands, instead of reading logs",
+                   {{"plan", "E", "engine to plan runs for: vllm, sglang, trtllm, llama.cpp", false,
+                     answers::planned_engines},
+                    {"current-k", "K", "current draft length of the server"},
+                    {"concurrency", "N,...", "concurrent requests in production (default 1,16,64; llama.cpp 1,4)"}}}}},
+      run_advise};
 }
 
 }  // namespace foredraft::app

@@ -35,7 +35,7 @@ constexpr std::int64_t max_count = 1'000'000;
 
 struct CalibrateOptions {
   std::string out, backend;
-  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
+  std::vector<std::string> models;  ///< target and drafter; empty: the default pairs
   std::optional<Counts> batches, contexts;
   std::optional<double> minutes;
   unsigned threads;
@@ -45,7 +45,7 @@ struct CalibrateOptions {
   latency::EngineLoop loop = {};    ///< of --backend llama-bench
 };
 
-/// Options that one kind of backend has.
+/// Options of single backends.
 const std::vector<std::string_view> operators_options{"device",       "engine",      "engine-version", "target-format",
                                                       "draft-format", "kv-format",   "target-tp",      "draft-tp",
                                                       "target-ep",    "attention-dp"};
@@ -54,9 +54,9 @@ const std::vector<std::string_view> plan_options{"target", "draft", "batch", "co
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
 OperatorsRequest read_operators(CommandLine& line) {
-  line.require("device", "operators of engines were timed on devices of others", "e.g. --device h100");
+  line.require("device", "operator times belong to a device", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
-  line.reject_any(measuring_options, "given with --backend aisimulate", "it measures nothing", "remove it");
+  line.reject_any(measuring_options, "given with --backend aisimulate", "nothing is measured here", "remove it");
   return {.device = line.text("device").value_or(""),
           .target = line.text("target").value_or(""),
           .engine = line.text("engine"),
@@ -73,12 +73,12 @@ OperatorsRequest read_operators(CommandLine& line) {
           .contexts = line.integers("context", 0, max_count)};
 }
 
-/// What llama.cpp does unless it is said otherwise: common/speculative.cpp, draft-simple.
+/// Defaults are those of llama.cpp: common/speculative.cpp, draft-simple.
 latency::EngineLoop read_loop(CommandLine& line) {
-  line.reject_any(measuring_options, "given with --backend llama-bench", "the engine has measured", "remove it");
+  line.reject_any(measuring_options, "given with --backend llama-bench", "nothing is measured here", "remove it");
   line.reject_any(plan_options, "given with --backend llama-bench", "its files say what was measured", "remove it");
   if (line.positional().empty()) {
-    line.reject("backend", "llama-bench without files", "they hold the times",
+    line.reject("backend", "llama-bench without files", "times are read from its files",
                 "e.g. foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json");
   }
   latency::EngineLoop loop{.draft_catch_up = latency::CatchUp::verified};
@@ -96,9 +96,9 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
   const bool operators = backend == "aisimulate";
   const bool files = backend == "llama-bench";
   if (line.has("target") && !operators && !files)
-    line.require("draft", "a target is measured beside its drafter", "e.g. --draft t5-small");
+    line.require("draft", "target and drafter are measured together", "e.g. --draft t5-small");
   if (line.has("draft") && !operators && !files)
-    line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
+    line.require("target", "target and drafter are measured together", "e.g. --target t5-base");
   CalibrateOptions options{.out = line.text("out").value_or(""),
                            .backend = backend,
                            .models = named_pair(line),
@@ -116,19 +116,19 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
       line.reject("backend", fmt::format("{} with the file {}", backend, options.files.front()),
                   "only llama-bench's output is read from files", "add --backend llama-bench, or remove it");
     }
-    line.reject_any(loop_options, "given without --backend llama-bench", "it says what an engine's loop does",
+    line.reject_any(loop_options, "given without --backend llama-bench", "it describes an engine's loop",
                     "add --backend llama-bench, or remove it");
   }
-  line.reject_any({"plain"}, "given without --backend log", "only logs have loads without speculation",
+  line.reject_any({"plain"}, "given without --backend log", "only that backend reads logs",
                   "add --backend log, or remove it");
   if (operators) {
     options.operators = read_operators(line);
   } else {
-    line.reject_any(operators_options, "given without --backend aisimulate",
-                    "it says which operators of engines are asked for", "add --backend aisimulate, or remove it");
+    line.reject_any(operators_options, "given without --backend aisimulate", "it selects operators of engines",
+                    "add --backend aisimulate, or remove it");
   }
   if (backend == "cuda") {
-    line.reject_any({"threads"}, "given with --backend cuda", "a GPU has none to choose", "leave it out");
+    line.reject_any({"threads"}, "given with --backend cuda", "a GPU has no threads to choose", "leave it out");
   }
   line.done();
   return options;
@@ -198,7 +198,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   const int code = run_and_wait(command, ChildOutput::to_stderr);
   if (code == exit_bad_input) throw InputError("foredraft calibrate: foredraft-gpu could not run; its reason is above");
   if (code != exit_done && code != exit_interrupted) {
-    throw RunError(fmt::format("foredraft calibrate: {} failed; what it had measured is in {}", program, folder));
+    throw RunError(fmt::format("foredraft calibrate: {} failed; completed measurements are in {}", program, folder));
   }
   const std::string measured = (fs::path(folder) / "profile.json").string();
   if (code == exit_interrupted && !fs::exists(measured)) throw Interrupted();
@@ -207,7 +207,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
           .profile = latency::read_profile(options.out)};
 }
 
-/// Writes a profile of measurements of others.
+/// Writes a profile that was measured elsewhere.
 int write_converted(const CalibrateOptions& options, Profile profile, std::string (*text)(const Profile&)) {
   const latency::Identity program = program_identity();
   profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
@@ -248,7 +248,7 @@ int run_calibrate(CommandLine& line) {
   const WriteLock lock = WriteLock::of_file(options.out);
   const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
   if (end == MeasureEnd::interrupted) {
-    say("interrupted; {} holds what was measured; the same command goes on", options.out);
+    say("interrupted; {} holds the completed measurements; the same command continues", options.out);
     return exit_interrupted;
   }
   print_result(calibration_text(profile, pairs));
@@ -282,15 +282,16 @@ Command calibrate_command() {
                 {"draft", "D", "its drafter"},
                 {"batch", "B,...", "batch sizes (cpu: 1,4)"},
                 {"context", "N,...",
-                 "context lengths in tokens (cpu: 0,512); log: of requests, where logs do not say (512)"},
+                 "context lengths in tokens (cpu: 0,512); log: of requests, if the logs do not state it (512)"},
                 {"minutes", "M", "time limit (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
                 {"threads", "N", "cpu: threads to measure with (default 0: one per hardware thread)"},
                 {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
-                {"plain", "LOG,...", "log: logs without speculation that do not say so"},
+                {"plain", "LOG,...", "log: logs without speculation that do not state it"},
                 {"device", "D",
                  "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...); log: a data sheet or profile"},
                 {"engine", "E",
-                 "aisimulate: vllm (default), sglang, trtllm; log: what is not fitted (default: that of the logs)"},
+                 "aisimulate: vllm (default), sglang, trtllm; log: engine of the numbers that are not fitted (default: "
+                 "that of the logs)"},
                 {"engine-version", "V", "aisimulate: version of the engine (default: the current one of the package)"},
                 {"target-format", "F", "aisimulate, log: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
                 {"draft-format", "F", "aisimulate, log: the same for the drafter"},

@@ -54,12 +54,12 @@ Command completion_command();
 /// The shells that completion_script() knows.
 [[nodiscard]] std::vector<std::string> completed_shells();
 
-/// What a shell reads to complete command lines: it asks `foredraft completion --words` at each. Throws InputError for
-/// an unknown shell.
+/// A script for a shell that completes command lines with `foredraft completion --words`. Throws InputError for an
+/// unknown shell.
 [[nodiscard]] std::string completion_script(std::string_view shell);
 
-/// What may stand in place of the last of `words`, which may be empty or begun; the words before it follow the
-/// program's name. In the order of the tables. Empty where nothing or anything, such as a file, may stand.
+/// The candidates for the last of `words`, which may be empty or incomplete; the words before it follow the program's
+/// name. In the order of the tables. Empty if nothing is valid there, or any text, such as a file name.
 [[nodiscard]] std::vector<std::string> completions(const std::vector<CommandSpec>& commands,
                                                    std::vector<std::string> words);
 

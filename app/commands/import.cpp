@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // ---- What was read, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
-// length and requests at once, warnings.
+// length and concurrency, warnings.
 
 constexpr std::size_t max_logs = 1000;
 constexpr std::size_t max_columns = 100;
@@ -47,7 +47,7 @@ constexpr std::size_t max_lines = 9;
 constexpr std::size_t max_of_a_name = 34;
 constexpr std::size_t import_label_width = 12;
 
-/// Observations that are summed up in one line: equal in decoding and gamma, in the same power of two of requests.
+/// What observations in one line of the summary share: decoding, gamma, and requests rounded to a power of two.
 struct GroupKey {
   logs::Decoding decoding;
   std::int64_t gamma;  ///< -1: unknown
@@ -118,8 +118,8 @@ std::string requests_text(std::span<const logs::Observation> group) {
   const auto range = extremes_of(group, &logs::Observation::requests);
   if (!range) return "requests unknown";
   const auto [least, maximum] = *range;
-  if (maximum - least < 0.05) return fmt::format("{:.3g} request{} at once", maximum, maximum == 1.0 ? "" : "s");
-  return fmt::format("{:.3g} to {:.3g} requests at once", least, maximum);
+  if (maximum - least < 0.05) return fmt::format("{:.3g} concurrent request{}", maximum, maximum == 1.0 ? "" : "s");
+  return fmt::format("{:.3g} to {:.3g} concurrent requests", least, maximum);
 }
 
 std::string label_of(const GroupKey& key) {
@@ -231,14 +231,14 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
   for (const logs::ObservedLog& log : logs) {
     if (!log.contents.observations.empty()) continue;
     const std::string why =
-        log.contents.warnings.empty() ? "nothing in it was measured" : log.contents.warnings.front().message;
+        log.contents.warnings.empty() ? "it holds no measurement" : log.contents.warnings.front().message;
     throw RunError(fmt::format("{}: holds no observation ({})", readable(log.file), why));
   }
 }
 
 std::vector<std::string> interchange_names() { return texts_of(logs::interchanges(), &logs::Interchange::name); }
 
-/// What --as names; observations without it.
+/// The format that --as names; without it observations.
 const logs::Interchange& written_format(CommandLine& line) {
   const auto name = line.word("as", interchange_names());
   if (name) line.require("out", "the file to write", "e.g. --out FILE");
@@ -287,7 +287,7 @@ int run_compare(CommandLine& line) {
   const answers::ComparisonQuestion question = inputs::read_comparison(request, read_logs_with_progress);
   const answers::Comparison comparison = answers::compare(question);
   if (!inputs::save_baseline(request, question, comparison) && request.save_baseline) {
-    say("{}: not written, as no requirement may be missed for a baseline", *request.save_baseline);
+    say("{}: not written: a baseline must meet all requirements", *request.save_baseline);
   }
   print_result(line.has("json") ? experiments::document_text(to_json(comparison)) : to_text(comparison));
   return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;

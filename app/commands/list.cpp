@@ -218,7 +218,7 @@ std::string parameter_text(const Json& parameter) {
 
 std::string name_of_entry(const Json& entry) { return entry["name"]; }
 
-/// An entry with what its family tells beside the summary, and its parameters.
+/// An entry with the further fields of its family and its parameters.
 std::string entry_text(const Json& entry) {
   std::string text = entry["summary"];
   if (entry.contains("lossless")) text += entry["lossless"].get<bool>() ? "; lossless" : "; not lossless";
@@ -464,7 +464,7 @@ const std::vector<Inventory>& inventories() {
 
 std::vector<std::string> inventory_names() { return texts_of(inventories(), &Inventory::name); }
 
-/// What an inventory holds, or what of it is searched for.
+/// The entries of an inventory: all, or those that match a search.
 struct Found {
   Json entries, more;
 };

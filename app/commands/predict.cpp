@@ -16,11 +16,11 @@ namespace {
 /// Rejects the options that need the times of a device.
 void reject_timed(CommandLine& line) {
   line.reject_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
-                  "it asks for step times of a device", "e.g. --profile h200");
+                  "it needs step times of a device", "e.g. --profile h200");
   reject_deployment(line);
   std::vector<std::string_view> load;
   for (const OptionSpec& option : load_options().options) load.push_back(option.name);
-  line.reject_any(load, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
+  line.reject_any(load, "given without --device", "a load needs step times of a device", "e.g. --device h200");
 }
 
 constexpr std::string_view example_of_load =
@@ -33,7 +33,7 @@ int run_predict(CommandLine& line) {
   timed ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   if (!timed) reject_timed(line);
   if (timed || asks_inverse(line)) {
-    line.reject_any({"overlap"}, "given without --alpha and --c", "it is answered by a ratio of times",
+    line.reject_any({"overlap"}, "given without --alpha and --c", "it needs an acceptance rate and a cost ratio",
                     "e.g. --alpha 0.8 --gamma 5 --c 0.1");
   }
   line.done();  // without the times of a device that were meant, what else is missing would mislead

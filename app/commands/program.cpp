@@ -41,7 +41,7 @@ bool asks_json(const std::vector<std::string>& arguments) {
   return std::find(arguments.begin(), end, "--json") != end;
 }
 
-/// Says on stderr why a command ended, and beside --json as a document on stdout too.
+/// Prints to stderr why a command ended, with --json also as a document to stdout.
 ExitCode end_with(ExitCode code, const std::string& message, const std::vector<std::string>& arguments) {
   say_error(message);
   if (!asks_json(arguments)) return code;
@@ -76,7 +76,7 @@ int run_completion(CommandLine& line) {
     return exit_done;
   }
   if (line.positional().size() != 1) {
-    throw InputError(fmt::format("foredraft completion: one shell is named - {}", fmt::join(completed_shells(), ", ")));
+    throw InputError(fmt::format("foredraft completion: name one shell - {}", fmt::join(completed_shells(), ", ")));
   }
   print_result(completion_script(line.positional().front()));
   return exit_done;
@@ -122,8 +122,8 @@ Command help_command() {
 Command completion_command() {
   return {{.name = "completion",
            .arguments = "bash|zsh|fish",
-           .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
-           .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
+           .summary = "Prints a shell script that completes foredraft's commands, options and their values.",
+           .options = {{"words", "", "used by that script: `-- WORD...` prints the candidates for the last word"}},
            .min_positional = 0,
            .max_positional = std::numeric_limits<std::size_t>::max(),
            .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},

@@ -13,8 +13,7 @@
 namespace foredraft::app {
 namespace {
 
-constexpr std::string_view program_title =
-    "foredraft: what speculative decoding will do, by closed form and by simulation";
+constexpr std::string_view program_title = "foredraft: predicts and simulates speculative decoding";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> exit_codes{{
     {"0", "done"},
@@ -27,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> environme
     {"NO_COLOR", "set and not empty: no colors on a terminal"},
     {"FOREDRAFT_ISA", "the instruction set of the simulation's loops (default: the widest); no result depends on it"},
     {"FOREDRAFT_PLOTS", "the folder of the scripts that draw figures (default: the one installed with the program)"},
-    {"FOREDRAFT_OPERATORS", "the folder of the scripts that ask for operators' times (default likewise)"},
+    {"FOREDRAFT_OPERATORS", "the folder of the scripts that query operator times (default likewise)"},
 }};
 
 // ---- The manual page.

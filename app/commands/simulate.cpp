@@ -47,7 +47,8 @@ Simulation from_options(CommandLine& line) {
   simulation.plan.path = line.word("path", path_names()) == "reference" ? Path::reference : Path::fast;
   std::vector<StatedValue> stated;
   if (const auto log = line.text("acceptance")) {
-    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
+    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log determines the process",
+                    "remove one");
     stated = {{"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))}, {"process.file", *log}};
   }
   const bool from_file = line.text("process") == scenario::name_of(AcceptanceProcess(Trace{})) ||
@@ -208,7 +209,7 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   return text;
 }
 
-/// What a run finds out is no mistake of the line that asked for it: exit code 1.
+/// An error during a run is not an error of the command line: exit code 1.
 sim::Tally run_with_progress(const sim::Simulator& simulator, const SimulationPlan& plan, unsigned threads) {
   const auto [total, units] = plan.requests != 0    ? std::pair{plan.requests, "requests"}
                               : plan.sequences != 0 ? std::pair{plan.sequences, "sequences"}

@@ -86,7 +86,7 @@ std::optional<Shard> read_shard(CommandLine& line) {
 }
 
 void say_complete(const std::string& folder, bool figures) {
-  say("{} is complete: {}", folder, figures ? "the figures are made anew" : "nothing to do");
+  say("{} is complete: {}", folder, figures ? "the figures are drawn again" : "nothing to do");
 }
 
 /// What sweep and merge do with a complete results folder. Returns an exit code.
@@ -155,21 +155,20 @@ int run_plot(CommandLine& line) {
 }  // namespace
 
 Command sweep_command() {
-  return {
-      {.name = "sweep",
-       .arguments = "CONFIG.toml --out DIR [options]",
-       .summary =
-           "Computes every combination of the axes of a configuration: closed form and simulation. Resumes by itself.",
-       .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
-                   threads_option,
-                   {"shard", "i/n", "only the i-th of n parts; foredraft merge joins them"},
-                   parquet_option,
-                   {"no-figures", "", "only data: no figures"}},
-       .min_positional = 1,
-       .max_positional = 1,
-       .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
-                    "foredraft sweep big.toml --out results/part2 --shard 2/8 --threads 4"}},
-      run_sweep_command};
+  return {{.name = "sweep",
+           .arguments = "CONFIG.toml --out DIR [options]",
+           .summary = "Computes every combination of the axes of a configuration: closed form and simulation. Resumes "
+                      "an interrupted run.",
+           .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
+                       threads_option,
+                       {"shard", "i/n", "only the i-th of n parts; foredraft merge joins them"},
+                       parquet_option,
+                       {"no-figures", "", "only data: no figures"}},
+           .min_positional = 1,
+           .max_positional = 1,
+           .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
+                        "foredraft sweep big.toml --out results/part2 --shard 2/8 --threads 4"}},
+          run_sweep_command};
 }
 
 Command merge_command() {

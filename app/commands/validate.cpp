@@ -39,7 +39,7 @@ struct ValidateOptions {
   std::string profile;
   std::string out;                  ///< foredraft-gpu's cells.csv and rows.csv go there too
   std::string against;              ///< empty: loops are run
-  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
+  std::vector<std::string> models;  ///< target and drafter; empty: the default pairs
   answers::GridRequest grid;
   double minutes;    ///< for all loops
   unsigned threads;  ///< of the processor; 0: one per hardware thread
@@ -51,7 +51,7 @@ void reject_other_processor(const latency::Profile& profile, const ValidateOptio
   const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(request.threads)).name;
   if (profile.device.name == here) return;
   throw InputError(
-      fmt::format("{}: is a profile of {}, and this is {} (times of one say nothing of the other) - give the "
+      fmt::format("{}: is a profile of {}, and this is {} (times of one device do not apply to another) - give the "
                   "--threads that it was calibrated with, or calibrate this machine",
                   request.profile, profile.device.name, here));
 }
@@ -84,7 +84,7 @@ std::string find_gpu_program(const latency::Profile& profile, const ValidateOpti
   const int code = run_and_wait({program, "facts", "--device", profile.device.name}, ChildOutput::dropped);
   if (code == exit_done) return program;
   throw InputError(
-      fmt::format("{}, and the GPU here is another, or there is none (times of one say nothing of the other) - "
+      fmt::format("{}, and the GPU here is another, or there is none (times of one device do not apply to another) - "
                   "foredraft-gpu facts says what is here",
                   measured));
 }
@@ -101,7 +101,7 @@ MeasuredCells run_on_gpu(const std::string& program, const std::vector<LoopCell>
       ChildOutput::to_stderr);
   if (code != exit_done && code != exit_interrupted) {
     throw RunError(
-        fmt::format("foredraft validate: {} failed; what it had measured is in {}", program, folder.string()));
+        fmt::format("foredraft validate: {} failed; completed measurements are in {}", program, folder.string()));
   }
   std::vector<LoopRow> rows;
   if (std::filesystem::exists(answered)) rows = gpu_bench::read_loop_rows(read_result_file(answered), answered);
@@ -139,17 +139,17 @@ RunLoops loops_of(const latency::Profile& profile, const ValidateOptions& reques
 
 ValidateOptions read_validate_options(CommandLine& line) {
   if (!names_device(line)) {
-    line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
+    line.require("profile", "the times to predict from", "e.g. --profile cpu.json, from foredraft calibrate");
   }
   if (line.has("device") && !line.has("against")) {
-    line.reject("device", "given without --against", "loops that run here are held against a profile of this machine",
+    line.reject("device", "given without --against", "loops on this machine need a profile of this machine",
                 "use --profile");
   }
   line.require("out", "where the results go", "e.g. --out results/validation");
   if (line.has("against")) {
     for (const char* name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
       line.reject_any({name}, "mutually exclusive with --against",
-                      "its file says what was measured, and nothing is run", "remove one");
+                      "its file holds the measurements, and nothing is run", "remove one");
     }
   }
   if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");
@@ -180,7 +180,7 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& prof
   std::vector<gpu_bench::PlannedPair> pairs = answers::pairs_in(profile);
   if (pairs.empty()) {
     throw InputError(
-        fmt::format("{}: has times of none of the usual pairs - name one with --target and --draft", options.profile));
+        fmt::format("{}: has no times of a default pair - name one with --target and --draft", options.profile));
   }
   return pairs;
 }
@@ -219,12 +219,12 @@ int run_validate(CommandLine& line) {
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
   if (measured.end == gpu_bench::MeasureEnd::interrupted) {
-    say("interrupted; {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
+    say("interrupted; {}/validation.csv holds {} of {} cells; use another --out to start again", options.out,
         measured.cells.size(), predictions.size());
     return exit_interrupted;
   }
   if (measured.cells.empty()) {
-    throw RunError(fmt::format("foredraft validate: no loop could be run: {}", measured.missing.front().why));
+    throw RunError(fmt::format("foredraft validate: no loop could run: {}", measured.missing.front().why));
   }
   PlotResult figures = PlotResult::drawn;
   if (!line.has("no-figures")) {
@@ -235,9 +235,9 @@ int run_validate(CommandLine& line) {
   if (figures == PlotResult::failed) return exit_failed;
   if (inputs.valid) return exit_done;
   const bool accepted = line.has("accept-noise");
-  say("{}", noise_message(
-                fmt::format("{} is not valid: {}. Its predictions say little", options.profile, noise_text(profile)),
-                "calibrate again on a quiet machine", accepted));
+  say("{}", noise_message(fmt::format("{} is not valid: {}. Its predictions are not reliable", options.profile,
+                                      noise_text(profile)),
+                          "calibrate again on a quiet machine", accepted));
   return accepted ? exit_done : exit_failed;
 }
 

@@ -49,14 +49,14 @@ bool require_one_acceptance(CommandLine& line) {
 
 /// The alpha of a measured acceptance length.
 double invert_acceptance_length(CommandLine& line, const answers::Question& question, Convention convention) {
-  line.require("gamma", "an acceptance length says something about alpha only at the gamma it was measured at",
+  line.require("gamma", "alpha follows from an acceptance length only with the gamma at which it was measured",
                "add --gamma G");
   if (!question.gamma) return 0.0;
   const auto maximum = static_cast<double>(max_tokens(*question.gamma, convention));
   if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > maximum) {
     line.reject("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
                 fmt::format("must lie in [1, {}] at gamma {}", maximum, *question.gamma),
-                "it counts the corrected or bonus token too");
+                "it includes the corrected or bonus token");
     return 0.0;
   }
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
@@ -65,8 +65,7 @@ double invert_acceptance_length(CommandLine& line, const answers::Question& ques
 /// The alpha of a share of accepted drafts, which a bonus token does not change.
 double invert_accepted_over_drafted(CommandLine& line, const answers::Question& question) {
   if (!question.gamma || *question.gamma < 1) {
-    line.require("gamma", "a share of accepted drafts says something about alpha only at the gamma it was measured at",
-                 "add --gamma G");
+    line.require("gamma", "alpha follows from this rate only with the gamma at which it was measured", "add --gamma G");
     return 0.0;
   }
   return analytic::alpha_from_acceptance_length(
@@ -111,7 +110,8 @@ answers::Question read_question(CommandLine& line, const OptionFamilies& read) {
   if (question.accepted_over_drafted) stated.push_back({"alpha", invert_accepted_over_drafted(line, question)});
   if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
   if (const auto log = line.text("acceptance")) {
-    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
+    line.reject_any({"process"}, "mutually exclusive with --acceptance", "the log determines the process",
+                    "remove one");
     stated.push_back({"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))});
     stated.push_back({"process.file", *log});
   }
@@ -137,7 +137,7 @@ std::vector<CommandLine> combinations(CommandLine& line) {
     lines = std::move(more);
   }
   if (lines.size() > 1 && line.has("acceptance")) {
-    line.reject_any({"c"}, "a list", "a log is answered for one cost", "give one value");
+    line.reject_any({"c"}, "a list", "a log needs one cost", "give one value");
     line.done();
   }
   return lines;

@@ -21,7 +21,7 @@ namespace {
 std::optional<PrintedNumber> read_measured(CommandLine& line, std::string_view option) {
   const std::string text = line.text(option).value();
   if (is_printed_number(text) && parse_printed_number(text).value > 0.0) return parse_printed_number(text);
-  line.reject(option, fmt::format("invalid value \"{}\"", text), "must be a positive decimal number as it is printed");
+  line.reject(option, fmt::format("invalid value \"{}\"", text), "must be a positive decimal number");
   return std::nullopt;
 }
 
@@ -39,9 +39,8 @@ answers::InverseQuestion read_inverse(CommandLine& line) {
                     "give the acceptance as --alpha, --conditional or --marginal");
   }
   line.reject_any({"operations-ratio", "policy", "acceptance", "accepted-over-drafted"},
-                  "not used where a measured number is explained", "", "remove it");
-  line.require("gamma", "a measured number says something only of the draft length it was measured at",
-               "e.g. --gamma 5");
+                  "not used to explain a measured number", "", "remove it");
+  line.require("gamma", "the draft length at which it was measured", "e.g. --gamma 5");
   const bool has_cost = line.has("c") || states_times(line);
   const bool has_acceptance = !question.is_length && states_acceptance(line);
   question.sought = !has_acceptance ? answers::Sought::alpha
@@ -51,11 +50,12 @@ answers::InverseQuestion read_inverse(CommandLine& line) {
   if (!has_acceptance) stated.push_back({"alpha", 0.0});
   if (!has_cost) stated.push_back({"c", 0.0});
   if (question.sought == answers::Sought::alpha && !question.is_length && !has_cost) {
-    line.require("c", "or --alpha: one of the two is sought, the other is given", "e.g. --c 0.05");
+    line.require("c", "or --alpha: give one, the other is solved for", "e.g. --c 0.05");
   }
   const std::optional<Scenario> scenario = read_scenario(line, stated, all_option_families);
   if (scenario && (scenario->gamma < 1 || max_tokens(scenario->gamma, scenario->convention) < 2)) {
-    line.reject("gamma", fmt::format("invalid gamma={}", scenario->gamma), "one token says nothing of acceptance");
+    line.reject("gamma", fmt::format("invalid gamma={}", scenario->gamma),
+                "an iteration of one token does not depend on acceptance");
   }
   line.done();
   question.scenario = scenario.value();

@@ -207,15 +207,15 @@ OptionGroup load_options() {
        {"engine", "E", "vllm, sglang, trtllm, llama.cpp, none (foredraft list engines), or FILE.toml; default: a range",
         false, engine_names},
        {"graph-sizes", "N,...", "tokens of captured graphs, or the largest (default: the engine's; 0: no limit)"},
-       {"schedule", "ROWS", "a schedule to judge beside fixed K: '[[1,8,5],[9,64,0]]' (from batch, to batch, K)"},
-       {"switch-ms", "T", "what a change of K costs the next iteration (default 0)"},
+       {"schedule", "ROWS", "a schedule to compare with fixed K: '[[1,8,5],[9,64,0]]' (from batch, to batch, K)"},
+       {"switch-ms", "T", "time that a change of K adds to the next iteration (default 0)"},
        {"switch-margin", "N", "requests beyond a range before K changes (default 0)"},
        {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
        {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
        gpu_hour_price_option,
        {"max-batch", "B", "maximum batch size, as the engine is set (default: the engine's)"},
        {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names},
-       {"closed-form", "", "no simulation: means only, in a moment"}}};
+       {"closed-form", "", "no simulation: means only, faster"}}};
 }
 
 AskedLoad read_load(CommandLine& line) {
@@ -225,8 +225,7 @@ AskedLoad read_load(CommandLine& line) {
     first.require("concurrency", "or --request-rate, --requests: the load of the server", "e.g. --concurrency 40");
   }
   if (!names_times(first)) {
-    first.require("device", "or --profile, --steps-file: a load is answered by times of a device",
-                  "e.g. --device h200");
+    first.require("device", "or --profile, --steps-file: a load needs step times of a device", "e.g. --device h200");
   }
   asked.question = read_load_options(first, asked.timed.pair.convention);
   read_timed_files(asked.timed);

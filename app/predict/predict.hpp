@@ -24,13 +24,13 @@ namespace foredraft::app {
 /// Which alpha, c or overhead explains a measured speedup, or which alpha a measured acceptance length.
 [[nodiscard]] int predict_inverse(CommandLine& line);
 [[nodiscard]] bool asks_inverse(const CommandLine& line);
-/// What such a line asks.
+/// The question of such a line.
 [[nodiscard]] answers::InverseQuestion read_inverse(CommandLine& line);
 
 /// A table by batch, context and draft length from the times of a device.
 [[nodiscard]] int predict_times(CommandLine& line);
 [[nodiscard]] OptionGroup times_options();
-/// What such a line asks, with all that it names read.
+/// The question of such a line, with all the files that it names.
 [[nodiscard]] TimedQuestion read_times(CommandLine& line);
 /// A prediction for each of its acceptances. Throws InputError where the times cannot answer.
 [[nodiscard]] std::vector<answers::ProfilePrediction> answer_times(const TimedQuestion& question);
@@ -48,7 +48,7 @@ namespace foredraft::app {
 /// The other options of load_options().
 [[nodiscard]] const std::vector<std::string_view>& options_of_load();
 
-/// What a line asks of a server, with all that it names read.
+/// The question of a line about a server, with all the files that it names.
 struct AskedLoad {
   TimedQuestion timed;
   answers::LoadQuestion question;

@@ -24,7 +24,7 @@
 namespace foredraft::app {
 namespace {
 
-/// Puts what a log tells in the place of its name.
+/// Replaces the name of a log by the acceptance fitted to it.
 void read_acceptance(const CommandLine& line, answers::Question& question) {
   const auto log = line.text("acceptance");
   if (!log) return;
@@ -42,7 +42,7 @@ answers::Answered answer(CommandLine& line) {
   read_acceptance(line, question);
   const bool varies = scenario::gamma_varies(question.scenario);
   if (varies && line.has("process") && std::isnan(analytic::answer(question.scenario).tokens_per_iteration)) {
-    line.reject("process", "no closed form under this policy", "it has one of constant drafts",
+    line.reject("process", "no closed form under this policy", "only constant drafts have one",
                 "use foredraft simulate with a configuration");
     line.done();
   }
@@ -54,7 +54,7 @@ int predict_several(std::vector<CommandLine>& lines) {
   for (CommandLine& line : lines) {
     all.push_back(answer(line));
     if (scenario::gamma_varies(all.back().question.scenario)) {
-      line.reject_any({"alpha", "c"}, "a list", "drafts of varying length are answered one by one", "give one value");
+      line.reject_any({"alpha", "c"}, "a list", "a policy is answered for one value", "give one value");
       line.done();
     }
   }
@@ -75,7 +75,7 @@ std::vector<answers::OverlapRow> read_overlap(CommandLine& line, const answers::
     line.reject("overlap", "not modeled for this question",
                 "it takes a draft model, drafts of one length with a bonus token, and verifications that take one "
                 "decode step",
-                "give --alpha, --gamma and --c alone");
+                "give only --alpha, --gamma and --c");
   } else if (*ratio->c > 1.0) {
     line.reject("overlap", fmt::format("invalid c={}", *ratio->c), "the drafter would be slower than the target");
   } else if (answered.prediction.asked.gamma.value_or(0) < 1) {

@@ -55,7 +55,7 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
   question.overhead_us = line.real("overhead-us", 0.0, std::numeric_limits<double>::max()).value_or(0.0);
   if (question.gamma.value_or(0) > largest_batch) {
     line.reject("gamma", fmt::format("invalid gamma={}", *question.gamma),
-                fmt::format("must be at most {}: every length up to it is looked at", largest_batch));
+                fmt::format("must be at most {}: every length up to it is computed", largest_batch));
   }
   return question;
 }
@@ -63,10 +63,10 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
 /// The options of a scenario that the times of a device replace, or that they do not answer.
 void reject_untimed(CommandLine& line) {
   line.reject_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
-                  "mutually exclusive with the times of a device", "they say what a draft costs", "remove one");
+                  "mutually exclusive with the times of a device", "they set the cost of a draft", "remove one");
   line.reject_any({"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration",
                    "bias", "alternatives"},
-                  "not used with the times of a device", "drafts have one length and the acceptance that is given",
+                  "not used with the times of a device", "drafts have one length and a stated acceptance",
                   "state acceptance with --alpha, --conditional or --marginal");
 }
 
@@ -96,9 +96,9 @@ TimedQuestion read_timed_question(CommandLine& line) {
   if (acceptances.size() > 1) {
     constexpr auto list = "mutually exclusive with a list of --alpha";
     first.reject_any({"out"}, list, "a folder holds one answer", "give one alpha");
-    first.reject_any({"concurrency", "request-rate", "requests"}, list, "a load is answered for one", "give one alpha");
+    first.reject_any({"concurrency", "request-rate", "requests"}, list, "a load needs one alpha", "give one alpha");
   }
-  first.reject_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
+  first.reject_any({"measured-speedup"}, "not used with the times of a device", "it is explained by a constant c",
                    "use --c or --step-ms, --draft-ms and --verify-ms");
   return {.line = std::move(first), .acceptances = std::move(acceptances), .pair = std::move(pair)};
 }

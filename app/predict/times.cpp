@@ -71,13 +71,13 @@ OptionGroup times_options() {
            draft_option,
            {"batch", "B,...", "batch size (default 1)"},
            {"context", "N,...", "context length in tokens (default 512)"},
-           {"overhead-us", "U", "everything in an iteration beside its forward passes (default 0)"},
+           {"overhead-us", "U", "time of an iteration outside of forward passes (default 0)"},
            {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
 }
 
 TimedQuestion read_times(CommandLine& line) {
   TimedQuestion question = read_timed_question(line);
-  question.line.reject_any(options_of_load(), "given without a load", "it belongs to the answer at a load",
+  question.line.reject_any(options_of_load(), "given without a load", "it needs a load",
                            "e.g. --concurrency 40, or --request-rate 4");
   read_timed_files(question);
   return question;

@@ -324,11 +324,11 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
-/// At most twelve lines, but for rows of the table beyond the fourth and settings that take several lines: what is not
-/// needed to act is left out where there is no room (all of it is in the document).
+/// At most twelve lines, not counting rows of the table beyond the fourth and further lines of settings. What is not
+/// needed to act is left out if there is no room (the document has all of it).
 std::string to_text(const answers::Advice& advice, std::string_view settings) {
   constexpr std::size_t most_lines = 12;
-  constexpr std::size_t usual_rows = 4;
+  constexpr std::size_t short_rows = 4;
   const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
   const std::string action = labeled("", advice.action);
   const std::string evidence = labeled("evidence", advice.evidence + sign);
@@ -337,7 +337,7 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   const std::string next = advice.next.empty() ? "" : labeled("next", advice.next);
   const std::string use = settings_text(settings);
   const std::size_t rows = table.empty() ? 0 : line_count(table) - 1;
-  const std::size_t room = most_lines + (rows > usual_rows ? rows - usual_rows : 0);
+  const std::size_t room = most_lines + (rows > short_rows ? rows - short_rows : 0);
   std::size_t lines = line_count(action) + line_count(evidence) + line_count(table) + line_count(cause) +
                       line_count(next) + (use.empty() ? 0 : 1);
   // It may be the cause: it goes before all but one line of warnings.
@@ -345,9 +345,9 @@ std::string to_text(const answers::Advice& advice, std::string_view settings) {
   if (lines + line_count(prefill) + 1 > room) prefill = prefill_text(advice, true);
   if (lines + line_count(prefill) + 1 > room) prefill.clear();
   lines += line_count(prefill);
-  constexpr std::size_t usual_warnings = 2;
+  constexpr std::size_t max_full_warnings = 2;
   const std::size_t left = room - std::min(room, lines);
-  const std::string warnings = warnings_text(advice, std::clamp<std::size_t>(left, 1, usual_warnings));
+  const std::string warnings = warnings_text(advice, std::clamp<std::size_t>(left, 1, max_full_warnings));
   lines += line_count(warnings);
   const auto if_it_fits = [&](const std::string& text) {
     if (lines + line_count(text) > room) return std::string();

@@ -85,11 +85,10 @@ std::string cost_cell(const answers::ComparedCost& cost) {
 std::string price_text(const answers::Comparison& comparison) {
   if (!comparison.gpu_price) return "";
   const std::int64_t gpus = comparison.gpu_price->gpus;
-  return labeled(
-      "per 1M",
-      fmt::format("output tokens cost so much at the logged output tokens/s (without speculation -> "
-                  "with it), {} an hour and GPU{}",
-                  short_number_text(comparison.gpu_price->per_hour), gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
+  return labeled("per 1M", fmt::format("cost of 1M output tokens at the logged output tokens/s (without speculation -> "
+                                       "with it), at {} per GPU hour{}",
+                                       short_number_text(comparison.gpu_price->per_hour),
+                                       gpus == 1 ? "" : fmt::format(", {} GPUs", gpus)));
 }
 
 /// All runs, best first among those that may be compared.

@@ -127,9 +127,9 @@ std::string meeting_text(const LoadPrediction& prediction) {
   const AtLoad* at = answers::judged(prediction);
   const AtLoad& plain = prediction.plain();
   if (at == nullptr || !at->meets_objective || !plain.meets_objective) return "";
-  const auto keeps = [](bool met) { return met ? "keeps" : "does not keep"; };
+  const auto keeps = [](bool met) { return met ? "meets" : "does not meet"; };
   if (*at->meets_objective == *plain.meets_objective) {
-    return fmt::format("At this load the objectives are {}kept with {} and without speculation. ",
+    return fmt::format("At this load the objectives are {}met with {} and without speculation. ",
                        *at->meets_objective ? "" : "not ", length_name(at->gamma));
   }
   return fmt::format("At this load {} {} the objectives, no speculation {} them. ", length_name(at->gamma),
@@ -139,11 +139,11 @@ std::string meeting_text(const LoadPrediction& prediction) {
 std::string throughput_text(const LoadPrediction& prediction) {
   const answers::Objective& objective = prediction.question.objective;
   if (is_closed(prediction.question) && !objective.any()) return "";
-  const std::string within = objective.any() ? "with 99 % of them within " + objective_text(objective)
-                                             : std::string("that a full batch keeps up with");
+  const std::string within =
+      objective.any() ? "with 99 % of them within " + objective_text(objective) : std::string("with a full batch");
   if (!prediction.best_throughput) return fmt::format("No rate is served {}.\n", within);
   const AtLoad& best = prediction.at(*prediction.best_throughput);
-  std::string text = fmt::format("{}Most requests/s a GPU {}: {} with {}", meeting_text(prediction), within,
+  std::string text = fmt::format("{}Maximum requests/s per GPU {}: {} with {}", meeting_text(prediction), within,
                                  decimal_text(best.requests_per_s_per_gpu, 2), length_name(best.gamma));
   if (best.gamma > 0) {
     text += fmt::format(", {} with {}", decimal_text(prediction.plain().requests_per_s_per_gpu, 2), length_name(0));
@@ -333,7 +333,7 @@ std::string engine_line(const LoadPrediction& prediction) {
 std::string limit_text(const LoadPrediction& prediction, const AtLoad& at) {
   return fmt::format("{} ({})", at.max_batch,
                      at.limit == answers::BatchLimit::memory     ? "memory"
-                     : at.limit == answers::BatchLimit::times    ? "no times of larger ones"
+                     : at.limit == answers::BatchLimit::times    ? "no times beyond"
                      : prediction.question.max_batch.has_value() ? "--max-batch"
                                                                  : "the engine's default");
 }
@@ -367,7 +367,7 @@ std::string assumes_line(const LoadPrediction& prediction) {
   std::string arrivals = "Poisson arrivals";
   if (is_closed(question)) arrivals = "each client sends its next request when its last one is answered";
   if (question.recorded) {
-    arrivals = fmt::format("{} recorded requests at {} requests/s, again and again", question.recorded->requests.size(),
+    arrivals = fmt::format("{} recorded requests at {} requests/s, repeated", question.recorded->requests.size(),
                            decimal_text(question.arrivals.rate_per_s, 2));
   }
   std::string text = fmt::format("assumes     {}; {}, {}", arrivals, load_lengths_text("prompts", question.prompt),
@@ -383,7 +383,7 @@ std::string assumes_line(const LoadPrediction& prediction) {
 
 std::string intervals_line(const LoadPrediction& prediction) {
   if (!prediction.evidence.interval_level) return "intervals   none: the error of these times is not known\n";
-  return fmt::format("intervals   {:.0f} %: what the errors of times and engine leave open of a speedup\n",
+  return fmt::format("intervals   {:.0f} %, from the errors of the times and of the engine\n",
                      100.0 * *prediction.evidence.interval_level);
 }
 
@@ -407,7 +407,7 @@ std::string to_text(const LoadPrediction& prediction) {
   for (const std::string& note : prediction.decoding.notes) rest += fmt::format("note        {}\n", note);
   rest += intervals_line(prediction);
   if (question.gpu_hour_price) {
-    rest += fmt::format("per 1M      output tokens at this load cost so much, {} an hour and GPU\n",
+    rest += fmt::format("per 1M      cost of a million output tokens at this load, at {} per GPU hour\n",
                         short_number_text(*question.gpu_hour_price));
   }
   rest += assumes_line(prediction);

@@ -80,8 +80,8 @@ std::string model_line(std::string_view role, const std::optional<answers::Model
   if (shape.experts.count > 0) text += fmt::format("{} of {} experts, ", shape.experts.per_token, shape.experts.count);
   text += prefixed_text(facts->parameters) + " parameters";
   if (shape.experts.count > 0) text += fmt::format(" ({} active)", prefixed_text(facts->active_parameters));
-  text += fmt::format(", {}, {}B a step of {}B", formats_text(facts->deployment), prefixed_text(facts->step_bytes),
-                      prefixed_text(facts->weight_bytes));
+  text += fmt::format(", {}, reads {}B of {}B a step", formats_text(facts->deployment),
+                      prefixed_text(facts->step_bytes), prefixed_text(facts->weight_bytes));
   const std::int64_t devices = latency::devices_of(facts->deployment);
   return text + (devices > 1 ? fmt::format(" on {} devices\n", devices) : "\n");
 }
@@ -326,7 +326,7 @@ std::string token_lines(const answers::ProfilePrediction& prediction) {
   if (target->shape.experts.count == 0 || target->deployment.expert_skew) return text;
   const latency::Range& skew = prediction.attainable->expert_skew;
   return text + fmt::format(
-                    "routing     verified tokens share experts as was measured: skew {:.2g}, {:.2g} to {:.2g} "
+                    "routing     verified tokens share experts as measured: skew {:.2g}, {:.2g} to {:.2g} "
                     "(--expert-skew)\n",
                     skew.value, skew.low, skew.high);
 }
@@ -341,7 +341,7 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
     if (attainable.step_us.value > 0.0) text += fmt::format(", {:.3g} us a forward pass", attainable.step_us.value);
     text += " (docs/step-times.md)\n";
   }
-  text += "intervals   hold 90 % of the steps and ratios that fits were judged on:";
+  text += "intervals   cover 90 % of the held-out steps and ratios:";
   if (sheet) text += fmt::format(" a time {},", percent_range(attainable.step));
   return text + fmt::format("\n            verification over decode step {}, an iteration's own {:.0f} to {:.0f} us\n",
                             percent_range(attainable.verification), attainable.iteration_us.low,
@@ -358,14 +358,14 @@ std::string interval_line(const answers::ProfilePrediction& prediction) {
   if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
   if (source == Source::measured) {
     return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
-           "acceptance taken as exact\n";
+           "acceptance treated as exact\n";
   }
   if (source == Source::user || !prediction.cells.front().plain.spread) {
     return "intervals   none: the error of these times is not known\n";
   }
   return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
          "independent; "
-         "acceptance taken as exact\n";
+         "acceptance treated as exact\n";
 }
 
 }  // namespace

@@ -63,8 +63,7 @@ std::string doubts_of(const AcceptanceFit& fit) {
   if (fit.interval_is_lower_bound) {
     text += "one window or request: steps depend on each other, so the intervals are too narrow\n";
   }
-  if (fit.text_changed)
-    text += "no single text explains all of the draft lengths: they differ in more than their length\n";
+  if (fit.text_changed) text += "the draft lengths cannot come from one text: they differ in more than their length\n";
   if (fit.collapsed_position) {
     text += fmt::format("acceptance collapses at position {}: a fault or a limit of the drafter\n",
                         *fit.collapsed_position);

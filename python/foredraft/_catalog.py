@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be named."""
+"""Inventories of what can be named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTS = {"pairs": "models", "profiles": "devices"}  # lists that the program sh
 
 
 def catalog(name: str, /) -> pandas.DataFrame:
-    """Everything of a kind, a row each: name, summary, and what else is known of it.
+    """All entries of a kind, one row each: name, summary and further fields.
 
     name: "drafters", "rules", "policies", "methods" (of the field), "processes", "costs", "models", "pairs" (of token
     models), "devices", "profiles" (step times of engines), "engines", "experiments", "formats" (of logs), "parameters",

@@ -57,7 +57,7 @@ class Comparison(Answer):
                                  for run in self.document["runs"] for one in run["metrics"]])
 
     def differences(self) -> pandas.DataFrame:
-        """A row for each two runs that were compared and each metric: difference and ratio with 95 % intervals."""
+        """A row for each pair of compared runs and each metric: difference and ratio with 95 % intervals."""
         import pandas
         return pandas.DataFrame([{"run": pair["candidate"], "against": pair["reference"], "metric": one["metric"]}
                                  | {key: value for key, value in one.items() if not isinstance(value, list)}
@@ -84,7 +84,7 @@ def compare(a: str | os.PathLike[str] | Log,
             save_baseline: str | os.PathLike[str] | None = None,
             gpu_hour_price: float | None = None,
             gpus: int | None = None) -> Comparison:
-    """Which of two logs accepts more and is faster, by how much, and what could have been seen; or the runs of one.
+    """Compares the acceptance and speed of two logs, or of the runs of one, with intervals.
 
     a, b: logs; without b the runs of a are compared with its first one. plain: the same load without speculation; without
     it there is no speedup. require: ``METRIC>=X`` (or >, <=, <) of every run of b, without b of a; with x at its end

@@ -113,8 +113,8 @@ class Profile:
     """Times of forward passes: a shipped data sheet by name, a TOML data sheet, a profile.json, or your own steps.
 
     steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError if there is
-    no such profile, for a file of another schema, and with every problem of a file. A pickle holds the name: unpickled it
-    is read again, and ValueError where its bytes have changed.
+    no such profile, for a file of another schema, and with every problem of a file. A pickle holds only the name:
+    unpickling reads it again, with ValueError if its bytes have changed.
 
     >>> fd.Profile("h100")
     Profile('h100', source='datasheet')

@@ -15,7 +15,7 @@ Option = bool | int | float | str
 
 
 def options_of(function: str, stated: Mapping[str, object]) -> list[tuple[str, Option]]:
-    """Options of the program for what is stated; None and False state nothing. TypeError for what only it has."""
+    """The program's options for these keywords; None and False give none. TypeError for options of the program only."""
     for name in ("out", "json", "help"):
         if name in stated:
             raise TypeError(f"foredraft: {function} has no {name}")
@@ -35,7 +35,7 @@ def _option(value: object) -> Option:
 
 @contextlib.contextmanager
 def named_as_keywords() -> Iterator[None]:
-    """Errors inside name options as keywords: --target-tp becomes target_tp."""
+    """Errors raised inside name keywords instead of options: --target-tp becomes target_tp."""
     try:
         yield
     except ValueError as error:

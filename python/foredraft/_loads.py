@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `foredraft predict` answers beside the closed forms of scenarios: servers under load, times of devices, and what
-explains a measured number. Keywords are its options."""
+"""Further answers of `foredraft predict`: servers under load, times of devices, and parameters that explain a measured
+number. Keywords are its options."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LoadPrediction(Answer):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """What the errors of times and engine leave open of the speedup; None: not known."""
+        """The interval of the speedup from the errors of the times and of the engine; None: not known."""
         found = self.document["request_speedup_interval"]
         return None if found is None else (found[0], found[1])
 
@@ -167,7 +167,7 @@ def predict_times(*,
 
 
 class Explanation(Answer):
-    """What explains a measured number. Schema foredraft.predict.inverse/1.
+    """The parameter that explains a measured number. Schema foredraft.predict.inverse/1.
 
     >>> fd.explain(measured_speedup=1.8, gamma=5, c=0.05)
     Explanation(alpha=0.570952, interval=(0.556424, 0.584878))
@@ -181,13 +181,13 @@ class Explanation(Answer):
 
     @property
     def value(self) -> float | None:
-        """It; None: none explains the measured number."""
+        """Its value; None: no value explains the measured number."""
         found: float | None = self.document["value"]
         return found
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Of the numbers that round to the measured one as it is written; None: none of them has one."""
+        """The values for all numbers that round to the measured one; None: there are none."""
         found = self.document["interval"]
         return None if found is None else (found[0], found[1])
 
@@ -203,9 +203,9 @@ def explain(*,
             **options: object) -> Explanation:
     """Which alpha, c or overhead explains a measured speedup, or which alpha a measured acceptance length.
 
-    The measured number counts with the digits that it is written with: 1.8 is all from 1.75 to 1.85; give words to keep
-    zeros, "1.80". options: gamma, and of alpha (or marginal, conditional) and c those that are known; what is left out
-    is sought.
+    The digits of the measured number state its rounding: 1.8 stands for 1.75 to 1.85; pass a string to keep zeros,
+    "1.80". options: gamma, and whichever of alpha (or marginal, conditional) and c are known; the one that is left out
+    is solved for.
 
     >>> fd.explain(acceptance_length=3.2, gamma=5)
     Explanation(alpha=0.73798, interval=(0.730964, 0.744854))

@@ -55,7 +55,7 @@ class Log(Value):
         """Writes a new file that read_log() reads, instead of the logs.
 
         format: "observations" keeps everything; "aiperf-records" and "speculation-profile" are those of other tools.
-        Raises ValueError for a file that is there, an unknown format, and what the format cannot say of the logs.
+        Raises ValueError for an existing file, an unknown format, and a format that cannot hold these logs.
         """
         with named_as_keywords():
             _core.write_observations(json.dumps(self.document), os.fspath(path), format)
@@ -110,7 +110,7 @@ class Advice(FiledAnswer):
 
 
 class LoggingPlan(Answer):
-    """What to log: the fewest runs that decide, as commands. Schema foredraft.plan/1 (docs/schemas/plan.schema.json).
+    """What to log: the smallest set of runs that decides, as commands. Schema foredraft.plan/1 (docs/schemas/plan.schema.json).
 
     >>> fd.plan("vllm", current_k=3, concurrency=16)
     LoggingPlan(engine='vllm', order=['plain-1', 'k1-1', 'k3-1', 'k5-1', 'k5-2', 'k3-2', 'k1-2', 'plain-2'])
@@ -179,8 +179,8 @@ def plan(engine: str,
          draft: str = "") -> LoggingPlan:
     """What to log so that advise() can decide.
 
-    engine: "vllm", "sglang", "trtllm" or "llama.cpp". current_k: the draft length of the server as it runs.
-    concurrency: requests at once. target, draft: models, as the engine is told them.
+    engine: "vllm", "sglang", "trtllm" or "llama.cpp". current_k: the current draft length of the server.
+    concurrency: concurrent requests. target, draft: models, by the names that the engine takes.
 
     >>> fd.plan("vllm", current_k=3, concurrency=16).document["order"]
     ['plain-1', 'k1-1', 'k3-1', 'k5-1', 'k5-2', 'k3-2', 'k1-2', 'plain-2']

@@ -64,7 +64,7 @@ class Predictions(Value):
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._known and self._points is not None and name in self._names():
-            # Of those that are not computed in vectors all are computed at once.
+            # Quantities that are not computed in vectors are all computed at once.
             self._known |= self._answer([name]) if name in _IN_VECTORS else self._answer_all()
         if name in self._known:
             return self._known[name]
@@ -222,7 +222,7 @@ def _points_of(parameters: dict[str, Any], threads: int) -> tuple[_core.Points |
     except ValueError:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"foredraft: shapes do not broadcast: {shapes}") from None
-    # The check of all parameters together says the same of other numbers in the arrays, and reads no file again.
+    # The check of all parameters together has the same result for other numbers in the arrays, and reads no file again.
     can_repeat = all(is_number_or_choice(name) and isinstance(value, (int, float, str)) for name, value in fixed.items())
     key = (*fixed.items(), *arrays) if can_repeat else None
     base = _bases.get(key)
@@ -332,10 +332,10 @@ def simulate(scenario: Scenario | None = None,
              **parameters: object) -> _core.Simulation:
     """A Monte-Carlo simulation: every quantity is an Estimate with its standard error.
 
-    Exactly one of ``iterations`` (draft-and-verify rounds), ``sequences`` (with sequence_length) and ``requests`` (of a
-    server: measured ones, over all ``replicas``, ``warmup_requests`` served first in each; both follow from how many are
-    served at once unless they are given) is required. The answer depends only on the scenario, these counts and ``seed``, not on the number of threads (0: one
-    per hardware thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
+    Exactly one of ``iterations``, ``sequences`` (with sequence_length) and ``requests`` (of a server: measured ones over
+    all ``replicas``, after ``warmup_requests`` in each; the defaults of both follow from the concurrency) is required.
+    The answer depends only on the scenario, these counts and ``seed``, not on the number of threads (0: one per hardware
+    thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
 
     >>> fd.simulate(alpha=0.8, gamma=5, c=0.05, iterations=100_000).speedup
     Estimate(2.94575 +- 0.005)

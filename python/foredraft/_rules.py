@@ -60,7 +60,7 @@ def _matrix(name: str, value: object) -> RealArray:
 
 
 def _distributions(name: str, value: object) -> RealArray:
-    """The rows as double precision: of a narrower type those that sum to one within its rounding are made to."""
+    """The rows in double precision; those of a narrower type that sum to one within its rounding are normalized."""
     matrix = _matrix(name, value)
     dtype = np.asarray(value).dtype
     if dtype.kind != "f" or dtype.itemsize >= matrix.dtype.itemsize:

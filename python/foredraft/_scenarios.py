@@ -62,8 +62,8 @@ def is_number_or_choice(name: str) -> bool:
 
 
 def plain(value: object) -> Any:
-    """Converts numbers, words and lists of numpy and of whatever has arrays (columns and frames of pandas and polars) to
-    those of Python; anything else is returned unchanged."""
+    """Converts numbers, words and lists of numpy, and columns and frames of pandas and polars, to those of Python; anything
+    else is returned unchanged."""
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.generic, np.ndarray)):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reproduction(Value):
-    """Tables and figures of papers, computed again: docs/published-tables.md.
+    """Recomputed tables and figures of papers: docs/published-tables.md.
 
     >>> study = fd.reproduce("leviathan-table1", progress=False)
     >>> study
@@ -126,7 +126,7 @@ def validate(profile: str | os.PathLike[str] | Profile | Device,
              *,
              against: str | os.PathLike[str] | Mapping[str, Any] | pandas.DataFrame | Any,
              out: str | os.PathLike[str] | None = None) -> Validation:
-    """Speedups that an engine measured, beside those that a profile predicts.
+    """Compares speedups measured in an engine with those that a profile predicts.
 
     profile: a Profile or a Device, or what they are read from. against: a CSV file, a frame (pandas, polars) or a dict of
     columns: target, draft, gamma, batch, context, speedup; one of alpha, acceptance_length, conditional and marginal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values: equal if their contents are, which arrays and frames leave to their users."""
+"""Values that compare by their contents, arrays and frames included."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RealArray = npt.NDArray[np.float64]
 
 
 def checked_array(name: str, value: object) -> npt.NDArray[Any]:
-    """The value as an array; ValueError for rows of different lengths and for masked entries, which say nothing."""
+    """The value as an array; ValueError for rows of different lengths and for masked entries."""
     if np.ma.is_masked(value):
         raise ValueError(f"foredraft: {name}: has masked entries (every entry needs a value) - fill them: array.filled(...)")
     try:

@@ -2,9 +2,8 @@
 """The figures that the program draws, from frames and values (pip install foredraft[plot]).
 
 Each function draws in the style of the program: labels in words with units, a series a line, closed forms as lines and
-simulated means as points with 95 % intervals. It returns the axes that it drew on, or a list of them where the figure
-has several panels; ``axes.figure.savefig("name.pdf")`` keeps it. With ``ax=`` it draws in axes of yours, which hold one
-panel.
+simulated means as points with 95 % intervals. It returns the axes that it drew on, or a list of them if the figure has
+several panels; ``axes.figure.savefig("name.pdf")`` saves it. With ``ax=`` it draws one panel in your axes.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _plots(name: str) -> Any:
 
 
 def _draw(function: str, figure: Callable[[], Any], ax: Any) -> Any:
-    """The axes of a figure of plots/ in its style, which stays here: the parameters of matplotlib are the user's."""
+    """The axes of a figure of plots/ in its style, without changing the user's parameters of matplotlib."""
     import matplotlib
     pyplot: Any = importlib.import_module("matplotlib.pyplot")  # of which only some versions state types
     style, layout, load = _plots("style"), _plots("layout"), _plots("load")
@@ -112,7 +111,7 @@ def _quantity(columns: dict[str, npt.NDArray[Any]], name: str) -> dict[str, npt.
 
 
 def _check_axes(function: str, columns: dict[str, npt.NDArray[Any]], axes: list[str], free: list[str]) -> None:
-    """ValueError if several rows have one place in the figure, with the parameters that tell them apart.
+    """Raises ValueError if several rows share a place in the figure, with the parameters that differ.
 
     free: the keywords that could take one of them.
     """
@@ -169,8 +168,8 @@ def curves(frame: Frame, x: str, y: str, *, series: str | None = None, panel: st
     frame: of sweep(), or Predictions, or any columns by name. y: a quantity such as "speedup"; its best point on a
     parameter that one can choose is marked.
 
-    Raises ValueError if another parameter varies, so that several rows have one place, with its name; KeyError if the
-    frame has no such column.
+    Raises ValueError with the name of another parameter that varies, so that several rows share a place; KeyError if
+    the frame has no such column.
     """
     return _sweep_figure("curves", frame, x, y, series, panel, None, ax)
 
@@ -217,7 +216,7 @@ def speedup_by_load(advice: Advice, *, ax: Any = None) -> Any:
 
 
 def speedup_chain(advice: Advice, *, ax: Any = None) -> Any:
-    """What becomes of the promised speedup on its way to the measured one, for each load."""
+    """The factors between the promised and the measured speedup, a panel for each load."""
     return _of_tables(advice, "speedup-chain", ax)
 
 
@@ -227,7 +226,7 @@ def speedup_by_batch(prediction: TimesPrediction, *, ax: Any = None) -> Any:
 
 
 def step_time(prediction: TimesPrediction, *, ax: Any = None) -> Any:
-    """What a token costs and what of: the parts of an iteration by draft length, a panel for each batch size."""
+    """The time of a token and its parts by draft length, a panel for each batch size."""
     return _of_tables(prediction, "step-time", ax)
 
 

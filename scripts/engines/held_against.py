@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the validations against engines share: CSV rows, calls of foredraft, the digest of a prediction, errors."""
+"""Shared by the validations against engines: CSV rows, calls of foredraft, the digest of a prediction, errors."""
 
 import csv
 import datetime
@@ -49,7 +49,7 @@ def percent(value):
 def save_prediction(work, rows):
     """prediction.csv and its digest with the time; what is measured later changes neither."""
     if (work / "measured.csv").exists():
-        raise SystemExit(f"{work / 'measured.csv'} exists: a prediction comes before what it is held against")
+        raise SystemExit(f"{work / 'measured.csv'} exists: a prediction comes before the measurement")
     write_rows(work / "prediction.csv", [rounded(row) for row in rows])
     digest = hashlib.sha256((work / "prediction.csv").read_bytes()).hexdigest()
     (work / "prediction.sha256").write_text(f"{digest} {now()}\n")

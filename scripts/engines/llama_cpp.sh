@@ -16,7 +16,7 @@ if [[ ! -d $source_tree ]]; then
   tar -xzf "$folder/llama_cpp_python-$version.tar.gz" -C "$folder"
 fi
 # GGML_NATIVE would take the tiles (AMX) that a virtual machine may show and not let a program use: it then ends with a
-# signal as soon as a quantised model reads several tokens.
+# signal as soon as a quantized model reads several tokens.
 features=()
 while read -r flag option; do
   if grep -qw "$flag" /proc/cpuinfo; then features+=("-DGGML_$option=ON"); fi

@@ -254,7 +254,7 @@ def take_cells(servers, out, path, cells, asked, seed):
     longest = 0.0
     for i, (round_, load, arm) in enumerate(left):
         if time.monotonic() + longest > asked.deadline:
-            print(f"{len(left) - i} of {len(cells)} cells are left: the same command goes on")
+            print(f"{len(left) - i} of {len(cells)} cells are left: the same command continues")
             return False
         requests = asked.requests or REQUESTS[load]
         for attempt in range(1 if asked.busy else 2):
@@ -763,7 +763,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=OUTPUT, help="output tokens of a request")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine; no result")
     asked = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; the same command goes on"))  # servers end as well
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; the same command continues"))  # servers end as well
     asked.folder, asked.deadline = asked.folder.resolve(), time.monotonic() + 60 * asked.minutes
     with Servers(asked.folder, asked.folder / "runs" / asked.run / "logs") as servers:
         for step in STEPS if asked.step == "all" else [asked.step]:

@@ -91,7 +91,7 @@ std::vector<std::vector<tests::Choice>> families_of(const Fidelity& fidelity) {
 
 }  // namespace
 
-TEST_CASE("whatever the check lets through is predicted and simulated") {
+TEST_CASE("every scenario that passes the check can be predicted and simulated") {
   const SimulationPlan plan{.iterations = 64, .seed = 1, .requests = 4, .replicas = 2};
   std::size_t legal = 0;
   for (const Scenario& sound : tests::scenarios_to_vary()) {

@@ -90,7 +90,7 @@ void check_equilibrium(const Scenario& scenario, std::uint64_t requests) {
 }  // namespace
 
 // Five standard errors are 2 to 6 %: prompts that stop nobody, or that are read one by one, are 10 % and more off.
-TEST_CASE("a batch holds at a rate as many sequences as its simulation, and a token takes as long") {
+TEST_CASE("at a request rate, batch size and time per token are those of the simulation") {
   constexpr std::int64_t max_batch = 256;
   for (const double prompt : {0.0, 100.0, 1000.0}) {
     for (const std::int64_t gamma : {0, 3}) {
@@ -108,7 +108,7 @@ TEST_CASE("a batch holds at a rate as many sequences as its simulation, and a to
   }
 }
 
-TEST_CASE("a server whose batch is always full answers as many requests as it is said to keep up with") {
+TEST_CASE("a server whose batch is always full answers requests at the predicted capacity") {
   constexpr std::int64_t full = 32;
   for (const double prompt : {0.0, 100.0, 1000.0}) {
     // With fewer drafts answers take much the same iterations: who joined together leaves together for long.
@@ -208,7 +208,7 @@ TEST_CASE("acceptance with a memory is served as one by position of as many toke
   CHECK_THROWS_AS(analytic::served_acceptance(Trace{}, longest, Convention::bonus), DomainError);
 }
 
-TEST_CASE("a server without an equilibrium in closed form says so") {
+TEST_CASE("a server without a closed-form equilibrium says so") {
   const auto rejects = [](auto&& change) {
     Scenario scenario = server_at(3, 1.0, 100.0, 8);
     change(std::get<Server>(scenario.fidelity));

@@ -82,7 +82,7 @@ void check_all(const Simulate& simulate) {
 
 }  // namespace
 
-TEST_CASE("the log of a Markov process at one gamma tells its tokens at others") {
+TEST_CASE("the log of a Markov process at one gamma predicts its tokens at others") {
   for (const auto& [a, b] : {std::pair{0.8, 0.3}, {0.6, 0.7}, {0.75, 0.1}}) {
     CAPTURE(a, b);
     check_all([a = a, b = b](std::int64_t gamma) {
@@ -91,7 +91,7 @@ TEST_CASE("the log of a Markov process at one gamma tells its tokens at others")
   }
 }
 
-TEST_CASE("the log of an n-gram drafter at one gamma tells its tokens at others") {
+TEST_CASE("the log of an n-gram drafter at one gamma predicts its tokens at others") {
   for (const std::int64_t documents : {20, 300}) {
     CAPTURE(documents);
     const NgramModels pair = ngram_pair(documents);

@@ -32,7 +32,7 @@ TEST_CASE("every schedule reaches its speedup in virtual time, on devices of its
   }
 }
 
-TEST_CASE("a run in virtual time that would never end is refused") {
+TEST_CASE("a run in virtual time that would never end is rejected") {
   const OverlappedDrafting endless{.schedule = Overlap::pearl, .alpha = 1.0, .gamma = 2, .c = 0.1};
   CHECK_THROWS_AS(sim::overlapped_speedup(endless, 10, {.seed = 1, .point = 0}), DomainError);
 }

@@ -83,7 +83,7 @@ constexpr Path both_paths[] = {Path::reference, Path::fast};
 
 }  // namespace
 
-TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary law") {
+TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary distribution") {
   for (const double alpha : {0.0, 0.4, 0.8, 0.95, 1.0}) {
     for (const std::int64_t cap : {1, 6, 60}) {
       for (const Convention convention : both_conventions) {
@@ -100,7 +100,7 @@ TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary law"
   }
 }
 
-TEST_CASE("the heuristic over positions and over a Beta law agrees") {
+TEST_CASE("the heuristic over positions and over a Beta distribution agrees") {
   const std::vector<double> conditional{0.95, 0.9, 0.7, 0.8, 0.5, 0.9, 0.4};
   std::vector<double> mixed;
   for (std::int64_t k = 1; k <= 30; ++k) mixed.push_back(analytic::accepted_at_least({4.0, 1.5}, k));

@@ -44,8 +44,8 @@ void check_agrees(const Estimate& simulated, double expected) {
         standard_errors * simulated.standard_error + few_ulp * std::abs(expected));
 }
 
-/// A proportion of `trials`, where enough of both outcomes are expected for the normal law to hold five standard errors
-/// out.
+/// A proportion of `trials`, where enough of both outcomes are expected for the normal distribution to hold five
+/// standard errors out.
 void check_proportion(const Estimate& simulated, double trials, double expected) {
   constexpr double enough = 100.0;
   const double variance = trials * expected * (1.0 - expected);
@@ -67,7 +67,8 @@ constexpr Path paths[] = {Path::reference, Path::fast};
 
 }  // namespace
 
-TEST_CASE("i.i.d. acceptance: mean, law, variance, speedup, operations and every definition of acceptance agree") {
+TEST_CASE(
+    "i.i.d. acceptance: mean, distribution, variance, speedup, operations and every definition of acceptance agree") {
   for (const double alpha : {0.35, 0.8, 0.97}) {
     for (const std::int64_t gamma : {1, 5, 20}) {
       for (const Convention convention : conventions) {
@@ -140,7 +141,7 @@ TEST_CASE("position-dependent acceptance agrees") {
   }
 }
 
-TEST_CASE("an alpha from a Beta law for each iteration agrees") {
+TEST_CASE("an alpha from a Beta distribution for each iteration agrees") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const Convention convention : conventions) {
       for (const Path path : paths) {

@@ -55,7 +55,7 @@ void check_serves(const Estimate& simulated, double expected) {
 
 }  // namespace
 
-TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are accepted as rarely as those of all") {
+TEST_CASE("sequences in lockstep advance by the tokens of one sequence that accepts as rarely as all together") {
   constexpr std::int64_t length = 64;
   for (const std::int64_t batch : {1, 2, 8}) {
     const sim::Tally tally = serve(saturated(Batching::lockstep, batch, {.tokens = length}));

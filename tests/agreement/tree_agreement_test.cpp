@@ -24,8 +24,8 @@ using Rows = std::vector<std::vector<double>>;
 constexpr sim::RunKey tree_key{.seed = 2024, .point = 0};
 constexpr std::uint64_t tree_iterations = 100'000;
 
-/// Mean within five standard errors, and the whole law of the tokens. Round-off is all that may differ where nothing is
-/// random.
+/// Mean within five standard errors, and the whole distribution of the tokens. Round-off is all that may differ where
+/// nothing is random.
 void check_tree(const sim::Tally& tally, const analytic::TokenTree& tree, const analytic::HeadAccuracies& accuracies) {
   const Estimate seen = sim::tokens_per_iteration(tally);
   const double expected = analytic::tokens_per_iteration(tree, accuracies);

@@ -57,7 +57,7 @@ TEST_CASE("no speculation is a candidate everywhere: it is chosen where nothing 
   CHECK(choice(0.9).value == 1.0);
 }
 
-TEST_CASE("draft lengths that lose as little as no speculation are named beside it") {
+TEST_CASE("draft lengths that lose as little as no speculation are named with it") {
   const Advice advice = advice_of({with_speedup(3, 8, 1.003, 10.0), plain(8, 10.0)});
   CHECK(choice_of(advice).ties == Gammas{0, 3});
 }
@@ -103,7 +103,7 @@ TEST_CASE("a logged draft length is kept where an interpolated one is hardly bet
   CHECK(advice.loads[0].gamma == 3);
 }
 
-TEST_CASE("a guess that is as good as a measurement does not replace it, however far up it may reach") {
+TEST_CASE("an estimate as good as a measurement does not replace it, however high its interval reaches") {
   // 1.55x is measured; 1.56x, with 1.33 to 2.01, is guessed.
   const Advice advice = advice_of({with_speedup(1, 8, 1.55, 10.0), with_speedup(3, 8, 1.5, 10.0), plain(8, 10.0)});
   CHECK(row_at(advice.loads.at(0), 2)->value == Approx(1.557).epsilon(of_draws));
@@ -161,7 +161,7 @@ TEST_CASE("a gain at any load is enough for a schedule, however little of the tr
   CHECK(choice_of(advice).schedule == std::vector<ScheduleRange>{{1, 8, 3}, {9, 64, 0}});
 }
 
-TEST_CASE("the tails of few windows are no gain of a schedule") {
+TEST_CASE("wide tails of few windows are not a gain of a schedule") {
   std::vector<logs::ObservedLog> logs;
   for (const auto& [requests, speedup] : {std::pair{1.0, 2.5}, {64.0, 0.95}}) {
     logs.push_back(log_of({with_speedup(3, requests, speedup, 10.0), plain(requests, 10.0)}, std::to_string(requests)));

@@ -87,7 +87,7 @@ TEST_CASE("a few windows are called few, not different") {
   CHECK(advice.why_not.starts_with("fewer than five windows or requests do not show"));
 }
 
-TEST_CASE("of a counter that holds full drafts only no acceptance length is told") {
+TEST_CASE("a counter of full drafts only gives no acceptance length") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
   REQUIRE(advice.problem() != nullptr);
   CHECK_FALSE(advice.tokens_observed);
@@ -169,7 +169,7 @@ TEST_CASE("without a plain run no speedup is claimed and the next step is named"
   CHECK(advice.why_not.starts_with("no plain run: log the same load without speculation"));
 }
 
-TEST_CASE("K = 1 alone leaves other draft lengths open: a range, no point of a model") {
+TEST_CASE("K = 1 only leaves other draft lengths open: a range, not a value of the model") {
   const Advice advice = advice_of({speculative(1, 8, 12.0, 0.7), plain(8, 10.0)});
   REQUIRE(advice.fit() != nullptr);
   CHECK_FALSE(advice.fit()->model);
@@ -179,7 +179,7 @@ TEST_CASE("K = 1 alone leaves other draft lengths open: a range, no point of a m
   CHECK(advice.next.starts_with("log K = 3 too: "));
 }
 
-TEST_CASE("too few steps carry no conclusion, and some more carry no advice") {
+TEST_CASE("too few steps give no conclusion, and some more give no advice") {
   const Advice none = answers::advise({.logs = {log_as_is({speculative(3, 8, 12.0, 0.8, 199)})}});
   CHECK_FALSE(none.concludes());
   CHECK(names(none, "too_few"));
@@ -191,14 +191,14 @@ TEST_CASE("too few steps carry no conclusion, and some more carry no advice") {
   CHECK(few.why_not.find("too few verification steps: about ") == 0);
 }
 
-TEST_CASE("windows that agree in all digits do not differ too much for advice") {
+TEST_CASE("windows that agree in all digits do not prevent advice") {
   const std::vector windows(10, speculative(3, 8, 12.0, 0.8));
   const Advice advice = answers::advise({.logs = {log_as_is(windows)}});
   CHECK_FALSE(names(advice, "too_few"));
   CHECK(advice.action.find("differ too much") == std::string::npos);
 }
 
-TEST_CASE("a counter that is full by construction yields nothing, its speedup included") {
+TEST_CASE("a counter of full drafts only yields nothing, its speedup included") {
   const Advice advice = advice_of({speculative(3, 8, 12.0, 1.0), plain(8, 10.0)});
   CHECK_FALSE(advice.concludes());
   CHECK(names(advice, "counter_artefact"));
@@ -232,7 +232,7 @@ TEST_CASE("runs that differ in load, temperature, category or lengths are named 
         }) == "context 500 against 4000 tokens");
 }
 
-TEST_CASE("logs of two target models are not put beside each other") {
+TEST_CASE("logs of two target models are not compared") {
   logs::ObservedLog first = log_of({speculative(3, 8, 12.0, 0.8)});
   logs::ObservedLog second = log_of({plain(8, 10.0)}, "b.log");
   first.contents.settings.target = "org/Llama-3.1-8B";

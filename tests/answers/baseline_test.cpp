@@ -166,7 +166,7 @@ TEST_CASE("another target model is not compared with a baseline, another version
   CHECK(other.not_compared.at(0).why.find("against other") != std::string::npos);
 }
 
-TEST_CASE("every key of a baseline is required, has a type, and is named where it is wrong") {
+TEST_CASE("every key of a baseline is required, has a type, and is named if it is wrong") {
   const Document good = Document::parse(stored(measured_log("a", 0.7)));
   std::vector<std::string> places;
   add_places(good, "", places);

@@ -154,7 +154,7 @@ TEST_CASE("a change of the size that could have been seen is seen in four of fiv
   CHECK(shown / static_cast<double>(samples) == Approx(power).margin(0.1));
 }
 
-TEST_CASE("a longer acceptance and a shorter time are told with their sizes, and speedups share the plain run") {
+TEST_CASE("a longer acceptance and a shorter time are reported with their sizes, and speedups share the plain run") {
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 11.0, 0.8)}, {plain(8, 10.0)},
                {"speedup>=2", "acceptance_length>2.5", "acceptance_length<=2.952", "iteration_ms<11.2",
@@ -177,7 +177,7 @@ TEST_CASE("a longer acceptance and a shorter time are told with their sizes, and
   CHECK(comparison.concludes());
 }
 
-TEST_CASE("equal runs show no difference, and what could have been seen is said") {
+TEST_CASE("equal runs show no difference, and the smallest detectable one is reported") {
   const Comparison comparison =
       compare({.reference = written({.seed = 1, .texts = 1}, "a"), .candidate = written({.seed = 2, .texts = 1}, "b")});
   CHECK(comparison.answer.starts_with("No difference in acceptance length between B and A is shown: "));
@@ -247,14 +247,14 @@ TEST_CASE("times of unknown loads are compared with a warning") {
   unknown.requests.reset();
   const auto warned = [](const Comparison& comparison) {
     return std::any_of(comparison.warnings.begin(), comparison.warnings.end(), [](const logs::LogWarning& one) {
-      return one.code == "W09" && one.message.starts_with("requests at once were not logged");
+      return one.code == "W09" && one.message.starts_with("the concurrency was not logged");
     });
   };
   CHECK(warned(compared({unknown}, {unknown})));
   CHECK_FALSE(warned(compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.7)})));
 }
 
-TEST_CASE("a counter that is full by construction tells no acceptance") {
+TEST_CASE("a counter of full drafts only tells no acceptance") {
   logs::Observation full = speculative(3, 8, 12.0, 1.0);
   const Comparison comparison =
       compared({speculative(3, 8, 12.0, 0.7)}, {full}, {plain(8, 10.0)}, {"acceptance_length>=3", "speedup>=2"});

@@ -122,7 +122,7 @@ TEST_CASE("llama-server's drafter is set with its draft length") {
   CHECK(setting("llama.cpp", question).starts_with("--spec-draft-n-max 2"));
 }
 
-TEST_CASE("a name that a log made up does not get into a command line") {
+TEST_CASE("a name invented by a log does not get into a command line") {
   SettingsQuestion question = scheduled();
   question.draft = "x; rm -rf /";
   question.version = "1.3.0";

@@ -172,7 +172,7 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
   }
   CHECK(prediction.evidence.name == "data sheet");
   CHECK(prediction.evidence.interval_level == 0.90);
-  // The range holds 90 %, which of a normal law lie within 1.645 standard deviations.
+  // The range holds 90 %, which of a normal distribution lie within 1.645 standard deviations.
   const latency::Range& ratio = prediction.decoding.attainable->verification;
   constexpr double printed = 1e-3;
   CHECK(*prediction.evidence.ratio_error * 1.645 ==
@@ -220,7 +220,7 @@ TEST_CASE("an engine that is not named widens the interval, and its host time lo
   }
 }
 
-TEST_CASE("where a common engine would be overloaded nothing is sure") {
+TEST_CASE("if a common engine would be overloaded, no choice is certain") {
   LoadQuestion question = llama_load(1.0);
   question.percentiles = false;
   question.max_batch = 8;
@@ -263,7 +263,7 @@ TEST_CASE("one budget of tokens gains where requests differ, and next to nothing
   CHECK_FALSE(predicted(question).adaptive_gain);
 }
 
-TEST_CASE("a schedule is answered beside the draft lengths, and one range is that draft length") {
+TEST_CASE("a schedule is compared with the draft lengths, and one range is that draft length") {
   LoadQuestion question = users(16);
   question.schedule = {{1, 16, 3}, {17, 17, 0}};
   const LoadPrediction prediction = predicted(question);

@@ -90,7 +90,7 @@ TEST_CASE("requests of both rounds give the stated precision, and fill the batch
   CHECK(plan.minutes == (plan.loads.at(0).minutes + answers::planned_start_minutes) * 6.0);
 }
 
-TEST_CASE("names of models cannot end the word of a shell or of a document") {
+TEST_CASE("names of models cannot break out of a shell word or a document") {
   const std::string target = "a; rm -rf b";
   const auto is_quoted = [&](const std::string& command) {
     for (std::size_t at = command.find(target); at != std::string::npos; at = command.find(target, at + 1)) {

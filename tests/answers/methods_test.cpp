@@ -108,7 +108,7 @@ TEST_CASE("every compared method is answered at every temperature, near its clos
   CHECK(std::is_sorted(half, answer.rows.end(), slower));
 }
 
-TEST_CASE("what theory orders is in order: block over token-wise verification, optimum over K-SEQ, DSI over a chain") {
+TEST_CASE("theoretical orders hold: block over token-wise verification, optimum over K-SEQ, DSI over a chain") {
   MethodsQuestion question = small_question();
   question.gamma = 4;
   question.iterations = 40'000;
@@ -141,7 +141,7 @@ TEST_CASE("a row depends on nothing but its method, and aliases name the same me
   }
 }
 
-TEST_CASE("wrong questions are refused, with what to do") {
+TEST_CASE("wrong questions are rejected, with what to do") {
   const auto refused = [](auto change) {
     MethodsQuestion question = small_question();
     change(question);

@@ -10,7 +10,7 @@
 
 namespace foredraft::answers {
 
-TEST_CASE("schedules that overlap stand beside drafting and verification in turn, on two devices and on one") {
+TEST_CASE("overlapped schedules are compared with drafting and verification in turn, on two devices and on one") {
   const std::vector<OverlapRow> rows = overlap_rows(0.8, 5, 0.1);
   REQUIRE(rows.size() == 5);
   for (const OverlapRow& row : rows) {
@@ -33,7 +33,7 @@ TEST_CASE("schedules that overlap stand beside drafting and verification in turn
   CHECK(json[0]["simulated_speedup"]["ci95"].size() == 2);
 }
 
-TEST_CASE("without a rejection there is nothing to simulate, and values out of range are refused") {
+TEST_CASE("without a rejection there is nothing to simulate, and values out of range are rejected") {
   const std::vector<OverlapRow> rows = overlap_rows(1.0, 3, 0.0);
   CHECK_FALSE(rows.front().simulated.has_value());
   CHECK(to_json(rows)[3]["speedup"].is_null());

@@ -65,7 +65,7 @@ ProfileQuestion llama_pair() {
 
 }  // namespace
 
-TEST_CASE("predict says first what to do, then shows every batch, then what it rests on") {
+TEST_CASE("predict prints the advice first, then every batch, then what it rests on") {
   ProfileQuestion question = question_of_two();
   question.overhead_us = 500.0;
   // Batch 1: 1.8 tokens for 11.5 ms and 2.3 for 12.5, against 10 ms each. Batch 4: 1.8 for 42.5 ms, 2.3 for 64.5,
@@ -90,7 +90,7 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
         "not in it   accepting and sampling tokens, prompts and encoders, whether it fits into memory\n");
 }
 
-TEST_CASE("a format that a device computes in another is told in a note") {
+TEST_CASE("a note says if a device computes a format in another one") {
   ProfileQuestion question = llama_pair();
   CHECK(predict(question, sheet(1e12, 1e14)).notes.empty());
   const double fp16_us = predict(question, sheet(1e12, 1e14)).cells.front().plain.time_us;
@@ -254,7 +254,7 @@ TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
              Catch::Contains("no time for batch 1, 4 tokens"));
 }
 
-TEST_CASE("a step that a user measured is refused by line where it cannot be") {
+TEST_CASE("a step that a user measured is rejected by line where it cannot be") {
   const auto rejected = [](const std::string& rows) {
     return problem(
         [&] { static_cast<void>(inputs::parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });
@@ -288,7 +288,7 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   CHECK(profile.steps[0].timing.summary.median_us == 2500.0);
 }
 
-TEST_CASE("options that do not go with the times of a device are refused together") {
+TEST_CASE("options that do not go with the times of a device are rejected together") {
   const auto rejected = [](const std::vector<std::string>& arguments) {
     const app::Command predict = app::predict_command();
     CommandLine line(predict.spec, arguments);

@@ -163,7 +163,7 @@ TEST_CASE("a metric comes from the finest parts that hold it") {
   CHECK(mixed.find("tpot_ms")->span == logs::Span::run);
 }
 
-TEST_CASE("a counter that is full by construction gives no acceptance and no marginal") {
+TEST_CASE("a counter of full drafts only gives no acceptance and no marginal") {
   Observation full = speculative(3, 8, 12.0, 1.0);
   full.times = {.tpot_ms = 4.0};
   const RunEstimates run = estimated({full, full});

@@ -117,7 +117,7 @@ TEST_CASE("where no window is steady all keep their times") {
   CHECK(parts({window_of(8, 300.0), window_of(0, 0.0)}).left_out.sum() == 0);
 }
 
-TEST_CASE("far fewer iterations than usual: windows that were idle for a part lose their times") {
+TEST_CASE("windows with far fewer iterations than others were partly idle and lose their times") {
   const RunParts all =
       parts({window_of(8, 800.0), window_of(8, 810.0), window_of(8, 400.0), window_of(8, 790.0), window_of(8, 800.0)});
   CHECK(all.left_out.partial == 1);

@@ -213,7 +213,7 @@ TEST_CASE("requests that are replayed come in the order of their files' names") 
   CHECK(run.parts[1].weight == 50.0);
 }
 
-TEST_CASE("what says neither plain nor speculative is left out, unless plain logs are given") {
+TEST_CASE("observations that are neither plain nor speculative are left out, unless plain logs are given") {
   Observation unknown = speculative(3, 8, 12.0, 0.8);
   unknown.decoding = logs::Decoding::unknown;
   const RunList without = runs_in({unknown});
@@ -226,7 +226,7 @@ TEST_CASE("what says neither plain nor speculative is left out, unless plain log
   CHECK(with.warnings.empty());
 }
 
-TEST_CASE("a run of which no request completed is left out with a warning") {
+TEST_CASE("a run without a completed request is left out with a warning") {
   Observation failed = whole_run();
   failed.completed_requests = 0;
   const RunList runs = runs_in({failed, whole_run()});

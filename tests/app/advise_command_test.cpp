@@ -65,7 +65,7 @@ TEST_CASE("exit codes tell acceptance that was estimated from none and from bad 
   CHECK(foredraft(folder, "advise enough.csv --for trtllm --engine-version 1.3.0").code == 0);
 }
 
-TEST_CASE("a recommended draft length that was not logged has a row at each load, and a logged one no second") {
+TEST_CASE("a recommended draft length that was not logged has a row at each load, and a logged one no second row") {
   const TemporaryFolder folder;
   const std::string logs = example("k3.log") + " " + example("k1.log") + " --plain " + example("plain.log");
   const std::string text = foredraft(folder, "advise " + logs).out;

@@ -6,7 +6,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What texts for the terminal say of answers that are not the usual ones.
+/// Texts on the terminal for unusual answers.
 namespace foredraft::tests {
 namespace {
 
@@ -16,7 +16,7 @@ struct Said {
   int code = 0;
 };
 
-/// Lines are wrapped: words are compared with one blank between them.
+/// Lines are wrapped, so words are compared with one blank between them.
 std::string in_one_line(const std::string& text) {
   std::string joined;
   for (const char character : text) {
@@ -40,7 +40,7 @@ void check_said(const TemporaryFolder& folder, const std::vector<Said>& answers)
 
 }  // namespace
 
-TEST_CASE("predict says where no draft length is best, none pays, and what drafts are assumed to be") {
+TEST_CASE("predict reports that no draft length is best or pays, and its assumptions about drafts") {
   const TemporaryFolder folder;
   const std::string pair = "predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b ";
   const std::string load = " --prompt-tokens 1000 --output-tokens 200";
@@ -62,7 +62,7 @@ TEST_CASE("predict says where no draft length is best, none pays, and what draft
         {"8 of 256 experts, 671 G parameters (37.6 G active)", "skew 0.4"}}});
 }
 
-TEST_CASE("a sweep says what it counts, what does not fit, and whose server was not yet in a steady state") {
+TEST_CASE("a sweep reports its size, what does not fit, and servers not yet in a steady state") {
   const TemporaryFolder folder;
   const std::string schema = "schema = \"foredraft.sweep/1\"\n";
   const std::string roofline =
@@ -87,7 +87,7 @@ TEST_CASE("a sweep says what it counts, what does not fit, and whose server was 
        {"sweep server.toml --out d --no-figures",
         {"1 point; 320 requests each in 4 replicas",
          "a replica warms up with 16 requests, and 16 are served at once: the server was not yet in a steady"}}});
-  // What check finds beside rows: files that were changed, inputs of other content, runs that have not ended.
+  // What check finds other than rows: changed files, inputs with other content, unfinished runs.
   write_text(folder / "outcomes.csv", "sequence,outcome\na,1\na,0\nb,1\n");
   write_text(folder / "trace.toml", schema +
                                         "[fixed]\ngamma = 2\nprocess = \"trace\"\n\"process.file\" = \"outcomes.csv\"\n"
@@ -115,7 +115,7 @@ TEST_CASE("a sweep says what it counts, what does not fit, and whose server was 
                       {"sweep closed.toml --out r", {"r/manifest.json: no manifest of this program"}, 2}});
 }
 
-TEST_CASE("logs are answered with what they do not tell") {
+TEST_CASE("answers to logs state what the logs do not show") {
   const TemporaryFolder folder;
   const std::string header = "gamma,steps,accepted_at_1,accepted_at_2";
   write_text(folder / "few.csv", header + "\n2,100,60,30\n");
@@ -132,12 +132,12 @@ TEST_CASE("logs are answered with what they do not tell") {
       {{"advise few.csv", {"100 verification steps are too few; about 1763 more give +-2 %", "log more steps"}, 1},
        {"advise full.csv", {"every draft was accepted, as if only full drafts were counted", "W13"}, 1},
        {"advise enough.csv --plain enough.csv",
-        {"it pays where an iteration takes less than 1.90 decode steps, which this log does not tell.",
-         "W09 --plain holds speculative decoding, which is left out"}},
+        {"it pays where an iteration takes less than 1.90 decode steps, which this log does not show.",
+         "W09 --plain contains runs with speculation, which are left out"}},
        {"compare cold.csv warm.csv", {"Nothing is compared: temperature 0 against 0.7."}, 1},
        {"compare cold.csv full.csv --require 'acceptance_length>=2' --require 'speedup>=1'",
         {"Nothing is compared: no metric was logged in both.", "acceptance_length>=2: not shown by B, K = 2",
-         "a counter that is full by construction (W13)", "speedup>=1: not shown by B, K = 2: not known, no plain run"},
+         "a counter of full drafts only (W13)", "speedup>=1: not shown by B, K = 2: not known, no plain run"},
         1},
        {"import enough.csv answers.jsonl",
         {"plain requests unknown, 1 observation, 40 ms a step",
@@ -145,7 +145,7 @@ TEST_CASE("logs are answered with what they do not tell") {
          "gamma 2 requests unknown, 1,000 steps, acceptance length 1.900", "not saved: add --out"}}});
 }
 
-TEST_CASE("lists, trees and validations say what their tables rest on") {
+TEST_CASE("lists, trees and validations state the basis of their tables") {
   const TemporaryFolder folder;
   write_text(folder / "heads.csv", "0.6, 0.15, 0.07\n0.4, 0.12, 0.06\n0.25, 0.1\n");
   write_text(folder / "cpu.json", content_of(FOREDRAFT_SOURCE "/tests/recorded/inputs/measured.json"));

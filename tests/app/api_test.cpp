@@ -34,7 +34,7 @@ ProcessFidelity& process_of(Scenario& scenario) { return std::get<ProcessFidelit
 
 constexpr SimulationPlan short_plan{.iterations = 1000, .seed = 1};
 
-/// Both refuse it, and say why.
+/// Both reject it, and say why.
 void check_rejected(const Scenario& scenario, const std::string& why) {
   CHECK_THROWS_AS(predict(scenario), DomainError);
   CHECK_THROWS_WITH(predict(scenario), Catch::Contains(why));
@@ -44,7 +44,7 @@ void check_rejected(const Scenario& scenario, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("the best draft length is that of the closed forms, and its neighbours are within a percent") {
+TEST_CASE("the best draft length is that of the closed forms, and its neighbors are within a percent") {
   const Scenario scenario = iid_scenario(0.8, 5, 0.05);
   const BestDraftLength best = best_draft_length(scenario);
   const ClosedForm expected = predict(scenario);
@@ -61,7 +61,7 @@ TEST_CASE("the best draft length is that of the closed forms, and its neighbours
   CHECK(unbounded.speedup == Approx(5.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("where draft lengths cannot be compared, the best one is refused and not guessed") {
+TEST_CASE("where draft lengths cannot be compared, the best one is rejected and not guessed") {
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
   scenario.cost = ConstantRatio{};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("without a cost"));
@@ -79,7 +79,7 @@ TEST_CASE("where draft lengths cannot be compared, the best one is refused and n
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));
 }
 
-TEST_CASE("a scenario with a value out of range is refused by closed form and simulation alike") {
+TEST_CASE("a scenario with a value out of range is rejected by closed form and simulation alike") {
   for (const double alpha : {-0.1, 1.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
     check_rejected(iid_scenario(alpha, 5, 0.05), "alpha");
   }
@@ -100,7 +100,7 @@ TEST_CASE("a scenario with a value out of range is refused by closed form and si
   check_rejected(scenario, "cost.step_ms=0");
 }
 
-TEST_CASE("parts of a scenario that do not go together are refused") {
+TEST_CASE("parts of a scenario that do not go together are rejected") {
   Scenario scenario = iid_scenario(0.8, 3, 0.05);
   // Beyond its end nothing is known; every policy used to read on.
   process_of(scenario).acceptance = Positional{.conditional = {0.9, 0.8}};
@@ -136,7 +136,7 @@ TEST_CASE("parts of a scenario that do not go together are refused") {
   check_rejected(scenario, "gamma schedule");
 }
 
-TEST_CASE("files that a scenario names and nobody read are an error that says what to call") {
+TEST_CASE("files that a scenario names and that were not read are an error that says what to call") {
   Scenario scenario = iid_scenario(0.8, 3, 0.05);
   process_of(scenario).acceptance = Trace{.file = "none.csv"};
   check_rejected(scenario, "read_inputs");
@@ -151,7 +151,7 @@ TEST_CASE("files that a scenario names and nobody read are an error that says wh
   check_rejected(scenario, "read_inputs");
 }
 
-TEST_CASE("a plan that counts nothing is refused") {
+TEST_CASE("an empty plan is rejected") {
   CHECK_THROWS_AS(simulate(iid_scenario(0.8, 5, 0.05), {}), DomainError);
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
   scenario.fidelity =
@@ -210,7 +210,7 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
   CHECK(profile.times("vicuna-33b", "", Heads{}).drafting(3, 1, 512).time_us > 0.0);
 }
 
-TEST_CASE("a sweep tells how far it is, stops when asked, and resumes") {
+TEST_CASE("a sweep reports progress, stops when asked, and resumes") {
   const TemporaryFolder folder;
   const std::string config = folder / "s.toml";
   write_text(config, "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = [1, 2, 3]\n[fixed]\nalpha = 0.8\nc = 0.1\n");
@@ -234,7 +234,7 @@ TEST_CASE("a sweep tells how far it is, stops when asked, and resumes") {
   CHECK_FALSE(std::filesystem::exists(folder / "c"));
 }
 
-TEST_CASE("a tree that its accuracies or its price do not reach is refused") {
+TEST_CASE("a tree beyond its accuracies or its price is rejected") {
   TreeQuestion question{.accuracies = {{0.5, 0.25}, {0.5, 0.125}}, .nodes = 5, .depth = 2};
   CHECK(best_tree(question).chosen.tokens == 2.125);
   question.depth = 3;

@@ -37,7 +37,7 @@ const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 
 
 }  // namespace
 
-TEST_CASE("a calibration says which predictions its profile does not serve") {
+TEST_CASE("a calibration reports which predictions its profile does not cover") {
   const auto pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
   latency::Profile profile = tiny_profile({1, 4}, {128});
   CHECK_THAT(
@@ -53,9 +53,9 @@ TEST_CASE("a calibration says which predictions its profile does not serve") {
       Catch::EndsWith("serves    no prediction yet: no pass of a model was measured - give it more --minutes\n"));
 }
 
-TEST_CASE("noise that the user has accepted is said without advising what was already done") {
+TEST_CASE("noise that the user has accepted is reported without advice") {
   CHECK(app::noise_message("too noisy", "end other programs", false) ==
-        "too noisy - end other programs, or take it as it is with --accept-noise");
+        "too noisy - end other programs, or accept it with --accept-noise");
   CHECK(app::noise_message("too noisy", "end other programs", true) == "too noisy");
 }
 
@@ -107,13 +107,13 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
   CHECK(content_of(folder / "cpu.json") == before);
 }
 
-TEST_CASE("calibrate says what it had no time for, and leaves a profile that names it") {
+TEST_CASE("calibrate reports what it had no time for, and writes a profile that names it") {
   const TemporaryFolder folder;
   const Calibrated short_of_time = calibrate(folder, tiny_run + "--minutes 0.001 --out cpu.json");
   INFO(short_of_time.err);
   REQUIRE(short_of_time.code == 0);
   CHECK_THAT(short_of_time.out, Catch::Contains("with 1 thread") && Catch::Contains("noise     not known") &&
-                                    Catch::Contains("parts missing; the same command goes on"));
+                                    Catch::Contains("parts missing; the same command continues"));
   const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK_THAT(profile.device.name, Catch::Contains("1 thread"));
@@ -128,7 +128,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   INFO(interrupted.err);
   REQUIRE(interrupted.code == 130);
   CHECK(interrupted.out.empty());
-  CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds what was measured; the same command goes on"));
+  CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds the completed measurements; the same command continues"));
   const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.back().what == "rows measured a second time (A/A)");
@@ -140,7 +140,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   CHECK(content_of(folder / "cpu.json") == before);
 }
 
-TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
+TEST_CASE("calibrate rejects what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
   const TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments, const std::string& environment = "") {
     const Calibrated outcome = calibrate(folder, arguments, environment);
@@ -166,7 +166,7 @@ TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with 
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 
-TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it looked in vain") {
+TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it was not found") {
   const TemporaryFolder folder;
   // A link beside nothing, so that only the PATH counts.
   std::filesystem::create_directory(folder / "alone");
@@ -194,7 +194,7 @@ TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says
   CHECK_FALSE(std::filesystem::exists(folder / "gpu.json"));
 }
 
-TEST_CASE("a model whose passes cannot be run is refused before anything is measured") {
+TEST_CASE("a model whose passes cannot be run is rejected before anything is measured") {
   CHECK_THROWS_MATCHES(gpu_bench::pairs_of(latency::model_registry(), {"qwen3-30b-a3b", "tiny-drafter"}), DomainError,
                        Says("qwen3-30b-a3b: cannot be measured"));
   CHECK_THROWS_AS(gpu_bench::pairs_of(latency::model_registry(), {"llama-3.1-8b", "eagle3-llama-3.1-8b"}), DomainError);

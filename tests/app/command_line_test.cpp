@@ -42,7 +42,7 @@ TEST_CASE("only an option that says so may be repeated") {
   CHECK(problems_of({"x", "--alpha", "1", "--alpha=1"}).find("--alpha: given twice") != std::string::npos);
 }
 
-TEST_CASE("options, switches and arguments are told apart, in any order and with =") {
+TEST_CASE("options, switches and arguments are distinguished, in any order and with =") {
   CommandLine line(toy(), {"--out=dir", "x.toml", "--json", "--alpha", "0.5"});
   CHECK(line.text("out") == "dir");
   CHECK(line.positional() == std::vector<std::string>{"x.toml"});
@@ -55,7 +55,7 @@ TEST_CASE("an abbreviated option is unknown, not guessed") {
   CHECK(problems_of({"x", "--alph", "0.5"}) == "foredraft toy: --alph: unknown option");
 }
 
-TEST_CASE("wrong values are refused with the reason, negative numbers as numbers") {
+TEST_CASE("wrong values are rejected with the reason, negative numbers as numbers") {
   CHECK(problems_of({"x", "--alpha", "1.5"}) == "foredraft toy: --alpha: invalid alpha=1.5");
   CHECK(problems_of({"x", "--alpha", "-1"}) == "foredraft toy: --alpha: invalid alpha=-1");
   for (const char* text : {"0.8x", "nan", "", "inf", " 0.8"}) {
@@ -73,7 +73,7 @@ TEST_CASE("several mistakes of a command line are reported together") {
   CHECK_THAT(problems_of({}), Catch::Contains("an argument is missing"));
 }
 
-TEST_CASE("behind an option that could not be read nothing is called missing") {
+TEST_CASE("after an option that could not be read nothing is reported missing") {
   const auto problems = [](const std::vector<std::string>& arguments) {
     CommandLine line(toy(), arguments);
     line.require("out", "where it goes");

@@ -92,7 +92,7 @@ TEST_CASE("a price adds what tokens cost to the document and to the table of com
   }
   CHECK(priced == 2);
   CHECK_THAT(foredraft(folder, "compare " + logs + " --gpu-hour-price 3.6 --gpus 4").out,
-             Catch::Contains("per 1M") && Catch::Contains("3.6 an hour and GPU, 4 GPUs"));
+             Catch::Contains("per 1M") && Catch::Contains("at 3.6 per GPU hour, 4 GPUs"));
   const Document without = Document::parse(foredraft(folder, "compare " + logs + " --json").out);
   CHECK(without.at("gpu_hour_price").is_null());
   CHECK(without.at("runs").at(0).at("cost_per_million_output_tokens").is_null());

@@ -35,7 +35,7 @@ const std::string small_config = R"({
 
 }  // namespace
 
-TEST_CASE("a data sheet answers with what engines reach, its interval and the floor beside it") {
+TEST_CASE("a data sheet answers with what engines reach, its interval and the floor") {
   answers::ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
   question.acceptance = Iid{0.8};
   question.batches = {1, 64};
@@ -70,7 +70,7 @@ TEST_CASE("a data sheet answers with what engines reach, its interval and the fl
   CHECK_THAT(text, !Catch::Contains("at every batch"));
 }
 
-TEST_CASE("a gain whose interval holds 1 is called within the error of the profile") {
+TEST_CASE("a gain whose interval contains 1 is reported as within the error of the profile") {
   answers::AtBatch at;
   answers::AtDraftLength& length = at.lengths.emplace_back();
   length.interval = Interval{0.9, 1.4};
@@ -108,15 +108,15 @@ TEST_CASE("the JSON of models says parameters, bytes, formats and whether they f
   CHECK(fits["cells"][0]["gammas"][0]["speedup_ci95"].size() == 2);
 }
 
-TEST_CASE("a prediction says what it read of each model in a line, so that a wrong one is seen") {
+TEST_CASE("a prediction prints a line for each model that it read, so that a wrong one is noticed") {
   const tests::TemporaryFolder folder;
   const std::string text = tests::foredraft(folder, "predict --alpha 0.8 " + llama_on_h100).out;
   CHECK_THAT(
-      text,
-      Catch::Contains("\n\n"
-                      "target      llama-3.1-8b: 32 layers x 4096, 8.03 G parameters, fp16, 15 GB a step of 16.1 GB\n"
-                      "draft       llama-3.2-1b: 16 layers x 2048, 1.24 G parameters, fp16, 2.47 GB a step of 2.47 GB\n"
-                      "schedule "));
+      text, Catch::Contains(
+                "\n\n"
+                "target      llama-3.1-8b: 32 layers x 4096, 8.03 G parameters, fp16, reads 15 GB of 16.1 GB a step\n"
+                "draft       llama-3.2-1b: 16 layers x 2048, 1.24 G parameters, fp16, reads 2.47 GB of 2.47 GB a step\n"
+                "schedule "));
   const std::string mixture =
       tests::foredraft(folder,
                        "predict --alpha 0.8 --device h200 --target deepseek-v3 --target-format fp8 "
@@ -131,7 +131,7 @@ TEST_CASE("a prediction says what it read of each model in a line, so that a wro
   for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 100);
 }
 
-TEST_CASE("what does not fit is said first, gets no speedup, and is answered only where memory is ignored") {
+TEST_CASE("what does not fit is reported first, has no speedup, and is computed only if memory is ignored") {
   const tests::TemporaryFolder folder;
   const std::string pair = "--device h100 --target llama-3.3-70b --draft llama-3.2-1b ";
   const Json rejected = predicted(folder, pair);
@@ -221,7 +221,7 @@ TEST_CASE("groups of devices that have some of the layers each share the weights
         8.5 / 16.0 * layers["models"]["target"]["kv_bytes_per_token"].get<double>());
 }
 
-TEST_CASE("pairs, formats and splits that cannot be are refused with what to do") {
+TEST_CASE("pairs, formats and splits that cannot be are rejected with what to do") {
   const tests::TemporaryFolder folder;
   const auto rejected = [&](const std::string& arguments) {
     const auto result = tests::foredraft(folder, "predict --alpha 0.8 " + arguments);

@@ -26,7 +26,7 @@ const std::string sweep_text =
 
 }  // namespace
 
-TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
+TEST_CASE("results and help go to stdout, messages to stderr") {
   const TemporaryFolder folder;
   const Outcome help = foredraft(folder, "--help");
   CHECK(help.code == 0);
@@ -40,7 +40,7 @@ TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
   CHECK_THAT(foredraft(folder, "--version").out, Catch::StartsWith("foredraft "));
 }
 
-TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is wrong") {
+TEST_CASE("profiles and steps that cannot be are rejected with 2, each by what is wrong") {
   const TemporaryFolder folder;
   const std::string sound = latency::to_json(inputs::read_profile("h200").profile);
   const auto changed = [&](const std::string& from, const std::string& to) {
@@ -117,7 +117,7 @@ TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout e
   CHECK_THAT(foredraft(folder, "predict --acceptance-length 2.5 --c 0.1").err, Catch::Contains("add --gamma G"));
 }
 
-TEST_CASE("beside --json what ends a command is a document on stdout too, as its schema says") {
+TEST_CASE("with --json an error is a document on stdout, too, as its schema says") {
   const TemporaryFolder folder;
   write_text(folder / "o.jsonl", "{\"iter\": 1, \"iterLatencyMS\": 9, \"inflightBatchingStats\": {}}\n");
   const auto schema = nlohmann::json::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/error.schema.json"));
@@ -214,7 +214,7 @@ TEST_CASE("simulate takes the processes of predict, by the same options") {
   CHECK_THAT(trace.err, Catch::Contains("--process: trace without its file"));
 }
 
-TEST_CASE("simulate takes one point from a configuration and refuses axes") {
+TEST_CASE("simulate takes one point from a configuration and rejects axes") {
   const TemporaryFolder folder;
   write_text(folder / "one.toml",
              "schema = \"foredraft.sweep/1\"\n[fixed]\nprocess = \"markov\"\n\"process.a\" = 0.9\n\"process.b\" = 0.4\n"
@@ -227,7 +227,7 @@ TEST_CASE("simulate takes one point from a configuration and refuses axes") {
   CHECK_THAT(rejected.err, Catch::Contains("axes.toml:3: axes: simulate runs one point"));
 }
 
-TEST_CASE("a bad configuration is refused with all its errors before any folder is made") {
+TEST_CASE("a bad configuration is rejected with all its errors before any folder is made") {
   const TemporaryFolder folder;
   write_text(folder / "bad.toml",
              "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = [1.5]\ngama = [1]\n[fixed]\ngamma = 2\nc = nan\n");
@@ -288,7 +288,7 @@ TEST_CASE("check finds an edited cell and names its row and column, a missing ro
   CHECK(foredraft(folder, "check a").code == 1);
 }
 
-TEST_CASE("three merged shards are the run without shards, and missing, doubled and foreign shards are refused") {
+TEST_CASE("three merged shards are the run without shards, and missing, doubled and foreign shards are rejected") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   REQUIRE(foredraft(folder, "sweep s.toml --out whole --no-figures").code == 0);
@@ -406,7 +406,7 @@ TEST_CASE("a name that no file can have is bad input, and a name that is no text
   CHECK(foredraft(folder, "check \"$(printf 'caf\\351')\"").code == 0);
 }
 
-TEST_CASE("files that a configuration names are looked for beside it, then in the working directory") {
+TEST_CASE("files that a configuration names are looked for in its folder, then in the working directory") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "sub");
   write_text(folder / "sub/c.toml",
@@ -469,7 +469,7 @@ TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
   CHECK(preserved.out.empty());
 }
 
-TEST_CASE("figures are drawn after the data, and their absence is no failure") {
+TEST_CASE("figures are drawn after the data, and missing figures are no failure") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   fs::create_directory(folder / "plots");
@@ -504,7 +504,7 @@ TEST_CASE("a figure that is added to a finished sweep is drawn without computing
   write_text(folder / "s.toml", renamed);
   const Outcome again = foredraft(folder, "sweep s.toml --out a", "FOREDRAFT_PLOTS=plots");
   CHECK(again.code == 0);
-  CHECK_THAT(again.err, Catch::StartsWith("a is complete: the figures are made anew\n"));
+  CHECK_THAT(again.err, Catch::StartsWith("a is complete: the figures are drawn again\n"));
   CHECK(fs::exists(folder / "a/other.csv"));
   if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
 }
@@ -533,7 +533,7 @@ TEST_CASE("a prediction from a device goes into a folder where one is named, and
   CHECK_FALSE(fs::exists(folder / "c"));
 }
 
-TEST_CASE("a reproduction takes a validation in, with where it came from, and draws it") {
+TEST_CASE("a reproduction includes a validation with its origin, and draws it") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "v");
   const std::string cells =

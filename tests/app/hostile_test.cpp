@@ -33,7 +33,7 @@ bool has_python(const Outcome& outcome) { return outcome.err.find("no Python wit
 
 }  // namespace
 
-TEST_CASE("no message moves the cursor, hides what stands there or fills the screen, whatever it quotes") {
+TEST_CASE("no message moves the cursor, hides text or fills the screen, whatever it quotes") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n");
@@ -95,7 +95,7 @@ TEST_CASE("no message moves the cursor, hides what stands there or fills the scr
   CHECK_FALSE(fs::exists(folder / "a"));
 }
 
-TEST_CASE("everything behind -- is a name, and a name that begins with a dash is one") {
+TEST_CASE("everything after -- is a name, even if it begins with a dash") {
   const TemporaryFolder folder;
   write_text(folder / "-s.toml", figureless);
   CHECK(foredraft(folder, "sweep --out a --no-figures -- -s.toml").code == 0);
@@ -134,7 +134,7 @@ TEST_CASE("names that are no UTF-8 lose neither the manifest nor the report, in 
   CHECK(nlohmann::json::parse(json.out, nullptr, false).is_object());
 }
 
-TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
+TEST_CASE("a path that cannot be accessed is bad input, reported in a sentence") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");
@@ -235,7 +235,7 @@ TEST_CASE("merge names the shards that are missing in ranges, twenty at most") {
         "43, 45, 47, 49, 51 and 946 more - run them, then merge\n");
 }
 
-TEST_CASE("a model without times of a role is not unknown, and nobody is asked whether they mean what they wrote") {
+TEST_CASE("a model without times of a role is not unknown, and its own name is not suggested") {
   const TemporaryFolder folder;
   write_text(folder / "steps.csv",
              "model,role,batch,tokens,context,ms\nT,decoder_pass,1,1,512,10\nT,decoder_pass,1,4,512,11\n"
@@ -291,7 +291,7 @@ TEST_CASE("closed standard streams change no file of results") {
   }
 }
 
-TEST_CASE("talk that cannot be written is dropped, a result that cannot be written is exit code 1") {
+TEST_CASE("a message that cannot be written is dropped, a result that cannot be written is exit code 1") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
   const auto code_of = [&](const std::string& arguments) {
@@ -337,7 +337,7 @@ TEST_CASE("no code of the current directory is run, whatever its name") {
   CHECK_FALSE(fs::exists(folder / "executed"));
 }
 
-TEST_CASE("the plots beside the program are those that it starts") {
+TEST_CASE("the program starts the plots in its own folder") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", with_figure);
   fs::create_directory(folder / "plots");
@@ -514,7 +514,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
   fs::remove(folder / "wait");
   const Outcome again = foredraft(folder, "sweep s.toml --out a", plots);
   CHECK(again.code == 0);
-  CHECK_THAT(again.err, Catch::Contains("a is complete: the figures are made anew"));
+  CHECK_THAT(again.err, Catch::Contains("a is complete: the figures are drawn again"));
   CHECK(content_of(folder / "a/speed.png") == "drawn");
   CHECK(content_of(folder / "a/report.html") == "written");
   CHECK_THAT(foredraft(folder, "sweep s.toml --out a", plots).err, Catch::Contains("a is complete: nothing to do"));

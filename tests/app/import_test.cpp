@@ -72,7 +72,7 @@ TEST_CASE("a document says which bytes were read") {
   CHECK(document.at("logs").at(0).at("source").at("sha256") == content_of(folder / "sum").substr(0, 64));
 }
 
-TEST_CASE("several logs are read at once, the same bytes twice are refused") {
+TEST_CASE("several logs are read at once, the same bytes twice are rejected") {
   const TemporaryFolder folder;
   write_text(folder / "a.csv", table);
   write_text(folder / "b.csv", many_rows(3));
@@ -102,7 +102,7 @@ TEST_CASE("two scrapes of a server in two files are imported and advised on as w
   CHECK(foredraft(folder, "compare before.prom after.prom").err.empty());
 }
 
-TEST_CASE("what is no log is refused with exit code 2, what holds no observation fails with 1") {
+TEST_CASE("what is no log is rejected with exit code 2, what holds no observation fails with 1") {
   const TemporaryFolder folder;
   write_text(folder / "empty", "");
   write_text(folder / "text", "nothing of interest\n");

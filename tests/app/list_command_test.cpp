@@ -78,7 +78,7 @@ TEST_CASE("list searches names, aliases, summaries and sources for every word") 
              Catch::StartsWith("profile ") && Catch::Contains("Each covers batch 1, 2, 4, 8"));
 }
 
-TEST_CASE("a search that finds nothing is done, and names the nearest") {
+TEST_CASE("a search without a result succeeds and names the nearest entry") {
   const TemporaryFolder folder;
   const Outcome mistyped = foredraft(folder, "list models deepsek v3");
   CHECK(mistyped.code == 0);

@@ -58,7 +58,7 @@ std::vector<double> column(const std::string& csv, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("predict, simulate and sweep give one answer to one load") {
+TEST_CASE("predict, simulate and sweep give the same answer to the same load") {
   const TemporaryFolder folder;
   const auto predicted = nlohmann::json::parse(
       foredraft(folder,

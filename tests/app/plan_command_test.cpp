@@ -36,7 +36,7 @@ TEST_CASE("a plan prints one document with every key of its schema, and no line 
   }
 }
 
-TEST_CASE("every command of a plan is a command of a shell") {
+TEST_CASE("every command of a plan is valid in a shell") {
   const TemporaryFolder folder;
   for (const std::string& engine : answers::planned_engines()) {
     const Plan plan = planned(folder, engine + " --current-k 3 --target acme/llama --draft \"it's\"");

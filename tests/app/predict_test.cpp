@@ -104,7 +104,7 @@ TEST_CASE("where speculation never pays the real-valued optimum is 0, and the sh
   CHECK(json_of(without)["real_gamma"] == 1.0);
 }
 
-TEST_CASE("an unbounded optimum is the word, with the other fields at their limits") {
+TEST_CASE("an unbounded optimum is printed as a word, with the other fields at their limits") {
   answers::Question asked = question(0.75, 0.0, std::nullopt);
   asked.scenario.operations_ratio = 0.5;
   auto json = json_of(asked);
@@ -148,14 +148,14 @@ TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum
   CHECK_THROWS_AS(predicted(asked), DomainError);
 }
 
-TEST_CASE("an alpha that was inferred is printed to four digits, one that was given as it was") {
+TEST_CASE("an inferred alpha is printed to four digits, a given one as it was given") {
   answers::Question asked = question(0.6914139797817368, 0.05, 3);
   asked.acceptance_length = 2.5;
   CHECK_THAT(text_of(asked), Catch::Contains("acceptances of mean 0.6914, however"));
   CHECK_THAT(text_of(question(0.99999, 0.05, 3)), Catch::Contains("acceptances of mean 0.99999, however"));
 }
 
-TEST_CASE("gamma 0 is plain decoding and says so") {
+TEST_CASE("gamma 0 is autoregressive decoding, and the answer says so") {
   const answers::Question asked = question(0.1, 0.5, std::nullopt);
   CHECK_THAT(text_of(asked), Catch::Contains("Speculation does not\npay."));
   const auto json = json_of(asked);

@@ -99,7 +99,7 @@ TEST_CASE("the knee lies where growth first passes 1.1, on a straight line in th
   CHECK_FALSE(knee_tokens(curve_through({{1, 1.0}})));
 }
 
-TEST_CASE("a curve of verification ends where its growth is clear, where the device is not known, or at 1,024 tokens") {
+TEST_CASE("a curve of verification ends where its growth is clear, where the device is unknown, or at 1,024 tokens") {
   answers::ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
   question.acceptance = Iid{0.8};
   question.floor = true;
@@ -126,7 +126,7 @@ TEST_CASE("a curve of verification ends where its growth is clear, where the dev
   CHECK_FALSE(outside.points.front().pass.inside);
 }
 
-TEST_CASE("the growth of verification is known as well as its two passes, and from one token exactly") {
+TEST_CASE("the growth of verification is as certain as its two passes, and exact for one token") {
   answers::ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
   question.contexts = {128};
   const auto profile =

@@ -56,7 +56,7 @@ TEST_CASE("several answers are a table of one row each, and in JSON the first an
   CHECK_THAT(text, Catch::Contains("6 tokens verified"));
 }
 
-TEST_CASE("the alpha, c and overhead behind a speedup give it back") {
+TEST_CASE("the alpha, c and overhead that explain a speedup reproduce it") {
   const double alpha = answers::invert(inverse(answers::Sought::alpha, "1.70", 0.0, 0.05, 5)).value.value();
   CHECK(*answered(Iid{alpha}, 0.05, 5).prediction.asked.speedup == Approx(1.70).epsilon(1e-9));
   const double c = answers::invert(inverse(answers::Sought::c, "1.70", 0.7, 0.0, 5)).value.value();
@@ -65,7 +65,7 @@ TEST_CASE("the alpha, c and overhead behind a speedup give it back") {
   CHECK(*overhead.value == Approx(5.0 * (c - 0.05)).epsilon(1e-9));
 }
 
-TEST_CASE("no c is sought of a drafter that takes no pass, but an overhead is") {
+TEST_CASE("no c is solved for with a drafter that takes no pass, but an overhead is") {
   answers::InverseQuestion copies = inverse(answers::Sought::c, "1.7", 0.7, 0.0, 5);
   copies.scenario.drafter = InputCopy{.edit_rate = 0.1, .realign = 2};
   CHECK_THROWS_WITH(answers::invert(copies), Catch::Contains("input_copy takes no draft pass"));
@@ -90,7 +90,7 @@ TEST_CASE("an acceptance length says which alpha, whatever drafts cost") {
   CHECK(*answered(Iid{alpha}, 0.7, 5).prediction.asked.tokens == Approx(2.9).epsilon(1e-9));
 }
 
-TEST_CASE("what nothing explains is said with its bound, and what only the rounding reaches with an interval") {
+TEST_CASE("a value without explanation is reported with its bound, one that only rounding reaches with an interval") {
   // gamma 2, c 0.5: at most 3 tokens in 2 steps.
   const answers::InverseQuestion above = inverse(answers::Sought::alpha, "1.6", 0.0, 0.5, 2);
   CHECK(!answers::invert(above).value);

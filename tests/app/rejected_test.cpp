@@ -15,7 +15,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-/// What commands reject, each by place, key, kind and value. Explanations and advice are not compared.
+/// What commands reject: place, key, kind and value of each problem. Explanations and advice are not compared.
 namespace foredraft::app {
 namespace {
 
@@ -48,7 +48,7 @@ std::ptrdiff_t entries() {
   return std::distance(fs::recursive_directory_iterator("."), fs::recursive_directory_iterator());
 }
 
-/// What is repeated in the commands below.
+/// Expands the abbreviations of the commands below.
 std::string written_out(std::string command) {
   const Files words{{"$pair", "--target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7"},
                     {"$load", "--prompt-tokens 1000 --output-tokens 200"},
@@ -61,7 +61,7 @@ std::string written_out(std::string command) {
   return command;
 }
 
-/// The problems of a command, without the command's name; empty where it is done.
+/// The problems of a command, without the command's name; empty if it succeeds.
 std::vector<std::string> problems_of_command(const std::string& command) {
   std::istringstream words(command);
   const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
@@ -123,7 +123,7 @@ void check_rejected(const Files& files, const std::string& cases) {
 
 }  // namespace
 
-TEST_CASE("predict rejects acceptance that is missing, stated twice or impossible, and what it does not use") {
+TEST_CASE("predict rejects missing, duplicate and impossible acceptance, and options that it does not use") {
   check_rejected({}, R"(
 predict
   --alpha: missing; --c: missing
@@ -203,7 +203,7 @@ predict --device h200 --target llama-3.1-8b --draft qwen3-0.6b --alpha 0.7 --ove
 )");
 }
 
-TEST_CASE("predict rejects the acceptance of logs that tell too little of it") {
+TEST_CASE("predict rejects logs with too little acceptance data") {
   check_rejected(
       {{"one.csv", "gamma,steps,accepted_at_1\n1,10000,6000\n"},
        {"short.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,150,90,50\n"},
@@ -231,7 +231,7 @@ predict --acceptance enough.csv --c 0.05 --gamma 5000
 )");
 }
 
-TEST_CASE("predict rejects devices, models, profiles, steps and loads that cannot be answered") {
+TEST_CASE("predict rejects devices, models, profiles, step files and loads without an answer") {
   const std::string header = "model,role,batch,tokens,context,ms\n";
   check_rejected(
       {{"broken.json", "{\"schema\": \"foredraft.profile/1\", "},
@@ -304,7 +304,7 @@ predict $h100 --slo-ttft-ms 100 --max-batch 8
 predict --alpha 0.7 --c 0.1 --request-rate 10 --gpu-hour-price 3
   --request-rate, --gpu-hour-price: given without
 predict $vllm --alpha 0.75 --request-rate 8 $load
-  h100-vllm-llama-3.1-8b: the pass over a prompt of 1000 tokens
+  h100-vllm-llama-3.1-8b: the profile has no time for a prompt of 1000 tokens
 predict $vllm --alpha 0.75 --request-rate 8 --prompt-tokens 100 --output-tokens 200 --prompt-device h100
   h100-vllm-llama-3.1-8b: llama-3.1-8b decoder_pass mixed: no time for batch 1, 1 tokens and context 100
 )");
@@ -356,7 +356,7 @@ methods --batch 8
 )");
 }
 
-TEST_CASE("a configuration of many mistakes is told each of them") {
+TEST_CASE("every mistake in a configuration is reported") {
   const std::string schema = "schema = \"foredraft.sweep/1\"\n";
   check_rejected(
       {{"tables", "schema = 1\naxes = 3\nfixed = [1]\nsimulation = \"none\"\nfigure = \"a\"\nextra = true\n"},
@@ -497,7 +497,7 @@ sweep server --out a
 )");
 }
 
-TEST_CASE("sweeps, their shards and reproductions reject what they cannot begin with") {
+TEST_CASE("sweeps, shards and reproductions reject bad inputs") {
   const std::string roofline =
       "schema = \"foredraft.sweep/1\"\n[fixed]\nalpha = 0.75\ngamma = 3\ncost = \"roofline\"\n"
       "\"cost.target\" = \"llama-3.1-8b\"\n\"cost.draft\" = \"llama-3.2-1b\"\n";
@@ -564,7 +564,7 @@ list --json
 )");
 }
 
-TEST_CASE("tree rejects accuracies, trees, costs and devices that do not go together") {
+TEST_CASE("tree rejects inconsistent accuracies, trees, costs and devices") {
   check_rejected({{"heads.csv", "0.60,0.15\n0.40,0.12\n"},
                   {"bad.csv", "0.5,x\n0.2,0.3\n0.9,0.9\n1.5\n-0.1\n"},
                   {"rising.csv", "0.2 0.5\n"},
@@ -682,7 +682,7 @@ validate --profile cpu.json --out b --gamma 0 --alpha 2 --batch x --minutes -1
 )");
 }
 
-TEST_CASE("import, advise and compare reject logs and requests that cannot be answered") {
+TEST_CASE("import, advise and compare reject logs and requests without an answer") {
   check_rejected({{"wrong.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,1000,300,600\n"},
                   {"unknown.csv", "gamma,steps,acepted_at_1\n2,1000,300\n"},
                   {"counts.csv", "gamma,steps,accepted_at_1,accepted_at_2\n2,1000,600,300\n"},

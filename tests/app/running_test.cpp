@@ -22,7 +22,7 @@ constexpr const char* server =
 
 }  // namespace
 
-TEST_CASE("what cannot run is refused by key before anything is written") {
+TEST_CASE("what cannot run is rejected by key before anything is written") {
   struct Case {
     std::string simulation;
     std::string axes;
@@ -73,7 +73,7 @@ TEST_CASE("what cannot run is refused by key before anything is written") {
   }
 }
 
-TEST_CASE("a rule that accepts every draft runs, whatever its law's sum rounds to") {
+TEST_CASE("a rule that accepts every draft runs, whatever its distribution's sum rounds to") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml",
              sweep_of("iterations = 1000", "gamma = [4]",
@@ -116,7 +116,7 @@ TEST_CASE("drafts that decay go with an iteration that drafts nothing") {
   }
 }
 
-TEST_CASE("a point that fails while running is named with its key, and the rows before it are kept") {
+TEST_CASE("a point that fails during the run is named with its key, and the rows before it are kept") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_of("iterations = 1000", "\"models.alpha\" = [0.9, 0.8, 0.001]",
                                          "fidelity = \"token\"\ngamma = 2\n"
@@ -135,7 +135,7 @@ TEST_CASE("a point that fails while running is named with its key, and the rows 
 
 // A signal is answered within a second. The bound here is ten: the machine may be busy with other tests, and what these
 // runs have in front of them takes an hour and more. `timeout` kills what is still there after it, which is code 137.
-TEST_CASE("whatever takes long says so and ends at an interrupt", "[long]") {
+TEST_CASE("long commands show progress and end at an interrupt", "[long]") {
   const TemporaryFolder folder;
   write_text(folder / "drafts.toml",
              sweep_of("sequences = 100000", "gamma = [1_000_000]", "alpha = 0.999999\nc = 0.1\nsequence_length = 1e6"));

@@ -54,7 +54,7 @@ TEST_CASE("the shell completes commands, options, values of options and argument
   CHECK(contains(completed({"reproduce", "leviathan-t"}), "leviathan-table1"));
 }
 
-TEST_CASE("what was given is not offered again unless it may be repeated, and files are left to the shell") {
+TEST_CASE("given options are not offered again unless repeatable, and files are left to the shell") {
   CHECK_FALSE(contains(completed({"predict", "--alpha", "0.8", "--"}), "--alpha"));
   CHECK(contains(completed({"compare", "a.log", "--require", "speedup>=1", "--"}), "--require"));
   CHECK(completed({"sweep", ""}).empty());

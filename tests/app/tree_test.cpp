@@ -123,7 +123,7 @@ TEST_CASE("a tree pays for the pass in which an engine's drafter reads the verif
   CHECK(in_loop.back() == Approx(13'000.0 + 1'400.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("a given tree is judged beside the best one of its size") {
+TEST_CASE("a given tree is compared with the best one of its size") {
   TreeQuestion question = tree_question(4);
   question.given = analytic::tree_from_paths(std::vector<analytic::TreePath>{{1}, {1, 0}, {1, 1}});
   const TreeAnswer answer = best_tree(question);
@@ -135,7 +135,7 @@ TEST_CASE("a given tree is judged beside the best one of its size") {
   CHECK_THAT(to_text(answer), Catch::Contains("\nthis tree                           4"));
 }
 
-TEST_CASE("a tree that grows while drafting stands beside the static ones, at the same cost") {
+TEST_CASE("a tree that grows while drafting is compared with static ones at the same cost") {
   TreeQuestion question = tree_question(3);
   question.growth = TreeGrowth{.width = 2, .spread = 1.0, .iterations = 20'000};
   const TreeAnswer answer = best_tree(question);
@@ -241,7 +241,7 @@ TEST_CASE("accuracies that rise with the rank are searched, and a rank that is n
   CHECK_FALSE(answers::to_json(best_tree({.accuracies = {{0.5}}, .nodes = 2, .depth = 1})).contains("notes"));
 }
 
-TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and refused by line all at once") {
+TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and rejected by line all at once") {
   CHECK(inputs::parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
         std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
   CHECK_THROWS_MATCHES(inputs::parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"), InputError,
@@ -251,7 +251,7 @@ TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, 
   CHECK_THROWS_AS(inputs::parse_accuracies("nan\n", "f"), InputError);
 }
 
-TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is not connected") {
+TEST_CASE("a tree is read as paths or as Medusa's list, and rejected where it is not connected") {
   const analytic::TokenTree tree = analytic::tree_from_paths(std::vector<analytic::TreePath>{{0}, {2}, {0, 1}});
   CHECK(inputs::parse_tree("0\n2 # third candidate\n0,1\n", "f") == tree);
   CHECK(inputs::parse_tree("mc = [[0], [0, 1], # two\n  [2]]\n", "f") == tree);
@@ -273,7 +273,7 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is 
   }
 }
 
-TEST_CASE("times of verification are straight between their rows and refused where they do not rise from one node") {
+TEST_CASE("times of verification are straight between their rows and rejected where they do not rise from one node") {
   CHECK(inputs::parse_verification_times("1,4\n3,6\n4,10\n", "f") == std::vector<double>{4.0, 5.0, 6.0, 10.0});
   CHECK_THROWS_MATCHES(inputs::parse_verification_times("2,4\n", "f"), InputError, Says("f:1: invalid nodes=2"));
   CHECK_THROWS_MATCHES(inputs::parse_verification_times("1,4\n3,6\n3,7\n", "f"), InputError,
@@ -282,7 +282,7 @@ TEST_CASE("times of verification are straight between their rows and refused whe
   CHECK_THROWS_MATCHES(inputs::parse_verification_times("", "f"), InputError, Says("f: holds no times"));
 }
 
-TEST_CASE("the tree command prints one JSON document, writes its folder and refuses bad usage with code 2") {
+TEST_CASE("the tree command prints one JSON document, writes its folder and rejects bad usage with code 2") {
   tests::TemporaryFolder folder;
   tests::write_text(folder / "heads.csv", "0.5,0.25\n0.5,0.125\n");
   tests::write_text(folder / "bad.csv", "0.5,0.75\n");

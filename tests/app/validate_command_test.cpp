@@ -42,7 +42,7 @@ std::string rejected_validation(const TemporaryFolder& folder, const std::string
 
 }  // namespace
 
-TEST_CASE("speedups of an engine are compared with a shipped device's, and what nobody measured is an empty cell") {
+TEST_CASE("speedups of an engine are compared with a shipped device's, and unmeasured values are empty cells") {
   const TemporaryFolder folder;
   write_text(folder / "speedups.csv",
              "# of an engine\nspeedup,target,draft,gamma,alpha,batch,context\n"
@@ -51,7 +51,7 @@ TEST_CASE("speedups of an engine are compared with a shipped device's, and what 
   CHECK(outcome.err == "");
   REQUIRE(outcome.code == 0);
   CHECK_THAT(outcome.out, Catch::Contains("Speedups of 2 cells of an engine were predicted to") &&
-                              Catch::Contains("overheads are in the measured numbers and not in the prediction"));
+                              Catch::Contains("in the measurements and not in the predictions"));
   CHECK_THAT(outcome.out, !Catch::Contains("between runs"));
   const std::string csv = content_of(folder / "engine/validation.csv");
   CHECK_THAT(csv, Catch::Contains("qwen1.5-7b,qwen1.5-0.5b,autoregressive,fp16,4,0.8,1,512,") &&
@@ -97,7 +97,7 @@ TEST_CASE("a row states how often drafts were accepted in one of four ways, whic
   CHECK_THAT(said(",,,0.5 0.7"), Catch::Contains("marginal: rises"));
 }
 
-TEST_CASE("everything that is wrong with a file of speedups is said at once, by line") {
+TEST_CASE("all problems of a file of speedups are reported at once, by line") {
   const TemporaryFolder folder;
   const std::string header = "target,draft,drafter,gamma,alpha,batch,context,speedup\n";
   const std::string good = "qwen1.5-7b,qwen1.5-0.5b,,4,0.8,1,512,2.5\n";
@@ -121,7 +121,7 @@ TEST_CASE("everything that is wrong with a file of speedups is said at once, by 
   CHECK_THAT(rejected_validation(folder, "--profile h200 --against nowhere.csv"), Catch::Contains("nowhere.csv"));
 }
 
-TEST_CASE("options of the loop are refused beside --against, all of them") {
+TEST_CASE("all options of the loop are rejected with --against") {
   const TemporaryFolder folder;
   const std::string said = rejected_validation(
       folder, "--profile h200 --against s.csv --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1");
@@ -138,7 +138,7 @@ TEST_CASE("validate runs no loop for a profile that is not of this machine or no
   CHECK_THAT(rejected_validation(folder, ""), Catch::Contains("--profile: missing"));
 }
 
-TEST_CASE("validate refuses a CPU's profile that is not of this machine") {
+TEST_CASE("validate rejects a CPU's profile that is not of this machine") {
   const TemporaryFolder folder;
   write_text(folder / "cpu.json", latency::to_json(tiny_profile({1, 4}, {128, 512})));
   CHECK_THAT(rejected_validation(folder, "--profile cpu.json --target tiny-target --draft tiny-drafter"),
@@ -226,11 +226,11 @@ TEST_CASE("a GPU that fails or is interrupted leaves the prediction, and the exi
     CHECK(outcome.code == code);
     CHECK(std::filesystem::exists(folder / "new/prediction.csv"));
     CHECK(std::filesystem::exists(folder / "new/validation.csv") == (code == 130));
-    CHECK_THAT(outcome.err, Catch::Contains(code == 130 ? "keeps 1 of 2 cells" : "what it had measured is in new"));
+    CHECK_THAT(outcome.err, Catch::Contains(code == 130 ? "holds 1 of 2 cells" : "completed measurements are in new"));
   }
 }
 
-TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are refused with nothing written") {
+TEST_CASE("a profile of another GPU, and a foredraft-gpu that is nowhere, are rejected with nothing written") {
   const TemporaryFolder folder;
   GpuStandIn gpu(folder, "  exit 1");
   const auto rejected = [&](const ValidateOutcome& outcome) {

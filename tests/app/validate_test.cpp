@@ -110,7 +110,7 @@ TEST_CASE("no loop is planned for a pair whose vocabularies differ") {
   for (const gpu_bench::LoopCell& cell : grid.cells) CHECK(cell.target == "tiny-target");
 }
 
-TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {
+TEST_CASE("cells that are asked for are all combinations, and a calibrated one is rejected by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.gammas = {2, 5};
@@ -122,7 +122,7 @@ TEST_CASE("cells that are asked for are all combinations, and a calibrated one i
              Catch::Contains("gamma 5 alpha 0.7 batch 1 context 128: the profile has measured its passes"));
 }
 
-TEST_CASE("a cell outside of what the profile answers is refused by name") {
+TEST_CASE("a cell outside of what the profile answers is rejected by name") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   answers::GridRequest request = tiny_request();
   request.batches = {64};
@@ -143,7 +143,7 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
 }
 
 TEST_CASE(
-    "a measured speedup outside of what the profile answers is refused by its line, one inside has its prediction") {
+    "a measured speedup outside of what the profile answers is rejected by its line, one inside has its prediction") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
   const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";
@@ -161,7 +161,7 @@ TEST_CASE(
   CHECK(found.predictions[0].speedup == answers::predict_cell(found.measured[0].cell, profile).speedup);
 }
 
-TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
+TEST_CASE("a loop as fast as predicted has no error, and the prediction for one a tenth slower is a tenth too high") {
   const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<answers::CellPrediction> predictions =
       answers::predict_cells(answers::validation_cells(profile, tiny_request()).cells, profile, "cpu.json");

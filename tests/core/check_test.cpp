@@ -14,7 +14,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("check_probability takes 0, 1 and what lies between, and names what it refuses") {
+TEST_CASE("check_probability takes 0, 1 and what lies between, and names what it rejects") {
   for (const double value : {0.0, 1e-300, 0.5, 1.0}) CHECK_NOTHROW(check_probability("alpha", value));
   CHECK_THROWS_MATCHES(check_probability("alpha", 1.5), DomainError, Says("invalid alpha=1.5"));
   for (const double value : {-1e-300, 1.0 + 1e-15, nan, infinity, -infinity}) {
@@ -22,7 +22,7 @@ TEST_CASE("check_probability takes 0, 1 and what lies between, and names what it
   }
 }
 
-TEST_CASE("checks of size refuse NaN and infinities as well as the wrong sign") {
+TEST_CASE("checks of size reject NaN and infinities as well as the wrong sign") {
   CHECK_NOTHROW(check_nonnegative("c", 0.0));
   CHECK_NOTHROW(check_positive("scale", 1e-300));
   CHECK_THROWS_MATCHES(check_nonnegative("c", -1.0), DomainError, Says("invalid c=-1"));

@@ -47,7 +47,7 @@ TEST_CASE("dotted keys, headers and brackets of TOML add up to one depth, and wh
   };
   CHECK(toml_problem(mixed(19)).empty());
   CHECK(toml_problem(mixed(20)) == "f:2: " + too_deep);
-  // Neither numbers nor neighbours nest.
+  // Neither numbers nor neighbors nest.
   CHECK(toml_problem("a = [" + repeated("1.5, [2.5], {x.y = 3.5}, ", 200) + "]\n").empty());
   CHECK(toml_problem(repeated("[a.b]\nc.d = 1.5\n", 200)).empty());
 }
@@ -116,7 +116,7 @@ TEST_CASE(
   CHECK_THAT(problems.text(), Catch::Contains("nested deeper than 64 levels"));
 }
 
-TEST_CASE("a text that is no JSON is refused with line, column and what stands there") {
+TEST_CASE("a text that is no JSON is rejected with line, column and what stands there") {
   CHECK(json_problem("") == "f:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
   CHECK(json_problem(" \n ") == "f:2: syntax: invalid JSON at column 2 (unexpected end of the text)");
   CHECK(json_problem("[1, ") == "f:1: syntax: invalid JSON at column 5 (unexpected end of the text)");

@@ -100,7 +100,7 @@ TEST_CASE("a file is replaced whole and nothing else stays, a failure keeps the 
   CHECK(folder.count() == 2);
 }
 
-TEST_CASE("what a link in a results folder names is neither written nor read") {
+TEST_CASE("the target of a link in a results folder is neither written nor read") {
   const Folder folder;
   folder.put("victim", "mine");
   folder.link("report.html", "victim");
@@ -123,7 +123,7 @@ TEST_CASE("what a link in a results folder names is neither written nor read") {
   CHECK(text_of(folder / "victim") == "mine");
 }
 
-TEST_CASE("neither a pipe, nor a device, nor a folder is a file of a results folder, and nobody waits for one") {
+TEST_CASE("pipes, devices and folders are no files of a results folder, and reading does not wait for one") {
   const Folder folder;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_THROWS_WITH(read_result_file(folder / "pipe"), Catch::Contains("it is not a regular file"));

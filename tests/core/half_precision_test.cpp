@@ -21,7 +21,7 @@ constexpr std::uint32_t infinity_pattern = 0x7C00;
 
 }  // namespace
 
-TEST_CASE("every half is its own rounding, and between two neighbours the nearer wins, on a tie the even one") {
+TEST_CASE("every half is its own rounding, and between two neighbors the nearer wins, on a tie the even one") {
   for (std::uint32_t pattern = 0; pattern + 1 < infinity_pattern; ++pattern) {
     const double low = decode(pattern);
     const double high = decode(pattern + 1);

@@ -11,7 +11,7 @@
 
 namespace foredraft {
 
-TEST_CASE("the normal interval has the textbook quantile and refuses a level outside (0, 1)") {
+TEST_CASE("the normal interval has the textbook quantile and rejects a level outside (0, 1)") {
   CHECK(normal_quantile(0.95) == Approx(1.959963984540054).epsilon(tests::few_ulp));
   const Interval interval = normal_interval({.mean = 2.0, .standard_error = 0.5});
   CHECK(interval.low == Approx(2.0 - 0.5 * 1.959963984540054).epsilon(tests::few_ulp));

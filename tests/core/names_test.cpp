@@ -23,7 +23,7 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   CHECK(suggestion_for(" ", words) == "did you mean c?");
 }
 
-TEST_CASE("a name of other numbers is another name, not a typing mistake") {
+TEST_CASE("a name with other numbers is a different name, not a typing mistake") {
   const std::vector<std::string> models{"deepseek-v3", "llama-3.1-70b", "minimax-m2", "qwen1.5-7b", "qwen3-8b"};
   for (const char* other : {"deepseek_v4", "deepseek-v3.1", "minimax_m3", "llama-3.3-70b", "llama-3.11-70b",
                             "llama-3-70b", "qwen2.5-7b", "qwen3-14b", "qwen3-b", "rwen3-8b"}) {

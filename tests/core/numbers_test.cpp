@@ -46,7 +46,7 @@ TEST_CASE("options take quantities, and one quantity in either of two units") {
                     Catch::Contains("--x-ms: mutually exclusive with --x-us") && Catch::Contains("invalid entry 1"));
 }
 
-TEST_CASE("readers see typed numbers as they were typed and computed ones without what rounding leaves") {
+TEST_CASE("typed numbers are shown as they were typed, computed ones without rounding residue") {
   CHECK(brief_number_text(0.79) == "0.79");
   CHECK(brief_number_text(0.1234567) == "0.1234567");
   CHECK(brief_number_text(3.0) == "3");

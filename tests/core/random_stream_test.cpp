@@ -35,7 +35,7 @@ TEST_CASE("each field of a stream has its own bits of the counter") {
   CHECK(philox_key(0x0123456789abcdef) == std::array<std::uint32_t, 2>{0x89abcdef, 0x01234567});
 }
 
-TEST_CASE("a field that does not fit its bits is refused, never wrapped") {
+TEST_CASE("a field that does not fit its bits is rejected, never wrapped") {
   constexpr std::uint64_t too_large = std::uint64_t{1} << 32U;
   CHECK_THROWS_MATCHES(philox_counter({.purpose = Purpose::test, .point = too_large, .block = 0}, 0), DomainError,
                        Says("invalid point=4294967296"));

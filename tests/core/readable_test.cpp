@@ -45,7 +45,7 @@ TEST_CASE("nothing that a message quotes moves a cursor, hides or turns what fol
   }
 }
 
-TEST_CASE("in a message every word and every quoted value is cut, and what stands behind it is still said") {
+TEST_CASE("a message cuts long words and quoted values, and keeps what follows them") {
   const std::string long_word(1000, 'w');
   const std::string cut_word = std::string(200, 'w') + three_dots;
   CHECK(readable_message("path " + long_word + " (why)\nnext\x1b line") ==

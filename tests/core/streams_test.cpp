@@ -49,7 +49,7 @@ std::string shown_on_a_terminal(const char* term, const char* no_color) {
   });
   REQUIRE(code == 0);
   ::close(inside);
-  // A terminal may hand out what was written in pieces; without a writer it ends behind the last one.
+  // A terminal may hand out what was written in pieces; without a writer it ends after the last one.
   std::string text;
   std::array<char, 200> bytes{};
   for (ssize_t count = 0; (count = ::read(terminal, bytes.data(), bytes.size())) > 0;) {
@@ -99,7 +99,7 @@ TEST_CASE("no file gets the number of a standard stream that was closed") {
   }
 }
 
-TEST_CASE("a result that cannot be written is an error, talk that cannot be written is dropped") {
+TEST_CASE("a result that cannot be written is an error, a message that cannot be written is dropped") {
   const auto into = [](int stream, const char* path) { ::dup2(::open(path, O_WRONLY), stream); };
   CHECK(exit_code_of([&] {
           into(STDOUT_FILENO, "/dev/full");

@@ -25,7 +25,7 @@ TEST_CASE("a drafter that copies takes no pass for any number of drafts") {
   CHECK(draft_passes(500, Drafting::free) == 0);
 }
 
-TEST_CASE("names of conventions and drafters survive a round trip, other names are refused") {
+TEST_CASE("names of conventions and drafters survive a round trip, other names are rejected") {
   for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
     CHECK(parse_convention(to_string(convention)) == convention);
   }

@@ -33,7 +33,7 @@ TEST_CASE("without step or factor the step is one towards the end") {
   CHECK(range_values({3.0, 1.0, std::nullopt, std::nullopt}) == std::vector<double>{3.0, 2.0, 1.0});
 }
 
-TEST_CASE("ranges that never arrive are refused") {
+TEST_CASE("ranges that never arrive are rejected") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(reject_range({0.0, 1.0, 0.0, std::nullopt}));
   CHECK(reject_range({0.0, 1.0, -0.1, std::nullopt}));

@@ -15,7 +15,7 @@ inline experiments::SweepConfig config_of(const std::string& text) {
                                         "e.toml");
 }
 
-/// Why this text is refused; empty where it is not.
+/// Why this text is rejected; empty where it is not.
 inline std::string problem_of(const std::string& text) {
   try {
     static_cast<void>(config_of(text));

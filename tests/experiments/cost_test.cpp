@@ -94,7 +94,7 @@ TEST_CASE("measured times of a verification at one step are the constant ratio")
   }
 }
 
-TEST_CASE("what a cost model does not read is refused, and what it needs is missing") {
+TEST_CASE("values that a cost model does not use are rejected, and required ones are reported missing") {
   CHECK_THAT(tests::problem_of(block_sweep + "c = 0.1\n"),
              Catch::Contains("fixed.c: not used") && Catch::Contains("cost = \"constant_ratio\""));
   CHECK_THAT(tests::problem_of(block_sweep + "\"cost.fixed_ms\" = 3\n"),

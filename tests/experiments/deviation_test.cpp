@@ -133,7 +133,7 @@ TEST_CASE("of 60 seeds with about one acceptance each none writes an infinity or
   CHECK(without_acceptance > 10);
 }
 
-TEST_CASE("points without a standard error are counted beside the agreement of the others") {
+TEST_CASE("points without a standard error are counted apart from the agreement of the others") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
   const std::string header =

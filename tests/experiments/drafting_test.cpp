@@ -123,7 +123,7 @@ TEST_CASE("sweeps over drafters agree with their closed forms, endless and finit
                                         "[simulation]\niterations = 20000\nseed = 5\n")) >= 2 * 4);
 }
 
-TEST_CASE("drafters and policies that do not fit are refused with their reason") {
+TEST_CASE("drafters and policies that do not fit are rejected with their reason") {
   const std::string base = "[fixed]\nalpha = 0.8\ngamma = 5\n";
   CHECK_THAT(tests::problem_of(base + "drafter = \"prompt_lookup\"\n"),
              Catch::Contains("fixed.drafter: prompt_lookup does not draft in fidelity process"));
@@ -162,7 +162,7 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
 }
 
 TEST_CASE(
-    "heads and stages of text are refused without text, beyond their positions and with what fidelity process takes") {
+    "heads and stages of text are rejected without text, beyond their positions and with what fidelity process takes") {
   const std::string token = "fidelity = \"token\"\n[simulation]\niterations = 10\nseed = 1\n";
   const std::string text = "models = { kind = \"ngram\", draft_order = 5 }\n" + token;
   for (const std::string drafter : {"heads", "mlp_speculator"}) {
@@ -239,7 +239,7 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
   CHECK(stages_tally.units.sum(sim::draft_passes) == 4 * stages_tally.units.sum(sim::iterations));
 }
 
-TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
+TEST_CASE("options of drafters and policies reach the point, and those of others are rejected together") {
   const auto read = [](const std::vector<std::string>& arguments) {
     CommandLine line(app::predict_command().spec, arguments);
     const bool gamma = std::find(arguments.begin(), arguments.end(), "--gamma") != arguments.end();
@@ -270,7 +270,7 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
       Catch::Contains("drafting cannot be stopped"));
 }
 
-TEST_CASE("a misspelt word on the command line is one problem, and so is an unknown option") {
+TEST_CASE("a misspelled word on the command line is one problem, and so is an unknown option") {
   const auto problems_of = [](const std::vector<std::string>& arguments) {
     try {
       CommandLine line(app::predict_command().spec, arguments);

@@ -148,7 +148,7 @@ TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
         Approx(pair.target_pass(2, served_batch, 0).time_us + pair.drafting(1, served_batch, 0).time_us).epsilon(1e-6));
 }
 
-TEST_CASE("a server asks no time that nobody knows, and says so before it serves") {
+TEST_CASE("a server with unknown times is rejected before it serves") {
   const std::string some = "gamma = 3\noutput_tokens = 9\n";
   CHECK(rejected_server(certain_server(some, one_by_one)) == "accepted");
   std::string elsewhere = certain_server(some, one_by_one);

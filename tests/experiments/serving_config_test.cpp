@@ -49,7 +49,7 @@ TEST_CASE("a server is resolved with its defaults, and none of what a text or a 
   }
 }
 
-TEST_CASE("what a plan leaves to the load stays so when it is written and read again") {
+TEST_CASE("what a plan leaves to the load stays open when it is written and read again") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   const auto simulation_of = [&](const std::string& plan) {
     const SweepConfig config = tests::config_of("[fixed]\n" + server + rest + "[simulation]\nseed = 1\n" + plan);
@@ -126,7 +126,7 @@ TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an 
   CHECK(served.gamma_schedule[1].gamma == 0);
 }
 
-TEST_CASE("what a server lacks, does not read or cannot serve is refused with its reason") {
+TEST_CASE("missing, unused and unsupported values of a server are rejected with their reason") {
   const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   CHECK(problem_of_server(rest) == "");
   const std::string missing = problem_of_server("");

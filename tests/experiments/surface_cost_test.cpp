@@ -120,7 +120,7 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
   }
 }
 
-TEST_CASE("what does not fit into memory has no speedup in a sweep, and no server serves it") {
+TEST_CASE("what does not fit into memory has no speedup in a sweep and no server") {
   // 26.5 GB of weights and 0.8 MB of cache a token on a card of 51.5e9 bytes.
   const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
   const auto speedups = [](const std::string& text) {
@@ -155,7 +155,7 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
         "accepted");
 }
 
-TEST_CASE("a roofline is refused a format that nobody knows and a draft of other tokens, unless that is allowed") {
+TEST_CASE("a roofline rejects unknown formats, and drafts of another vocabulary unless that is allowed") {
   std::string sweep = roofline_sweep("\"cost.device\" = \"h200\"\n");
   CHECK_THAT(rejected_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
              Catch::Contains("fixed.cost.kv_format: ") && Catch::Contains("unknown format \"fp9\""));
@@ -192,7 +192,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
   }
 }
 
-TEST_CASE("a sweep asks no time that nobody knows, of no device that is not there") {
+TEST_CASE("a sweep rejects unknown times and unknown devices") {
   CHECK(rejected_by_inputs(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
   CHECK_THAT(rejected_by_inputs(roofline_sweep("\"cost.device\" = \"h2000\"\n")),
              Catch::Contains("did you mean h200?"));
@@ -251,7 +251,7 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
   CHECK(inputs.files() == std::vector<FileDigest>{digest_text(profile_path, measured), digest_text(trace_path, trace)});
 }
 
-TEST_CASE("what does not go with times of passes is refused by the configuration") {
+TEST_CASE("the configuration rejects what does not fit with times of passes") {
   const std::string device = "\"cost.device\" = \"h200\"\n";
   CHECK_THAT(tests::problem_of(roofline_sweep("")), Catch::Contains("fixed.cost.device: missing"));
   CHECK_THAT(tests::problem_of(roofline_sweep(device + "\"cost.profile\" = \"p\"\n")),

@@ -19,7 +19,7 @@ SweepConfig read(const std::string& text) {
   return read_sweep_config(inputs::parse_toml(head + text, "e.toml"), "e.toml");
 }
 
-/// All messages of a configuration that is refused. Its first own line has number 2.
+/// All messages of a configuration that is rejected. Its first own line has number 2.
 std::string problems_of(const std::string& text) {
   try {
     static_cast<void>(read(text));
@@ -62,7 +62,7 @@ TEST_CASE("a whole number may be written as any number that is whole") {
   CHECK(config_hash(tests::config_of(real)) == config_hash(tests::config_of(whole)));
 }
 
-TEST_CASE("a token sweep takes rule, temperature and models, and knows the default of the target law") {
+TEST_CASE("a token sweep takes rule, temperature and models, and knows the default of the target distribution") {
   const SweepConfig config = read(
       "[axes]\ntemperature = [0.5, 1.0]\n[fixed]\nfidelity = \"token\"\ngamma = 5\n"
       "models = { target = \"zipf\", vocabulary = 1000, draft = \"noise\", alpha = 0.8 }\n"
@@ -95,14 +95,14 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
   CHECK(problems_of("[axes]\nalpha = 0.5\n[fixed]\ngamma = 5\n") == "e.toml:3: axes.alpha: wrong type");
 }
 
-TEST_CASE("one mistake is one problem: nothing that follows from it is told") {
+TEST_CASE("one mistake is one problem: nothing that follows from it is reported") {
   CHECK(problems_of("[axes]\ngama = [1, 2]\n[fixed]\nalpha = 0.8\n") == "e.toml:3: axes.gama: unknown key");
   CHECK(problems_of("[axis]\nalpha = [0.5]\n[fixed]\ngamma = 3\n") == "e.toml:2: axis: unknown key");
   CHECK(problems_of("[fixed]\nalpha = 0.8\ngamma = 3\n[simulation]\niterations = \"x\"\n") ==
         "e.toml:6: simulation.iterations: wrong type");
 }
 
-TEST_CASE("misspelt keys and words are refused with the nearest known one") {
+TEST_CASE("misspelled keys and words are rejected with the nearest known one") {
   CHECK(problems_of("[axes]\nalpha = [0.5]\ngama = [1, 2]\n[fixed]\ngamma = 5\n") ==
         "e.toml:4: axes.gama: unknown key");
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nprocess = \"markow\"\n") ==
@@ -144,7 +144,7 @@ TEST_CASE(
   CHECK(drawn > 20);
 }
 
-TEST_CASE("what no point uses is refused, not ignored") {
+TEST_CASE("values that no point uses are rejected, not ignored") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\ntemperature = 1.0\n") == "e.toml:5: fixed.temperature: not used");
   const std::string other_alpha =
       "[fixed]\nfidelity = \"token\"\nalpha = 0.5\ngamma = 5\nmodels.alpha = 0.8\n[simulation]\niterations = 10\n"
@@ -153,7 +153,7 @@ TEST_CASE("what no point uses is refused, not ignored") {
   CHECK_THROWS_WITH(read(other_alpha), Catch::Contains("models.alpha?"));
 }
 
-TEST_CASE("values that do not fit together are refused") {
+TEST_CASE("values that do not fit together are rejected") {
   CHECK(problems_of("[axes]\ngamma = { from = 1, to = 4 }\n[fixed]\nprocess = \"positional\"\n"
                     "\"process.conditional\" = [0.9, 0.8]\n") == "e.toml:3: axes.gamma: invalid gamma=4");
   CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 1.5]\n") ==
@@ -181,7 +181,7 @@ TEST_CASE("values that do not fit together are refused") {
              Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
 }
 
-TEST_CASE("parameters of a rule are refused where the file is read, with what the rule says of them") {
+TEST_CASE("parameters of a rule are rejected where the file is read, with what the rule says of them") {
   const auto problem = [](const std::string& rule) {
     return problems_of("[fixed]\nfidelity = \"token\"\ngamma = 5\nmodels.alpha = 0.8\nmodels.vocabulary = 50\n" + rule +
                        "\n[simulation]\niterations = 10\nseed = 1\n");
@@ -199,14 +199,14 @@ TEST_CASE("parameters of a rule are refused where the file is read, with what th
   CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.tolerance\" = -1.0"), Catch::Contains("rule.tolerance"));
 }
 
-TEST_CASE("what is missing is named") {
+TEST_CASE("missing values are named") {
   CHECK(problems_of("[fixed]\ngamma = 5\n") == "e.toml: fixed.alpha: missing");
   CHECK_THAT(
       problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10\n[simulation]\niterations = 5\nseed = 1\n"),
       Catch::Contains("simulation.sequences: missing") && Catch::Contains("simulation.iterations: not used"));
 }
 
-TEST_CASE("an unknown schema, a missing one and broken syntax are refused") {
+TEST_CASE("an unknown schema, a missing one and broken syntax are rejected") {
   const auto message = [](const std::string& text) {
     try {
       static_cast<void>(read_sweep_config(inputs::parse_toml(text, "e.toml"), "e.toml"));
@@ -230,7 +230,7 @@ TEST_CASE("all errors of a file are reported at once, in the order of its lines"
         "e.toml:7: axes.gama: unknown key");
 }
 
-TEST_CASE("an absurd number of points is refused with the count and the time, without listing them") {
+TEST_CASE("an absurd number of points is rejected with the count and the time, without listing them") {
   const std::string text =
       "[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\nc = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n"
       "[simulation]\niterations = 1000000\nseed = 1\n";
@@ -238,14 +238,14 @@ TEST_CASE("an absurd number of points is refused with the count and the time, wi
   CHECK_THROWS_WITH(read(text), Catch::Contains(" days "));
 }
 
-TEST_CASE("a range too long to list is refused however few points the sweep has") {
+TEST_CASE("a range too long to list is rejected however few points the sweep has") {
   CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n") ==
         "e.toml:3: axes.alpha: 1000001 values");
   CHECK_THAT(problems_of("[axes]\ngamma = { from = 1e300, to = 1e300 }\n[fixed]\nalpha = 0.5\n"),
              Catch::StartsWith("e.toml:3: axes.gamma: wrong type"));
 }
 
-TEST_CASE("nothing that was written vanishes: doubled spellings, empty tables, ranges in other words") {
+TEST_CASE("nothing that was written is lost: doubled spellings, empty tables, ranges in other words") {
   CHECK(problems_of("[axes]\n\"process.a\" = [0.1]\nprocess.a = [0.2]\n[fixed]\nprocess = \"markov\"\n"
                     "\"process.b\" = 0.1\ngamma = 2\n") == "e.toml:4: axes.process.a: given twice");
   CHECK_THAT(problems_of("[axes]\nc = {}\n[fixed]\nalpha = 0.5\ngamma = 5\n"), Catch::Contains("axes.c.from: missing"));

@@ -147,7 +147,7 @@ TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
   std::set<std::size_t> places{0, 1, header - 1, header, header + 1, whole.size() - 1, whole.size()};
   for (std::size_t place = 0; place < whole.size(); place += 97) places.insert(place);
   for (std::size_t at = whole.find('\n'); at != std::string::npos; at = whole.find('\n', at + 1)) {
-    places.insert({at, at + 1});  // before and behind every line end
+    places.insert({at, at + 1});  // before and after every line end
   }
   for (const std::size_t place : places) {
     CAPTURE(place);
@@ -175,7 +175,7 @@ TEST_CASE("resuming computes only what is missing") {
   CHECK(run_sweep(config, folder / "cut", {.threads = 2}).result.already_complete);
 }
 
-TEST_CASE("a stop leaves whole rows behind, and the same order resumes") {
+TEST_CASE("a stop leaves whole rows, and the same command resumes") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = small_sweep();
   const std::atomic<bool> stop{true};
@@ -184,7 +184,7 @@ TEST_CASE("a stop leaves whole rows behind, and the same order resumes") {
   CHECK(run(config, folder / "a", 2) == run(config, folder / "b", 1));
 }
 
-TEST_CASE("results of another configuration, shard or version, and damaged rows are refused untouched") {
+TEST_CASE("results of another configuration, shard or version, and damaged rows are rejected untouched") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
   const std::string whole = run(config, folder / "a", 1);
@@ -211,7 +211,7 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
                     Catch::Contains("points.csv:2: damaged row (point 0 expected)"));
 }
 
-TEST_CASE("points.csv of a complete run that was changed or removed is refused, and so are rows of other inputs") {
+TEST_CASE("points.csv of a complete run that was changed or removed is rejected, and so are rows of other inputs") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 2]\nc = [0.1]\n");
   const std::string whole = run(config, folder / "a", 1);
@@ -235,7 +235,7 @@ TEST_CASE("points.csv of a complete run that was changed or removed is refused, 
                     Catch::Contains("points.csv:3: damaged row (point 1 expected)"));
 }
 
-TEST_CASE("a manifest that contradicts itself is refused as input") {
+TEST_CASE("a manifest that contradicts itself is rejected as input") {
   const tests::TemporaryFolder folder;
   run(tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n"), folder / "a", 1);
   const std::string text = tests::content_of(manifest_path(folder / "a"));
@@ -354,7 +354,7 @@ TEST_CASE("of draft lengths that are equally fast the table of a sweep names the
   }
 }
 
-TEST_CASE("a folder with other files is refused, an empty one and a half-born one are taken") {
+TEST_CASE("a folder with other files is rejected, an empty or unfinished one is accepted") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   fs::create_directory(folder / "foreign");

@@ -10,7 +10,7 @@ case("19 a long list of quantized layers", f"{PREDICT} b200 --target config.json
 
 # Feed-forward 25.17 G at 4 + 16/32 bits = 14.16 GB, attention 6.04 G and two tables of 0.778 G in bf16 = 15.19 GB.
 case("21 groups of 32 and attention left out", f"{PREDICT} h100 --target config.json", "21-int4-groups-and-ignore",
-     text=[r"32\.8 G parameters", r"int4 of 4\.5 bits", r"attention bf16", r"a step of 29\.3 GB"])
+     text=[r"32\.8 G parameters", r"int4 of 4\.5 bits", r"attention bf16", r"of 29\.3 GB a step"])
 
 # Attention 75.1 M, dense blocks 75.5 M, experts 1245.7 M, vocabulary 131.1 M, and norms: 1.53 G.
 FAMILIES = {"glm_moe_dsa": r"8 layers x 2048, 4 of 32 experts, 1\.5[0-4]* G",
@@ -32,4 +32,4 @@ for device in DEVICES:
 
 # Published in mxfp4 alone: 65 GB, which one H100 holds.
 case("27 the format of the checkpoint", f"{PREDICT} h100 --target gpt-oss-120b",
-     text=[r"in the formats of its checkpoint, mxfp4", r"a step of 65\.\d GB"], forbidden=[r"Does not fit"])
+     text=[r"in the formats of its checkpoint, mxfp4", r"of 65\.\d GB a step"], forbidden=[r"Does not fit"])

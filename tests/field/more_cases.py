@@ -482,7 +482,7 @@ case("9 cheaper than a step at K = 3", "advise spec.json --plain plain.json", fi
     "plain.json": vllm_bench(20.0), "spec.json": vllm_bench(10.0, [0.4, 0.15, 0.05])},
      json={"loads[0].explanation": [], "warnings": named("W09 or W18", lambda found: bool(
          {"W09", "W18"} & {warning["code"] for warning in found}))},
-     text=[r"belong together|not the same server|counted otherwise|cannot be"])
+     text=[r"contradict each other|not the same server|counted otherwise|cannot be"])
 # 32 requests x 4 tokens are more than the 64 of the largest graph: 700/1000.
 case("9 graphs for fewer tokens", "advise spec.log --plain plain.log", files={
     "plain.log": vllm_log(steady(1000, 32), graphs=[1, 2, 4, 8, 16, 32, 64]),

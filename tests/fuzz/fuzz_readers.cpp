@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reader of text from outside, for libFuzzer: scripts/fuzz.sh. An input is read, or refused by InputError or
+// Every reader of text from outside, for libFuzzer: scripts/fuzz.sh. An input is read, or rejected by InputError or
 // DomainError; anything else is a crash.
 #include <array>
 #include <cstdint>

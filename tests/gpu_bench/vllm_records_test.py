@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_bench/data/engines/vllm: `advise` reads what vLLM's server and its benchmark wrote, as plain arithmetic does.
+"""gpu_bench/data/engines/vllm: `advise` reads the logs of vLLM's server and benchmark; its numbers match plain
+arithmetic on them.
 
 Usage: vllm_records_test.py REPOSITORY_ROOT FOREDRAFT
 """
@@ -18,18 +19,18 @@ METHODS = {"d1": "draft_model", "d3": "draft_model", "d5": "draft_model", "dynam
 def advise(*files, plain=None):
     words = [FOREDRAFT, "advise", *map(str, files), "--json", *(("--plain", str(plain)) if plain else ())]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1):  # 1: too little is known for a recommendation
+    if done.returncode not in (0, 1):  # 1: too little data for a recommendation
         raise AssertionError(done.stderr)
     return json.loads(done.stdout)
 
 
 def tpot_ms(document):
-    """Time after the first tokens over the tokens of that time."""
+    """Time after the first token of each request, per token in that time."""
     return 1e3 * sum(map(sum, document["itls"])) / sum(tokens - 1 for tokens in document["output_lens"])
 
 
 class Records(unittest.TestCase):
-    def test_a_benchmark_with_a_draft_model_is_read_as_it_counts(self):
+    def test_a_benchmark_with_a_draft_model_matches_its_counts(self):
         plain = FOLDER / "runs" / "plain-c4-r1.json"
         plain_ms = tpot_ms(json.loads(plain.read_text()))
         for gamma in (1, 3, 5):
@@ -45,18 +46,18 @@ class Records(unittest.TestCase):
                 self.assertAlmostEqual(load["runs"][0]["speedup"]["measured"] / (plain_ms / tpot_ms(document)), 1, delta=0.02)
                 self.assertNotIn("W18", [warning["code"] for warning in answer["warnings"]])
 
-    def test_a_server_says_its_version_and_its_method(self):
+    def test_a_server_log_states_version_and_method(self):
         for name, method in METHODS.items():
             with self.subTest(name):
                 answer = advise(FOLDER / "logs" / f"{name}.log")
                 self.assertEqual((answer["engine"], answer["engine_version"], answer["method"]),
                                  ("vllm", "0.32.0", method))
 
-    def test_a_server_that_drafts_nothing_right_is_told_to_stop(self):
+    def test_advice_for_a_useless_drafter_is_to_turn_speculation_off(self):
         answer = advise(FOLDER / "logs" / "eagle.log")  # a head of random weights
         self.assertTrue(answer["action"].startswith("Turn speculation off"), answer["action"])
 
-    def test_a_server_without_speculation_tells_no_acceptance(self):
+    def test_a_server_without_speculation_shows_no_acceptance(self):
         self.assertIsNone(advise(FOLDER / "logs" / "plain.log")["tokens_per_iteration"])
 
 

@@ -98,7 +98,7 @@ TEST_CASE("a device predicts the times of a request at the loads of its logs, el
   CHECK_THROWS_AS(batches("unknown.csv", std::nullopt), InputError);
 }
 
-TEST_CASE("what does not fit a profile of measured times or a target is refused with the request's own words") {
+TEST_CASE("what does not fit a profile of measured times or a target is rejected with the request's own words") {
   const tests::TemporaryFolder folder;
   tests::write_text(folder / "a.csv", "gamma,steps,accepted_at_1,accepted_at_2,requests\n2,5000,3000,1500,8\n");
   AdviceRequest request{.logs = {folder / "a.csv"},

@@ -84,7 +84,7 @@ TEST_CASE("a text is read once, whatever links and copies lead to it, and files 
   CHECK(corpus.files[0].path == original.string());
 }
 
-TEST_CASE("a corpus that is missing, empty or not text is refused by name") {
+TEST_CASE("a corpus that is missing, empty or not text is rejected by name") {
   const Folder folder;
   CHECK_THROWS_WITH(read({folder.path() / "nowhere"}), Catch::Contains("nowhere") && Catch::Contains("must be a file"));
   CHECK_THROWS_WITH(read({folder.path()}), Catch::Contains("corpus=empty") && Catch::Contains("0 files"));

@@ -25,7 +25,7 @@ using inputs::BenchFile;
 using inputs::parse_llama_bench;
 using latency::Role;
 
-/// A target of which verifications of 1, 2 and 3 tokens take 40, 44 and 50 ms behind 100 tokens, and 2 of them 42 ms
+/// A target of which verifications of 1, 2 and 3 tokens take 40, 44 and 50 ms after 100 tokens, and 2 of them 42 ms
 /// with the logits of the last one only.
 const std::string target =
     R"({"build_commit": "abc", "cpu_info": "A, CPU", "gpu_info": "", "model_filename": "m/t.gguf", "embeddings": true, "n_prompt": 1, "n_gen": 0, "n_depth": 100, "test_time": "2026", "avg_ns": 1, "samples_ns": [39000000, 40000000, 90000000]}
@@ -137,7 +137,7 @@ TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop 
   CHECK_THAT(text, Catch::Contains("draws     50.0 us a token"));
 }
 
-TEST_CASE("everything that is wrong with an engine's files is said at once, with file and line") {
+TEST_CASE("all problems of an engine's files are reported at once, with file and line") {
   std::string wrong = target;
   wrong.replace(wrong.find("\"n_prompt\": 2"), 13, "\"n_prompt\": -2");
   wrong.replace(wrong.find("\"avg_ns\": 42000000"), 18, "\"avg_ns\": \"x\"");
@@ -226,7 +226,7 @@ TEST_CASE("calibrate reads the files of an engine, keeps their profile and rejec
   };
   const std::string files = "t.jsonl d.csv";
   CHECK_THAT(calibrate("").err, Catch::Contains("--backend: llama-bench without files"));
-  CHECK_THAT(calibrate(files + " --minutes 3").err, Catch::Contains("the engine has measured"));
+  CHECK_THAT(calibrate(files + " --minutes 3").err, Catch::Contains("nothing is measured here"));
   CHECK_THAT(foredraft(folder, "calibrate --out x.json " + files).err,
              Catch::Contains("only llama-bench's output is read"));
   CHECK_THAT(foredraft(folder, "calibrate --draw-us 3 --out x.json").err,

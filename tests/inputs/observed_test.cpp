@@ -159,7 +159,7 @@ TEST_CASE("acceptance by step is replayed in preference to a fit, whatever its l
   rejected(content_of(folder / "a.jsonl"), "a.log: 7 verification steps (at least 200 are needed)");
 }
 
-TEST_CASE("a log that tells no acceptance is refused with what can be known") {
+TEST_CASE("a log that tells no acceptance is rejected with what can be known") {
   rejected("decoding,requests,iteration_ms\nplain,8,9.5\n", "a.log: no counts of acceptance");
   rejected(windows(3, 1, 100), "a.log: 100 verification steps (at least 200 are needed) - log ");
   rejected("gamma,steps,accepted_at_1,accepted_at_2\n2,1000,1000,1000\n", "a.log: every draft was accepted");
@@ -170,7 +170,7 @@ TEST_CASE("a log that tells no acceptance is refused with what can be known") {
            "a.log: gamma 3 without positions does not determine other draft lengths");
 }
 
-TEST_CASE("what does not belong together is refused, kinds of prompts are pooled") {
+TEST_CASE("what does not belong together is rejected, kinds of prompts are pooled") {
   const std::string head = "gamma,steps,accepted_at_1,accepted_at_2,temperature,category\n";
   rejected(head + "2,1000,600,300,0,code\n2,1000,600,300,1,code\n", "a.log:3: temperature 1 beside 0 at line 2");
   const TemporaryFolder folder;

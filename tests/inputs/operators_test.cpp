@@ -108,7 +108,7 @@ TEST_CASE("a head whose drafting alone is timed drafts, though neither it nor it
   CHECK(times.plain(1, 512).spread.value() == 0.26);
 }
 
-TEST_CASE("a document of operators is refused by key, and an error of its script is told as it is") {
+TEST_CASE("a document of operators is rejected by key, and an error of its script is passed on") {
   CHECK(operators_problem(R"({"error": "no operator times of vllm on h1 - there are those of b60"})") ==
         "no operator times of vllm on h1");
   CHECK(operators_problem("[]") == "o.json: schema: missing");
@@ -183,7 +183,7 @@ TEST_CASE("calibrate tells what operators lack, and which options belong to anot
   const Outcome other = foredraft(folder, "calibrate --device h100 --out p.json");
   CHECK(other.code == 2);
   CHECK_THAT(other.err, Catch::Contains("--device") && Catch::Contains("--backend aisimulate"));
-  CHECK_THAT(foredraft(folder, question + " --minutes 3").err, Catch::Contains("it measures nothing"));
+  CHECK_THAT(foredraft(folder, question + " --minutes 3").err, Catch::Contains("nothing is measured here"));
   CHECK_THAT(foredraft(folder, "calibrate --backend aisimulate --target t --out p.json").err,
              Catch::Contains("--device"));
 }

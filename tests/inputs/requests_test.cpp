@@ -59,7 +59,7 @@ TEST_CASE("published traces are read as they are, with their names and times") {
         Sent{{0.0, 10, 2}, {0.5, 11, 3}});
 }
 
-TEST_CASE("a prompt and an output beside their tokens are texts, and not read") {
+TEST_CASE("if there are token counts, the columns prompt and output are texts and not read") {
   CHECK(parsed_requests("{\"prompt\": \"Why?\", \"prompt_tokens\": 2, \"output\": \"So.\", \"completion_tokens\": 3, "
                         "\"timestamp\": 0}\n{\"prompt_tokens\": 5, \"prompt\": 9, \"output\": 7, \"time\": 4}\n") ==
         Sent{{0.0, 2, 3}, {4.0, 5, 7}});
@@ -71,7 +71,7 @@ TEST_CASE("times count from the first arrival, in the order of the arrivals") {
         Sent{{0.0, 2, 12}, {1.5, 1, 11}, {1.5, 3, 13}});
 }
 
-TEST_CASE("a damaged recording is refused with the line of every mistake") {
+TEST_CASE("a damaged recording is rejected with the line of every mistake") {
   CHECK_THROWS_MATCHES(parsed_requests("prompt,output,arrival\n1,2\n-1,2,0\n1,0,0\n1,2,-0.5\n1,2,nan\n1.5,2,\"\"\n"),
                        InputError,
                        Says("r:2: damaged row\nr:3: prompt_tokens: invalid prompt_tokens=-1\nr:4: output_tokens: "
@@ -121,7 +121,7 @@ TEST_CASE("hostile recordings end in a message") {
                     Catch::Contains("r:21: ") && !Catch::Contains("r:22: ") && Catch::Contains("10 more"));
 }
 
-TEST_CASE("a server gets the requests and the engine that its configuration names, beside it or shipped") {
+TEST_CASE("a server gets the requests and the engine that its configuration names, from its folder or shipped") {
   const tests::TemporaryFolder folder;
   std::ofstream(folder / "r.csv") << "prompt,output,arrival\n10,2,0\n20,3,1\n";
   std::ofstream(folder / "mine.toml") << "[mine]\nsummary = \"mine\"\nsource = \"measured\"\nhost_us = 70\n"

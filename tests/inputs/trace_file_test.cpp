@@ -31,7 +31,7 @@ TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
   CHECK(parse("{\"accepted\": [2, 3]}\n{\"accepted\": [0]}\n", 3) == wanted);
 }
 
-TEST_CASE("a damaged trace is refused with the line of every mistake") {
+TEST_CASE("a damaged trace is rejected with the line of every mistake") {
   CHECK_THROWS_MATCHES(parse("sequence,outcome\na,2\na,x\nb,1\n"), InputError,
                        Says("t:2: invalid outcome=2\nt:3: damaged row"));
   CHECK_THROWS_MATCHES(parse("sequence,accepted\na,4\n", 3), InputError, Says("t:2: invalid accepted=4"));
@@ -46,7 +46,7 @@ TEST_CASE("a damaged trace is refused with the line of every mistake") {
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
-TEST_CASE("an outcome beyond 64 bits is refused as it was written, and a line nested too deep with its number") {
+TEST_CASE("an outcome beyond 64 bits is rejected as it was written, and a line nested too deep with its number") {
   CHECK_THROWS_MATCHES(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"), InputError,
                        Says("t:2: invalid outcome=18446744073709551615"));
   CHECK_THROWS_MATCHES(parse("{\"accepted\": [9223372036854775808]}", 3), InputError,
@@ -56,7 +56,7 @@ TEST_CASE("an outcome beyond 64 bits is refused as it was written, and a line ne
   CHECK_THROWS_WITH(parse("sequence,outcome\n" + std::string(1'048'577, '1')), Catch::StartsWith("t:2: a line of"));
 }
 
-TEST_CASE("of many mistakes in a trace the first twenty are told and the rest counted") {
+TEST_CASE("of many mistakes in a trace the first twenty are reported and the rest counted") {
   std::string text = "sequence,outcome\n";
   for (int i = 0; i < 25; ++i) text += "a,7\n";
   CHECK_THROWS_WITH(parse(text), Catch::Contains("t:21: invalid outcome=7") && !Catch::Contains("t:22:") &&

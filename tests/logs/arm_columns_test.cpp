@@ -44,7 +44,7 @@ TEST_CASE("a shorter name of an arm is the one that goes on, unless several do")
   CHECK_FALSE(several[1].acceptance_length);
 }
 
-TEST_CASE("an arm behind what was measured or in brackets, at several loads") {
+TEST_CASE("an arm after what was measured or in brackets, at several loads") {
   for (const std::string table : {"c,total tok/s (plain),total tok/s (K=2)\n1,50,80\n8,300,330\n",
                                   "c;plain (total tok/s);MTP K=2 (total tok/s)\n1;50;80\n8;300;330\n",
                                   "c\ttotal tok/s plain\ttotal tok/s K=2\n1\t50\t80\n8\t300\t330\n"}) {

@@ -63,7 +63,7 @@ TEST_CASE("requests sent at once without a limit are the load, those in flight a
   CHECK_FALSE(limited.offered_requests);
 }
 
-TEST_CASE("a rate that is not kept up with is told by the requests that were served") {
+TEST_CASE("a rate that is not kept up with shows in the requests that were served") {
   const Observation run = read_log(sample("vllm_bench_overloaded.txt")).observations.at(0);
   CHECK(run.times.request_rate_per_s == 10.0);
   CHECK(run.times.served_requests_per_s == 0.5);

@@ -27,7 +27,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("SGLang's accept rate is told by what is the same in all lines") {
+TEST_CASE("SGLang's accept rate follows from what is the same in all lines") {
   const LogContents drafts = read_log(sample("sglang_2026.log"));
   REQUIRE(drafts.observations.size() == 3);
   for (const Observation& window : drafts.observations) CHECK(window.gamma == 3);
@@ -91,7 +91,7 @@ TEST_CASE("SGLang's settings give drafts and the steps of a line") {
   CHECK(contents.observations[0].acceptance->drafted_tokens == 100);
 }
 
-TEST_CASE("SGLang's time behind a pause is no time of an iteration") {
+TEST_CASE("SGLang's time after a pause is no time of an iteration") {
   const LogContents contents = read_log(sample("sglang_2026.log"));
   REQUIRE(contents.observations.size() == 3);
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
@@ -245,7 +245,7 @@ TEST_CASE("llama-server's acceptance of 100 % by construction is replaced by its
       warns(read_log("draft acceptance = 1.00000 (    8 accepted /     8 generated), mean len =  3.00\n"), "W13"));
 }
 
-TEST_CASE("llama-server that accepts more than it drafted is refused") {
+TEST_CASE("llama-server that accepts more than it drafted is rejected") {
   CHECK(problem("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n").find("some.log:2: accepted: 9 ") ==
         0);
 }
@@ -265,7 +265,7 @@ TEST_CASE("llama-speculative gives counts, speed and the time of drafting") {
   CHECK(*twice.observations[1].times.draft_ms == Approx(30.0).epsilon(few_ulp));
 }
 
-TEST_CASE("tables of llama.cpp are plain step times") {
+TEST_CASE("tables of llama.cpp hold times of decode steps") {
   const LogContents bench = read_log(sample("llama_bench.md"));
   REQUIRE(bench.observations.size() == 3);
   CHECK(bench.observations[0].times.prompt_tokens_per_s == 2000.0);

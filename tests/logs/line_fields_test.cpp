@@ -14,7 +14,7 @@ using logs::key_value;
 using logs::number_after;
 using logs::take_numbers;
 
-TEST_CASE("numbers of lines may have commas between thousands, exponents, and text behind them") {
+TEST_CASE("numbers of lines may have commas between thousands, exponents, and text after them") {
   CHECK(number_after("a: 1,355.35 ms", "a: ") == 1355.35);
   CHECK(number_after("a: 1.5e+09", "a: ") == 1.5e9);
   CHECK(number_after("a: 2.", "a: ") == 2.0);

@@ -106,7 +106,7 @@ TEST_CASE("a table of benchmarks that is not GuideLLM's is left to others") {
   CHECK(runs[1].times.tpot_ms == near(12.5));
 }
 
-TEST_CASE("Dynamo's frontend: latency between tokens, requests behind their first token, beside an engine's own") {
+TEST_CASE("Dynamo's frontend: latency between tokens, requests after their first token, with an engine's own") {
   const std::string text = sample("prometheus_dynamo.prom");
   const auto runs = posted_runs(text, "prometheus");
   CHECK(warns(read_log(text), "W02"));

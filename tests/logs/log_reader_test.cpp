@@ -153,18 +153,18 @@ TEST_CASE("a format without a line in the log does not change what others found"
   CHECK(read("{\"a\": 1}\n").version.empty());
 }
 
-TEST_CASE("lines of two engines in one log are refused with the line") {
+TEST_CASE("lines of two engines in one log are rejected with the line") {
   CHECK(error_of("mark\ntext\nother\n") == "some.log:3: a line of two after lines of one");
 }
 
-TEST_CASE("everything that formats refuse is reported at once with file and line") {
+TEST_CASE("everything that formats reject is reported at once with file and line") {
   CHECK(error_of("text\nmark refused\nmark\n{\"bad\": 1, \"a\": 2}\nk,l,bad\n1,2,3\nmark refused\n") ==
         "some.log:2: mark: bad\nsome.log:4: a: bad\nsome.log:4: b: bad\nsome.log:5: bad: no column\n"
         "some.log:7: mark: bad");
   CHECK(error_of("mark refused\nother\n").starts_with("some.log:1: mark: bad\nsome.log:2: a line of two"));
 }
 
-TEST_CASE("a log of refused lines is read no further than what is printed of it") {
+TEST_CASE("a log of rejected lines is read no further than what is printed of it") {
   std::string text;
   for (std::size_t i = 0; i < 2 * max_problems; ++i) text += "mark refused\n";
   const std::string all = error_of(text);
@@ -172,7 +172,7 @@ TEST_CASE("a log of refused lines is read no further than what is printed of it"
   CHECK(all.ends_with("some.log:100: mark: bad"));
 }
 
-TEST_CASE("a file without a known line is refused with where the formats are listed") {
+TEST_CASE("a file without a known line is rejected with where the formats are listed") {
   CHECK(error_of("text\n") == "some.log: no line of a known format");
   CHECK(error_of("") == "some.log: the file is empty");
   CHECK(error_of(std::string_view("\0\1\2", 3)) == "some.log: binary, not text");
@@ -186,7 +186,7 @@ TEST_CASE("bytes that are no text do not hide the lines around them") {
   CHECK(found(read(std::string("\0\xff\n\x80 mark\n\0", 11))) == "2 \x80 mark\n");
 }
 
-TEST_CASE("a format that is not known is refused, and one that is given is the only one read") {
+TEST_CASE("a format that is not known is rejected, and one that is given is the only one read") {
   CHECK_THROWS_WITH(LogReader("some.log", "mark", test_formats()), Catch::Contains("mean marks?"));
   CHECK_THROWS_MATCHES(LogReader("some.log", "table", test_formats()), InputError,
                        Says("some.log: format: \"table\" is no known format"));
@@ -219,7 +219,7 @@ TEST_CASE("an input of which no format takes anything ends at the limit, whateve
   endless("", "[" + std::string(mebibyte - 1, '1'));
 }
 
-TEST_CASE("what a format takes begins the count to the limit anew") {
+TEST_CASE("what a format reads restarts the count to the limit") {
   LogReader reader("some.log", "", test_formats());
   const std::string dull(logs::max_unrecognized_bytes / 2 + 1000, 'x');
   for (int i = 0; i < 3; ++i) {
@@ -233,7 +233,7 @@ TEST_CASE("a byte order mark is no part of the first line") {
   CHECK(found(read("\xEF\xBB\xBF{\"a\": 1}\n")) == "1 {\"a\":1}\n");
 }
 
-TEST_CASE("a bracket that is never closed hides nothing behind it") {
+TEST_CASE("a bracket that is never closed hides nothing after it") {
   CHECK(found(read("{\nmark\n")) == "2 mark\n");
   CHECK(found(read("{\"a\": [1,\n2,\nmark\n")) == "3 mark\n");
   CHECK(found(read("{\"a\": 1\n{\"a\": 2}\n")) == "2 {\"a\":2}\n");

@@ -5,7 +5,7 @@
 
 namespace foredraft::tests {
 
-TEST_CASE("no fault in a log does more than refuse it") {
+TEST_CASE("faults in a log only lead to its rejection") {
   LogMutator mutator(all_samples(), 20250301);
   for (int i = 0; i < 4000; ++i) {
     const std::string text = mutator.next();

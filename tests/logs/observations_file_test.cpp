@@ -128,7 +128,7 @@ TEST_CASE("an observations file is a log itself") {
         std::string::npos);
 }
 
-TEST_CASE("an observations file with a key that is missing, unknown or of another type is refused by its name") {
+TEST_CASE("an observations file with a key that is missing, unknown or of another type is rejected by its name") {
   CHECK(rejected(changed("\"gamma\":3,\"graph_sizes\"", "\"gama\":3,\"graph_sizes\"")) ==
         "o.json: logs[0].settings.gamma: missing\n"
         "o.json: logs[0].settings.gama: unknown key");
@@ -169,13 +169,13 @@ TEST_CASE("an observations file from before a key was added is read, without wha
   CHECK(read.requests == 5e-324);
 }
 
-TEST_CASE("a broken observations file among logs is refused with its line and all problems") {
+TEST_CASE("a broken observations file among logs is rejected with its line and all problems") {
   CHECK(problem("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
         "some.log:2: logs: missing\n"
         "some.log:2: log: unknown key");
 }
 
-TEST_CASE("an observations file whose counts contradict each other is refused") {
+TEST_CASE("an observations file whose counts contradict each other is rejected") {
   CHECK(rejected(changed("\"accepted_tokens\":30", "\"accepted_tokens\":301")).find("observations[0].acceptance") !=
         std::string::npos);
   CHECK(rejected(changed("[20,9,1]", "[9,20,1]")).find("observations[0].acceptance: position") != std::string::npos);
@@ -183,7 +183,7 @@ TEST_CASE("an observations file whose counts contradict each other is refused") 
         std::string::npos);
 }
 
-TEST_CASE("whatever happens to an observations file, it is read or refused by an InputError") {
+TEST_CASE("a damaged observations file is read, or rejected by an InputError") {
   const std::vector<logs::ObservedLog> logs{everything(), observed("trtllm_iterations.txt")};
   const std::string text = logs::observations_text(logs);
   std::mt19937_64 random(7);

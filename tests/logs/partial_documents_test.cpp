@@ -46,7 +46,7 @@ void check_resembles(std::string_view text, const std::string& format) {
   CHECK(message.find("looks like " + format) != std::string::npos);
 }
 
-/// Everything that was read; nullopt, and its message, if the document is refused.
+/// Everything that was read; nullopt, and its message, if the document is rejected.
 struct Reading {
   std::optional<std::string> text = {};
   std::string message = {};
@@ -86,8 +86,8 @@ void add_members(const Json& value, const Json::json_pointer& at, std::vector<Js
   }
 }
 
-/// Checks that a document with this value of a key is refused with the name of the key, or read as if the value did not
-/// matter or were not known.
+/// Checks that a document with this value of a key is rejected with the name of the key, or read as if the value did
+/// not matter or were not known.
 void check_value(const Json& document, const Json::json_pointer& key, const Json& value) {
   INFO(key.to_string() << " = " << value.dump());
   Json changed = document;
@@ -125,7 +125,7 @@ TEST_CASE("trtllm-bench: a part of a report is known by any two of its keys") {
   check_resembles(R"({"performance": {"system_output_throughput_tok_s": 240.0}})", "trtllm-bench");
 }
 
-TEST_CASE("trtllm-bench: a whole report without decoding statistics is plain, impossible ones are refused") {
+TEST_CASE("trtllm-bench: a whole report without decoding statistics is plain, impossible ones are rejected") {
   Json report = Json::parse(sample("trtllm_bench.json"));
   report["decoding_stats"]["num_accepted_draft_tokens_percentiles"]["average"] = 201.0;
   CHECK(problem(report.dump()) == "some.log:1: decoding_stats.num_accepted_draft_tokens_percentiles.average: 201");
@@ -163,7 +163,7 @@ TEST_CASE("specdec_bench: lengths of rates or of requests where the histogram is
   check_resembles(R"({"Output TPS": 90.0})", "specdec-bench");
 }
 
-TEST_CASE("specdec_bench: rates that rise or exceed 1, and lengths below 1, are refused") {
+TEST_CASE("specdec_bench: rates that rise or exceed 1, and lengths below 1, are rejected") {
   CHECK(problem(R"({"Average_AL": 2.6, "Joint_Acceptance_Rate": {"1": 1.0, "2": 0.4, "3": 0.7}})") ==
         "some.log:1: Joint_Acceptance_Rate.3: 0.7");
   CHECK(problem(R"({"Average_AL": 2.6, "Conditional_Acceptance_Rate": {"1": 1.0, "2": 1.4}})") ==
@@ -336,7 +336,7 @@ TEST_CASE("records of scripts and load generators: a length or drafts alone, and
         "some.log:1: spec_decode_acceptance_length: 0.5");
 }
 
-TEST_CASE("a value of any key that is absent, null, a word or negative is refused by name or not known") {
+TEST_CASE("a value of any key that is absent, null, a word or negative is rejected by name or not known") {
   for (const char* name : {"trtllm_bench.json",
                            "acceptance_rate.json",
                            "timing.json",
@@ -412,7 +412,7 @@ TEST_CASE("a document over many lines is read up to where its end was cut off, a
   CHECK(both.acceptance->accepted_tokens == 6400);
 }
 
-TEST_CASE("a list that was cut off holds its complete records, and a number at the cut is none") {
+TEST_CASE("a list that was cut off keeps its complete records, without a number at the cut") {
   const std::string records =
       "[\n  {\n    \"concurrency\": 8,\n    \"num_speculative_tokens\": 3,\n    \"accepted_length_tau\": 2.5,\n"
       "    \"throughput_tok_s\": 400\n  },\n  {\n    \"concurrency\": 16,\n    \"num_speculative_tokens\": 3,\n"

@@ -171,7 +171,7 @@ TEST_CASE("a console is read with what a logger or a job puts before each line")
   }
 }
 
-TEST_CASE("runs are found in a document of somebody's own") {
+TEST_CASE("runs are found in a document of a user's own") {
   const std::string run =
       R"("max_concurrency": 8, "request_rate": "inf", "output_throughput": 500.0, "mean_tpot_ms": 15.0)";
   const std::string drafts = R"(, "spec_decode_num_drafts": 8000, "spec_decode_draft_tokens": 24000,)"

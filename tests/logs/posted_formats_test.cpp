@@ -207,7 +207,7 @@ TEST_CASE("tables of llama-benchy and spec-bench are read by their headings") {
   CHECK(ik[1].times.iteration_ms == near(30.0));
 }
 
-TEST_CASE("what a heading leaves open is told by the values or asked for") {
+TEST_CASE("an ambiguous heading is resolved by the values or asked about") {
   const auto seconds = posted_runs("K,TPOT\n0,0.04\n2,0.021\n", "table");
   REQUIRE(seconds.size() == 2);
   CHECK(seconds[1].times.tpot_ms == near(21.0));

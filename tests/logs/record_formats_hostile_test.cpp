@@ -16,7 +16,7 @@ std::string with(const std::string& name, const std::string& from, const std::st
 
 }  // namespace
 
-TEST_CASE("records whose counts contradict each other are refused with file, line and key") {
+TEST_CASE("records whose counts contradict each other are rejected with file, line and key") {
   CHECK(problem(with("vllm_bench.jsonl", "accepted_tokens\": 4600", "accepted_tokens\": 14600"))
             .starts_with("some.log:2: accepted: 14600"));
   CHECK(problem(with("vllm_bench.jsonl", "[0.65, 0.35", "[0.35, 0.65")).starts_with("some.log:2: position"));
@@ -37,7 +37,7 @@ TEST_CASE("records whose counts contradict each other are refused with file, lin
   CHECK(problem(with("specforge_dashboard.json", "2.4", "0.4")).find("accept_length: 0.4") != std::string::npos);
 }
 
-TEST_CASE("numbers that are none, negative, too large or of another type are refused by their key") {
+TEST_CASE("numbers that are none, negative, too large or of another type are rejected by their key") {
   for (const char* value : {"-1", "1.5", "1e300", "\"many\"", "true", "[1]", "9007199254740993000"}) {
     INFO(value);
     const std::string what =
@@ -76,7 +76,7 @@ TEST_CASE("an object may have a key for each request of a benchmark, but no end 
   CHECK_FALSE(problem(requests(2000)).empty());
 }
 
-TEST_CASE("a table whose rows are shorter than its header is left out and said") {
+TEST_CASE("a table whose rows are shorter than its header is left out with a warning") {
   const logs::LogContents contents = read_log("gamma,steps,requests,category\n2,100,8\n" + sample("vllm_bench.jsonl"));
   CHECK(contents.observations.size() == 2);
   CHECK(warns(contents, "W18"));

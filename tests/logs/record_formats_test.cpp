@@ -79,7 +79,7 @@ TEST_CASE("vllm bench serve: where every request failed nothing was measured") {
   CHECK(warns(contents, "W19"));
 }
 
-TEST_CASE("vllm bench serve --save-detailed: each request beside the run, failed ones left out") {
+TEST_CASE("vllm bench serve --save-detailed: the run and each request, failed ones left out") {
   const LogContents contents = read_sample("vllm_bench_detailed.json");
   REQUIRE(contents.observations.size() == 3);
   const Observation& run = contents.observations[0];
@@ -291,7 +291,7 @@ TEST_CASE("ik_llama.cpp spec-bench: plain, positions and draft times, summaries 
   CHECK(contents.warnings.empty());
 }
 
-TEST_CASE("SpecForge: the misspelt plain run is plain and counts once, a tree has no draft length") {
+TEST_CASE("SpecForge: the misspelled plain run is plain and counts once, a tree has no draft length") {
   const LogContents dashboard = read_sample("specforge_dashboard.json");
   REQUIRE(dashboard.observations.size() == 3);
   CHECK(dashboard.observations[0].decoding == Decoding::plain);

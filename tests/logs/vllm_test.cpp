@@ -54,7 +54,7 @@ TEST_CASE("vLLM's engine line and its metrics of the same moment are one window,
   CHECK(contents.observations[2].waiting == 2.0);
 }
 
-TEST_CASE("an engine line of another moment than the metrics behind it is a window of its own") {
+TEST_CASE("an engine line of another moment than the metrics after it is a window of its own") {
   std::string late = metrics("Draft acceptance rate: 50.0%, Accepted: 75 tokens, Drafted: 150 tokens");
   late.replace(late.find("10:00:10"), 8, "10:00:12");
   const LogContents contents = read_log(settings + engine + late);
@@ -155,7 +155,7 @@ TEST_CASE("vLLM's idle windows are left out, and no time is made of no request")
   CHECK_FALSE(contents.observations[0].times.iteration_ms);
 }
 
-TEST_CASE("windows that begin or end with nothing running are told from full ones") {
+TEST_CASE("windows that begin or end with nothing running are distinguished from full ones") {
   const auto partial = [](const std::string& name) {
     std::vector<bool> all;
     for (const Observation& window : read_log(sample(name)).observations) all.push_back(window.partial.value_or(false));
@@ -274,7 +274,7 @@ TEST_CASE("lines of vLLM that are cut short are no windows") {
   }
 }
 
-TEST_CASE("counters of vLLM that contradict each other are refused with their line") {
+TEST_CASE("counters of vLLM that contradict each other are rejected with their line") {
   CHECK(problem("text\n" + metrics("Draft acceptance rate: 50.0%, Mean acceptance length: 2.50, Accepted: 301 tokens, "
                                    "Drafted: 300 tokens, Per-position acceptance rate: 0.800, 0.450, 0.250"))
             .find("some.log:2: accepted: 301 ") == 0);
@@ -324,7 +324,7 @@ TEST_CASE("vLLM's old counters are differences from line to line, and begin agai
   CHECK(warns(contents, "W05"));
 }
 
-TEST_CASE("vLLM's old stage times are those of an iteration, with the counters before or behind them") {
+TEST_CASE("vLLM's old stage times are those of an iteration, with the counters before or after them") {
   const LogContents contents = read_log(sample("vllm_v0.log"));
   REQUIRE(contents.observations.size() == 3);
   CHECK(*contents.observations[0].times.draft_ms == Approx(5.0).epsilon(few_ulp));

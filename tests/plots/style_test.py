@@ -15,7 +15,7 @@ NO_RED_CONE = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], 
 NO_GREEN_CONE = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 NO_BLUE_CONE = [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
 
-# A difference in CIE L* that is plain to see between two neighbouring lines.
+# A difference in CIE L* that is plain to see between two neighboring lines.
 PLAIN_STEP = 10
 # With more series the marker has to help; the steps still have to be steps.
 SMALL_STEP = 3.5

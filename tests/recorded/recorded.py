@@ -48,7 +48,7 @@ PRINTED = [
     # progress, of what takes longer than two seconds on a slow machine
     (re.compile(r"^(?: {0,2}\d+ %  [^\n]* left|  \.\.\.  [^\n]* so far)\n", re.MULTILINE), ""),
     # validate, of a profile of another processor
-    (re.compile(r"(?<=, and this is )[^\n]*(?= \(times of one say nothing of the other\))"), "THIS PROCESSOR"),
+    (re.compile(r"(?<=, and this is )[^\n]*(?= \(times of one device do not apply to another\))"), "THIS PROCESSOR"),
 ]
 MANIFEST = [
     (re.compile(r'(?<=^  "version": )"[^"]*"', re.MULTILINE), "VERSION"),

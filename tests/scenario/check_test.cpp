@@ -192,7 +192,7 @@ std::string problems_with(Space space) {
 
 }  // namespace
 
-TEST_CASE("every combination of a sweep is checked, and a rule that several numbers break is told once") {
+TEST_CASE("every combination of a sweep is checked, and a rule that several numbers break is reported once") {
   const Space rules{.axes = {axis("rule.scale_low", {-10.0, 12.0}, 3), axis("rule.scale_high", {15.0, 10.0}, 4)},
                     .fixed = {{find_parameter("fidelity"), "token", 6},
                               {find_parameter("rule"), "sigmoid_approximation", 7},

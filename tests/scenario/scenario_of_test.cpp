@@ -69,7 +69,7 @@ TEST_CASE("a mean and a correlation take the place of the two parameters of a pr
   }
 }
 
-TEST_CASE("means and correlations that no process has, and those beside a and b, are refused") {
+TEST_CASE("means and correlations that no process has, and those given with a and b, are rejected") {
   const auto problems = [](const char* name, double mean, double correlation) {
     return problems_from(
         {{"gamma", std::int64_t{3}}, {"process", name}, {"process.mean", mean}, {"process.correlation", correlation}});
@@ -111,7 +111,7 @@ TEST_CASE("every fidelity is reached by name") {
   CHECK(std::get<Server>(server.fidelity).target_step.weights_us == 1000.0);
 }
 
-TEST_CASE("all problems are told at once, each by its name, and none that follows from another") {
+TEST_CASE("all problems are reported at once, each by its name, and none that follows from another") {
   CHECK(problems_from({{"alpha", 1.5}, {"gamma", 2.5}, {"c", "dear"}}) ==
         "s: alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
         "s: gamma: wrong type (must be a whole number, is a number)\n"

@@ -20,7 +20,7 @@ TEST_CASE("a schedule gives every batch its gamma, the ends of a range included"
   CHECK(gamma_by_batch(schedule, 1, Convention::bonus) == std::vector<std::int64_t>{5, 5});
 }
 
-TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without meaning are refused") {
+TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without meaning are rejected") {
   const auto rejected = [](const std::vector<GammaRange>& schedule, Convention convention) {
     CHECK_THROWS_AS(gamma_by_batch(schedule, 8, convention), DomainError);
   };
@@ -34,7 +34,7 @@ TEST_CASE("schedules with gaps, overlaps, too short ones and gammas without mean
   rejected({{1, 8, 0}}, Convention::no_bonus);
 }
 
-TEST_CASE("lengths below the shortest, broken ones and spreads that go below it are refused") {
+TEST_CASE("lengths below the shortest, broken ones and spreads that go below it are rejected") {
   const auto problems = [](const TokenCount& prompt, const TokenCount& output) {
     std::string fields;
     const Scenario scenario{
@@ -60,7 +60,7 @@ TEST_CASE("lengths below the shortest, broken ones and spreads that go below it 
   }
 }
 
-TEST_CASE("broken engines, lognormal lengths and recordings are refused") {
+TEST_CASE("broken engines, lognormal lengths and recordings are rejected") {
   const auto problem = [](const Server& server) {
     std::string fields;
     for (const FieldProblem& one : problems_of(Scenario{.fidelity = server})) fields += one.field + " ";

@@ -99,7 +99,7 @@ TEST_CASE("predict rejects each value out of range by its name, so that no formu
   }
 }
 
-TEST_CASE("a draft length that is asked for beyond the entries is rejected") {
+TEST_CASE("a draft length beyond the entries is rejected") {
   const Scenario scenario = scenario_of(Positional{{0.5, 0.4}}, 1);
   CHECK_NOTHROW(predict(scenario, 2));
   CHECK_THROWS_WITH(predict(scenario, 3), "invalid gamma=3 (must lie in 0 to 2)");

@@ -232,7 +232,7 @@ TEST_CASE("a value for all points gives the bits of one value a point, at any nu
   }
 }
 
-TEST_CASE("a look at many values sees one outside of the range, and any change, wherever it is") {
+TEST_CASE("a check of many values finds one out of range, and any change, wherever it is") {
   constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
   for (const std::size_t size : {1U, 3U, 8U, 17U, 1000U}) {
     std::vector<double> values(size);

@@ -92,7 +92,7 @@ TEST_CASE("the speedup stays below tokens, 1/c and 1/(1 - alpha)") {
   }
 }
 
-TEST_CASE("costs refuse negative, infinite and missing numbers") {
+TEST_CASE("costs reject negative, infinite and missing numbers") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(iteration_cost(-1, 0.1, Drafting::autoregressive), "invalid gamma=-1 (must be at least 0)");
   CHECK_THROWS_WITH(iteration_cost(1, nan, Drafting::autoregressive),

@@ -74,7 +74,7 @@ TEST_CASE("the feasible x are those of a scan of random strips") {
   CHECK(some < 300);
 }
 
-TEST_CASE("feasibility refuses no strips and coefficients that are not finite") {
+TEST_CASE("feasibility rejects no strips and coefficients that are not finite") {
   CHECK_THROWS_AS(feasible_x({}, {0.0, 1.0}), DomainError);
   const std::vector<Strip> bad{{{0.0, std::numeric_limits<double>::quiet_NaN()}, {1.0, 0.0}}};
   CHECK_THROWS_AS(feasible_x(bad, {0.0, 1.0}), DomainError);

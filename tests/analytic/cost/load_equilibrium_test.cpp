@@ -103,7 +103,7 @@ TEST_CASE("prompts that are read together cost one pass") {
   CHECK(load_equilibrium(load).decode_us == Approx(decode_us).epsilon(solved));
 }
 
-TEST_CASE("from the rate of a full batch on a server is overloaded, and nothing else is said of it") {
+TEST_CASE("from the rate of a full batch on a server is overloaded, and no other result is given") {
   ServedLoad load = load_of(10.0, 16);
   load.prompt_us = [](std::int64_t prompts) { return 5000.0 * static_cast<double>(prompts); };
   const double capacity = load_equilibrium(load).capacity_per_s;
@@ -199,7 +199,7 @@ TEST_CASE("prompts that fill every pass bound the rate, whatever the clients") {
   }
 }
 
-TEST_CASE("an equilibrium refuses what no server has") {
+TEST_CASE("an equilibrium rejects what no server has") {
   const auto rejects = [](auto ServedLoad::*member, auto value) {
     ServedLoad wrong = load_of(10.0, 4);
     wrong.*member = value;

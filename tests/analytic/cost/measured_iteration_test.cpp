@@ -116,7 +116,7 @@ TEST_CASE("the spread of a measured speedup is that of its times, each by its sh
   CHECK(speedup_spread(iteration) == Approx(std::hypot(sum, of_sampling)).epsilon(1e-5));  // first order in the step
 }
 
-TEST_CASE("times and counts that cannot be are refused") {
+TEST_CASE("impossible times and counts are rejected") {
   CHECK_THROWS_AS(speedup(2.0, iteration_of(0.0, 1.0, 1.0)), DomainError);
   CHECK_THROWS_AS(speedup(2.0, iteration_of(1.0, -1.0, 1.0)), DomainError);
   CHECK_THROWS_AS(speedup(2.0, iteration_of(1.0, 1.0, std::nan(""))), DomainError);
@@ -125,7 +125,7 @@ TEST_CASE("times and counts that cannot be are refused") {
   CHECK_THROWS_AS(break_even_c(iteration_of(1.0, 1.0, 1.0), 2.0, 0), DomainError);
 }
 
-TEST_CASE("the first draft length near the best is looked for among all, however they rise and fall") {
+TEST_CASE("the first draft length near the best is searched among all, however they rise and fall") {
   CHECK(first_near_best(std::array{1.0, 1.4, 1.3, 1.5, 1.2}, 0.0) == 3);
   CHECK(first_near_best(std::array{1.0, 1.4, 1.3, 1.41, 1.2}, 0.01) == 1);
   CHECK(first_near_best(std::array{1.0, 1.005}, 0.01) == 0);

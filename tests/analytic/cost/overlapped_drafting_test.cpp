@@ -106,7 +106,7 @@ TEST_CASE("DSI is never slower than speculation, autoregressive decoding or PEAR
   }
 }
 
-TEST_CASE("DSI needs as many servers as passes overlap, and values out of range are refused") {
+TEST_CASE("DSI needs as many servers as passes overlap, and values out of range are rejected") {
   const auto servers = [](std::int64_t gamma, double c) {
     return max_target_servers({.schedule = Overlap::dsi, .alpha = 0.5, .gamma = gamma, .c = c});
   };

@@ -20,12 +20,12 @@ TEST_CASE("the mean wait is that of the birth-death chain for exponential servic
   }
 }
 
-TEST_CASE("nobody waits without arrivals, and without end at full load") {
+TEST_CASE("no request waits without arrivals, and the wait is infinite at full load") {
   CHECK(poisson_queue_wait(0.0, {.mean = 0.5, .second_moment = 0.3}) == 0.0);
   CHECK(poisson_queue_wait(2.0, {.mean = 0.5, .second_moment = 0.3}) == HUGE_VAL);
 }
 
-TEST_CASE("a queue refuses a service time that no law has") {
+TEST_CASE("a queue rejects a service time that no distribution has") {
   CHECK_THROWS_AS(poisson_queue_wait(-1.0, {.mean = 0.5, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.0, .second_moment = 0.3}), DomainError);
   CHECK_THROWS_AS(poisson_queue_wait(1.0, {.mean = 0.5, .second_moment = std::nan("")}), DomainError);

@@ -92,7 +92,7 @@ TEST_CASE("a strip of inverse speeds holds exactly the lines that give a printed
   }
 }
 
-TEST_CASE("fits refuse too few rows, equal abscissae and values out of range") {
+TEST_CASE("fits reject too few rows, equal abscissae and values out of range") {
   const std::array<double, 2> same{1.0, 1.0};
   CHECK_THROWS_AS(least_squares_line(same, same), DomainError);
   CHECK_THROWS_AS(least_squares_line(std::array{1.0}, std::array{1.0}), DomainError);

@@ -30,7 +30,7 @@ IidSetting block(double alpha, double c, Convention convention) {
   return {.alpha = alpha, .c = c, .convention = convention, .drafting = Drafting::block};
 }
 
-/// The first maximiser of the speedup over all gamma below `end`, from the definition.
+/// The first maximizer of the speedup over all gamma below `end`, from the definition.
 struct BruteForce {
   std::int64_t gamma;
   Real speedup;
@@ -96,7 +96,7 @@ TEST_CASE("at 1 - alpha = 1e-15 and c = 0.5 the best draft has some 4.5e7 tokens
   CHECK(static_cast<double>(*best.gamma) == Approx(std::sqrt(2.0 / a)).epsilon(next_term));
 }
 
-TEST_CASE("ties go to the smaller gamma, and a breath of c either way decides them") {
+TEST_CASE("ties go to the smaller gamma, and the smallest change of c decides them") {
   // S(1) = S(0) exactly at c = alpha, whatever alpha.
   for (const double alpha : {1e-300, 0.1, 0.3, 0.7, 0.9, 1.0 - 1e-15}) {
     CAPTURE(alpha);
@@ -244,7 +244,7 @@ TEST_CASE("the real optimum with a bonus token is the Lambert W form, away from 
   CHECK(value == Approx(a * std::pow(alpha, real + 1.0) / (c * (1.0 - alpha))).epsilon(tests::second_route));
 }
 
-TEST_CASE("the best integer is beside the real optimum") {
+TEST_CASE("the best integer is next to the real optimum") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (int i = 1; i < 100; ++i) {
       for (int j = 1; j < 100; ++j) {
@@ -312,7 +312,7 @@ TEST_CASE(
   CHECK(oracle_speedup(1.0 - 1e-15, constant_ratio(1e-300)) == Approx(1.0 / (1.0 - (1.0 - 1e-15))).epsilon(few_ulp));
 }
 
-TEST_CASE("the search for the best gamma refuses what is no probability and no cost") {
+TEST_CASE("the search for the best gamma rejects what is no probability and no cost") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(best_gamma(autoregressive(nan, 0.1, Convention::bonus)), "invalid alpha=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(best_gamma(autoregressive(0.5, nan, Convention::bonus)),

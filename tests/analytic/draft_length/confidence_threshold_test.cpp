@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token law against an
-// enumeration of what each token of a draft can do.
+// Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token distribution
+// against an enumeration of what each token of a draft can do.
 #include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
@@ -77,7 +77,7 @@ TEST_CASE("the chance to go on and to be accepted are integrals of the Beta dens
   }
 }
 
-TEST_CASE("tokens, their law and drafts are those of every way a draft can go") {
+TEST_CASE("tokens, their distribution and drafts are those of every way a draft can go") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (const double threshold : {0.0, 0.3, 0.8, 1.0}) {
       for (const std::int64_t gamma : {1, 2, 5}) {
@@ -106,7 +106,7 @@ TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") 
   CHECK(confidence_threshold(all, Convention::bonus).tokens == Approx(1.8).epsilon(few_ulp));
 }
 
-TEST_CASE("sure acceptance, sure rejection and laws near a point or two points have their limits") {
+TEST_CASE("sure acceptance, sure rejection and distributions near a point or two points have their limits") {
   CHECK(confidence_threshold(policy_of(1.0, 5.0, 0.9, 1.0, 6), Convention::bonus).tokens == 7.0);
   CHECK(confidence_threshold(policy_of(0.0, 5.0, 0.9, 1.0, 6), Convention::bonus).mean_gamma == 1.0);
   // All tokens alike: confident ones always, or never.
@@ -114,13 +114,13 @@ TEST_CASE("sure acceptance, sure rejection and laws near a point or two points h
   CHECK(alike.mean_gamma == Approx(6.0).epsilon(tests::solved_root));
   CHECK(confidence_threshold(policy_of(0.8, 1e9, 0.9, 1.0, 6), Convention::bonus).mean_gamma ==
         Approx(1.0).epsilon(tests::solved_root));
-  // Each token sure: the drafter stops right behind the first one that will be rejected; nothing is wasted but it.
+  // Each token sure: the drafter stops right after the first one that will be rejected; nothing is wasted but it.
   const VaryingYield sure = confidence_threshold(policy_of(0.8, 1e-6, 0.5, 1.0, 400), Convention::bonus);
   CHECK(sure.mean_gamma == Approx(5.0).epsilon(1e-4));
   CHECK(sure.tokens == Approx(5.0).epsilon(1e-4));
 }
 
-TEST_CASE("a confidence threshold refuses what is no probability, shape or length") {
+TEST_CASE("a confidence threshold rejects what is no probability, shape or length") {
   CHECK_THROWS_AS(go_on(policy_of(1.1, 5.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 0.0, 0.5, 1.0, 6)), DomainError);
   CHECK_THROWS_AS(go_on(policy_of(0.5, 5.0, -0.1, 1.0, 6)), DomainError);

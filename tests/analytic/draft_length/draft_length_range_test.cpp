@@ -73,7 +73,7 @@ TEST_CASE("the near-best range holds exactly the draft lengths within the fracti
   }
 }
 
-TEST_CASE("a flat optimum of 4.5e7 drafts still has exact neighbours, and a tie belongs to the range") {
+TEST_CASE("a flat optimum of 4.5e7 drafts still has exact neighbors, and a tie belongs to the range") {
   const IidSetting flat{1.0 - 1e-15, 0.5, Convention::bonus, Drafting::autoregressive};
   const auto range = near_best_gamma(flat, 0.0);
   REQUIRE(range.has_value());
@@ -138,7 +138,7 @@ TEST_CASE("the break-even alpha at its ends: free drafts always pay, and c = 1 n
         Approx(101.0).epsilon(tests::second_route));
 }
 
-TEST_CASE("ranges and break-even points refuse what they cannot mean") {
+TEST_CASE("ranges and break-even points reject meaningless arguments") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(near_best_gamma({0.8, 0.05, Convention::bonus, Drafting::autoregressive}, -0.01),
                     "invalid fraction=-0.01 (must lie in [0, 1])");

@@ -101,7 +101,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
         const VaryingYield yield = optimal_stopping(BetaMixture{a, b}, longest, c, convention);
         const double reached =
             speedup(yield.tokens, mean_draft_passes(yield.mean_gamma, Drafting::autoregressive), constant_ratio(c));
-        // Means over 20,000 equal slices of the law, the length of each by comparing all of them.
+        // Means over 20,000 equal slices of the distribution, the length of each by comparing all of them.
         double tokens = 0.0;
         double drafted = 0.0;
         constexpr int slices = 20'000;
@@ -134,7 +134,7 @@ TEST_CASE("knowing alpha of each iteration yields what quadrature over alpha say
   }
 }
 
-TEST_CASE("optimal stopping refuses scenarios without a law and costs below zero") {
+TEST_CASE("optimal stopping rejects scenarios without a distribution and costs below zero") {
   const std::vector<DraftScenario> half{{0.5, {0.5}}};
   CHECK_THROWS_AS(optimal_stopping(half, 0.1, Convention::bonus), DomainError);
   CHECK_THROWS_AS(optimal_stopping(std::vector<DraftScenario>{}, 0.1, Convention::bonus), DomainError);

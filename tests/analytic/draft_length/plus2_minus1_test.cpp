@@ -24,8 +24,9 @@ std::vector<double> powers(double alpha, std::size_t cap) {
   return marginal;
 }
 
-/// The law after very many steps from `start`. Both moves change the length by the same number modulo 3, so the chain
-/// all but alternates between three classes; one that rests every other time on average has the same law and does not.
+/// The distribution after very many steps from `start`. Both moves change the length by the same number modulo 3, so
+/// the chain all but alternates between three classes; one that rests every other time on average has the same
+/// distribution and does not.
 std::vector<double> by_power_iteration(const std::vector<double>& marginal, std::size_t start) {
   const std::size_t cap = marginal.size();
   std::vector<long double> distribution(cap, 0.0L);
@@ -52,7 +53,8 @@ double mean_length(const std::vector<double>& distribution) {
 
 }  // namespace
 
-TEST_CASE("the law of the heuristic's draft length is the one its chain settles in, for any cap and acceptance") {
+TEST_CASE(
+    "the distribution of the heuristic's draft length is the one its chain settles in, for any cap and acceptance") {
   const std::vector<std::vector<double>> settings{
       powers(0.0, 6),       powers(0.3, 12),      powers(0.7, 5),  powers(0.9, 30),
       powers(0.97, 4),      powers(1.0, 5),       powers(0.5, 1),  powers(1.0, 1),
@@ -105,7 +107,7 @@ TEST_CASE("without a bonus token the same lengths yield the tokens of one draft 
   }
 }
 
-TEST_CASE("the heuristic keeps its digits for long drafts and refuses what is no marginal acceptance") {
+TEST_CASE("the heuristic keeps its digits for long drafts and rejects what is no marginal acceptance") {
   const VaryingYield none = plus2_minus1(powers(0.0, 64), Convention::bonus);
   CHECK(none.mean_gamma == 1.0);
   CHECK(none.tokens == 1.0);

@@ -93,7 +93,7 @@ TEST_CASE("equal requests get the same budget up to one incomplete layer, and a 
   CHECK(best_budget({{0.5, 0.0}, {}}, free_tokens).verified == std::vector<std::int64_t>{1, 0});
 }
 
-TEST_CASE("a budget refuses what are no chances and what is no time") {
+TEST_CASE("a budget rejects what are no chances and what is no time") {
   CHECK_THROWS_AS(best_budget({}, smooth), DomainError);
   CHECK_THROWS_AS(best_budget({{0.5, 0.6}}, smooth), DomainError);
   CHECK_THROWS_AS(best_fixed({{1.5}}, smooth), DomainError);

@@ -67,7 +67,7 @@ TEST_CASE("clusters of one gamma without positions leave it with accepted drafts
 TEST_CASE("the variance of a step is that of its accepted drafts") {
   // 0, 1 or 2 accepted with 0.5, 0.3 and 0.2: mean 0.7, second moment 1.1.
   CHECK(variance_of_a_step(pooled_by_gamma(std::vector{window(10, 5, 2)})[0]) == Approx(1.1 - 0.49).epsilon(few_ulp));
-  // Without positions the widest law of that mean: 0 or 2.
+  // Without positions the widest distribution of that mean: 0 or 2.
   const std::vector totals{AcceptanceCluster{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 7}};
   CHECK(variance_of_a_step(pooled_by_gamma(totals)[0]) == Approx(0.35 * 0.65 * 4.0).epsilon(few_ulp));
 }
@@ -152,7 +152,7 @@ TEST_CASE("variances of several gammas are averaged by their clusters, with degr
   CHECK(variance->degrees == Approx(sum * sum / (3.0 * first * first + second * second)).epsilon(few_ulp));
 }
 
-TEST_CASE("counts that no log can hold are refused") {
+TEST_CASE("impossible counts of a log are rejected") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(check_counts({}), DomainError);
   CHECK_THROWS_AS(check_counts(std::vector{window(0, 0, 0)}), DomainError);

@@ -55,7 +55,7 @@ TEST_CASE("counts of a Markov chain at one gamma give its tokens at every other"
   }
 }
 
-TEST_CASE("easy and hard runs are told apart from three drafts on") {
+TEST_CASE("easy and hard runs are distinguished from three drafts on") {
   const Runs truth{.a = 0.7, .b = 0.3, .spread = 0.9};
   for (const std::int64_t logged : {3, 5, 8}) {
     const AcceptanceFit fit = fit_of({expected_counts(truth, logged, 1e6)});
@@ -67,7 +67,7 @@ TEST_CASE("easy and hard runs are told apart from three drafts on") {
   }
 }
 
-TEST_CASE("two logged gamma tell what the bonus token does, one takes it from the class of the drafter") {
+TEST_CASE("two logged gamma show the effect of the bonus token, one takes it from the class of the drafter") {
   const Runs truth{.a = 0.65, .b = 0.6, .spread = 0.6, .rho = 1.4};
   const std::vector one{expected_counts(truth, 3, 1e6)};
   CHECK(fit_of(one, DrafterClass::text).model->rho == Approx(1.0).epsilon(1e-3));
@@ -123,7 +123,7 @@ TEST_CASE("the interval of two clusters has the quantile of one degree of freedo
   CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
 }
 
-TEST_CASE("what a class of drafters says of rho is in the errors of a fit at one gamma") {
+TEST_CASE("the spread of rho in a class of drafters is in the errors of a fit at one gamma") {
   for (const auto& [drafter, deviation] : {std::pair{DrafterClass::text, 0.03},
                                            {DrafterClass::unknown, 0.17},
                                            {DrafterClass::feature_head, 0.15},
@@ -218,7 +218,7 @@ TEST_CASE("acceptance lengths at two gamma identify a model together") {
   for (const std::int64_t gamma : {3, 4, 8}) CHECK(relative_miss(tokens_at(fit, gamma), truth) < 0.01);
 }
 
-TEST_CASE("gammas of one text fit together, those of two texts are told apart") {
+TEST_CASE("gammas of one text fit together, those of two texts are distinguished") {
   const Runs truth{.a = 0.7, .b = 0.5, .spread = 0.6};
   const AcceptanceFit one = fit_of({expected_counts(truth, 2, 1e4), expected_counts(truth, 5, 1e4)});
   CHECK_FALSE(one.text_changed);
@@ -251,7 +251,7 @@ TEST_CASE("clusters that differ widen intervals, one cluster says that its inter
   }
 }
 
-TEST_CASE("too few steps are refused with how many more are needed") {
+TEST_CASE("too few steps are rejected with how many more are needed") {
   const FitProblem problem = problem_of({counts_of({60, 30, 9}, 100)});
   CHECK(problem.reason == FitProblem::Reason::too_few_steps);
   CHECK(problem.steps == 100);
@@ -260,7 +260,7 @@ TEST_CASE("too few steps are refused with how many more are needed") {
   CHECK(problem_of({counts_of({0, 0, 0}, 150)}).more_steps_needed == 50);
 }
 
-TEST_CASE("a counter that accepts everything and one that rises are refused") {
+TEST_CASE("a counter that accepts everything and one that rises are rejected") {
   CHECK(problem_of({counts_of({1000, 1000}, 1000)}).reason == FitProblem::Reason::all_accepted);
   const FitProblem rising = problem_of({counts_of({600, 650, 100}, 1000)});
   CHECK(rising.reason == FitProblem::Reason::rising);

@@ -63,7 +63,7 @@ TEST_CASE("of clusters of unequal size residuals are weighted, worked by hand") 
   CHECK(uncertainty_of(three).degrees == Approx(5.0 / 3.0).epsilon(few_ulp));
 }
 
-TEST_CASE("a cluster beside which all others are tiny, and clusters that all agree, tell no scatter") {
+TEST_CASE("one dominating cluster, and clusters that all agree, show no scatter") {
   for (const ClusteredEstimate& one :
        {ratio({200.0}, {100.0}), ratio({200'000.0, 9.0}, {100'000.0, 3.0}), ratio({2.0, 4.0, 6.0}, {1.0, 2.0, 3.0})}) {
     CHECK(is_assumed(one));

@@ -75,7 +75,7 @@ TEST_CASE("times without noise give back the terms of their engine") {
   check(EngineTerm::draft_host_request, terms.draft_host_request);
 }
 
-TEST_CASE("loads decide which terms are told apart") {
+TEST_CASE("the loads decide which terms can be separated") {
   const KnownTerms flat{.host_request = 0.0, .draft_host_request = 0.0};
   const EngineFit two = fit_engine(windows_of(flat, {1.0, 64.0}, {16.0}, 3));
   REQUIRE(two.terms.size() == 3);

@@ -39,7 +39,7 @@ TEST_CASE("the loss of two candidates is worked by hand, draw by draw") {
   CHECK(choice.ties == std::vector<std::size_t>{1});
 }
 
-TEST_CASE("a candidate that is never best is not chosen, however certain it is") {
+TEST_CASE("a candidate that is never the best is not chosen, however certain it is") {
   const std::vector<Candidate> candidates{{5, {1.5, 1.1}}, {1, {1.4, 1.0}}, {0, {1.0, 1.0}}};
   const auto losses = expected_losses(candidates);
   CHECK(losses[0].expected_loss == 0.0);

@@ -90,7 +90,7 @@ TEST_CASE("the standard error of a price counts a time that stands above and bel
         Approx(15.0 / 16.0 * std::hypot(0.2 * 0.01, 0.8 * 0.005, 0.005)).epsilon(few_ulp));
 }
 
-TEST_CASE("prices that noise does not tell apart are both the cause") {
+TEST_CASE("prices that noise does not distinguish are both the cause") {
   ChainTimes times = all_known();
   times.verification = Estimate{11.4, 0.1};
   times.drafting = Estimate{3.0, 0.05};
@@ -115,7 +115,7 @@ TEST_CASE("ends of the chain: drafting for nothing, overlap, nothing lost") {
   CHECK(free.causes.empty());
 }
 
-TEST_CASE("a chain of times that nothing can take is refused") {
+TEST_CASE("a chain of impossible times is rejected") {
   ChainTimes times = all_known();
   times.tokens.mean = 0.9;
   CHECK_THROWS_AS(speedup_chain(times), DomainError);

@@ -39,7 +39,7 @@ TEST_CASE("the ends of the acceptance length are alpha 0 and 1, and 3.68928 toke
   CHECK(alpha_from_acceptance_length(3.68928, 6, Convention::no_bonus) == Approx(0.8).epsilon(few_ulp));
 }
 
-TEST_CASE("conversions refuse lengths that no alpha gives") {
+TEST_CASE("conversions reject lengths that no alpha gives") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(alpha_from_acceptance_length(6.5, 5, Convention::bonus),
                     "invalid acceptance_length=6.5 (must lie in [1, 6])");

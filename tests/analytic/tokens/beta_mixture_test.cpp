@@ -22,7 +22,7 @@ struct Moments {
   Real variance;
 };
 
-/// From the law P(X >= k) = prod (a + j)/(a + b + j), term by term.
+/// From the distribution P(X >= k) = prod (a + j)/(a + b + j), term by term.
 Moments by_summation(const BetaMixture& mixture, std::int64_t n) {
   Real reached = 1;
   Real mean = 0;
@@ -67,7 +67,8 @@ void check_moments(const BetaMixture& mixture, std::int64_t gamma, Convention co
 
 }  // namespace
 
-TEST_CASE("the Beta mixture's moments are the sums of its law, also where products end and quadrature begins") {
+TEST_CASE(
+    "the Beta mixture's moments are the sums of its distribution, also where products end and quadrature begins") {
   const BetaMixture mixture =
       GENERATE(BetaMixture{8.0, 2.0}, BetaMixture{2.0, 3.0}, BetaMixture{0.5, 0.5}, BetaMixture{3.0, 1.0},
                BetaMixture{3.0, 1.0 + 1e-9}, BetaMixture{3.0, 1.0 - 1e-9}, BetaMixture{4.0, 0.1}, BetaMixture{0.1, 4.0},
@@ -89,7 +90,7 @@ TEST_CASE("the Beta mixture's moments hold for a million drafts and far beyond")
   }
 }
 
-TEST_CASE("the closed form that the last test leans on equals the sum") {
+TEST_CASE("the closed form that the previous test uses equals the sum") {
   constexpr double shift_of_b = 1e-20;  // b is moved by 1e-25; the variance of (1e9, 0.5) loses some digits more
   for (const BetaMixture& mixture : {BetaMixture{3.0, 1.0}, BetaMixture{0.5, 2.7}, BetaMixture{1e9, 0.5}}) {
     const Moments closed = by_gamma_functions(mixture, 5000);
@@ -113,7 +114,7 @@ TEST_CASE("the chance of k accepted drafts is the rising-factorial ratio, produc
   }
 }
 
-TEST_CASE("a Beta law narrowed to a point is the i.i.d. process") {
+TEST_CASE("a Beta distribution narrowed to a point is the i.i.d. process") {
   const double alpha = GENERATE(0.2, 0.8, 0.99);
   const std::int64_t gamma = GENERATE(as<std::int64_t>(), 1, 5, 60, 10'000);
   const BetaMixture narrow{alpha * 1e15, (1.0 - alpha) * 1e15};
@@ -123,7 +124,7 @@ TEST_CASE("a Beta law narrowed to a point is the i.i.d. process") {
         Approx(tokens_variance({alpha, gamma, Convention::bonus})).epsilon(second_route));
 }
 
-TEST_CASE("a Beta law at the limits of its parameters is a point or two points") {
+TEST_CASE("a Beta distribution at the limits of its parameters is a point or two points") {
   const BetaMixture two_points{1e-100, 1e-100};  // alpha 0 or 1, evenly
   CHECK(tokens_per_iteration(two_points, 100'000, Convention::bonus) == Approx(50'001.0).epsilon(second_route));
   CHECK(tokens_variance(two_points, 100'000, Convention::bonus) == Approx(2.5e9).epsilon(second_route));
@@ -133,7 +134,7 @@ TEST_CASE("a Beta law at the limits of its parameters is a point or two points")
         Approx(1.0).epsilon(second_route));
 }
 
-TEST_CASE("the Beta mixture refuses parameters that are no Beta law") {
+TEST_CASE("the Beta mixture rejects parameters that are no Beta distribution") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(tokens_per_iteration(BetaMixture{0.0, 1.0}, 3, Convention::bonus),
                     "invalid a=0 (must be finite and above 0)");

@@ -151,7 +151,7 @@ TEST_CASE("acceptances of mean 0.8 yield 3 to 5 tokens of gamma 5 whatever their
   CHECK(any_process_bounds(0.3, 0, Convention::bonus).low == 1.0);
 }
 
-TEST_CASE("dependent acceptance refuses what is no probability") {
+TEST_CASE("dependent acceptance rejects what is no probability") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(tokens_per_iteration(Markov{nan, 0.5}, 3, Convention::bonus), "invalid a=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(tokens_per_iteration(Markov{0.5, 1.5}, 3, Convention::bonus), "invalid b=1.5 (must lie in [0, 1])");

@@ -66,7 +66,7 @@ Real enumerated_slowest(const std::vector<double>& pmf, std::int64_t length, int
 
 }  // namespace
 
-TEST_CASE("the law of the iterations has the moments and the slowest row of every possible batch") {
+TEST_CASE("the distribution of iterations has the moments and the slowest sequence of every possible batch") {
   const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
   for (const std::int64_t length : {1, 2, 5, 7}) {
     const std::vector<double> survival = iterations_survival(pmf, length);
@@ -78,7 +78,7 @@ TEST_CASE("the law of the iterations has the moments and the slowest row of ever
   }
 }
 
-TEST_CASE("one row of a batch takes the expected iterations, and ever more rows the most that are possible") {
+TEST_CASE("a batch of one takes the expected iterations, and ever larger batches the maximum") {
   const std::vector<double> pmf = iid_pmf(0.8, 5);
   const std::vector<double> survival = iterations_survival(pmf, 300);
   CHECK(survival.size() == 300);
@@ -122,7 +122,7 @@ TEST_CASE("tokens per iteration measured on short sequences stay below the long-
   CHECK(2.7e6 / expected_iterations(pmf, 2'700'000) == Approx(long_run(0.91)).epsilon(end_effect));
 }
 
-TEST_CASE("geometric lengths average the exact recursion over the geometric law") {
+TEST_CASE("geometric lengths average the exact recursion over the geometric distribution") {
   const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
   const double mean_length = GENERATE(1.0, 1.5, 20.0);
   Real expected = 0;

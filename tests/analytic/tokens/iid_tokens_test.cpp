@@ -66,7 +66,7 @@ void check_against_enumeration(const IidIteration& iteration) {
 
 }  // namespace
 
-TEST_CASE("the i.i.d. token law is the one of all accept and reject patterns, under both conventions") {
+TEST_CASE("the i.i.d. token distribution is the one of all accept and reject patterns, under both conventions") {
   const double alpha = GENERATE(0.0, 1e-15, 0.1, 0.37, 0.5, 0.8, 0.999, 1.0 - 1e-15, 1.0);
   for (std::int64_t gamma = 0; gamma <= 9; ++gamma) {
     check_against_enumeration({.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
@@ -74,7 +74,7 @@ TEST_CASE("the i.i.d. token law is the one of all accept and reject patterns, un
   }
 }
 
-TEST_CASE("the high-precision closed forms that other tests lean on equal the term-by-term moments") {
+TEST_CASE("the high-precision closed forms that other tests use equal the term-by-term moments") {
   const double alpha = GENERATE(1e-3, 0.6, 0.97, 1.0 - 1e-12);
   const std::int64_t n = GENERATE(1, 2, 17, 400);
   LongReal mean = 0;
@@ -117,7 +117,7 @@ TEST_CASE("alpha 0 yields one token, alpha 1 all of them, and no draft one") {
   CHECK(all_accepted_probability(plain) == 1.0);
 }
 
-TEST_CASE("without a bonus token gamma drafts have the token law of gamma - 1 with one, bit for bit") {
+TEST_CASE("without a bonus token gamma drafts have the token distribution of gamma - 1 with one, bit for bit") {
   const double alpha = GENERATE(0.0, 0.2, 0.8, 1.0 - 1e-12, 1.0);
   const std::int64_t gamma = GENERATE(as<std::int64_t>(), 1, 2, 6, 1'000'000);
   const IidIteration without{alpha, gamma, Convention::no_bonus};

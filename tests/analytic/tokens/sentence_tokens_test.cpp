@@ -68,7 +68,7 @@ TEST_CASE("alpha comes back from the tokens of sentences") {
   }
 }
 
-TEST_CASE("sentences refuse lengths below one token and tokens that no alpha yields") {
+TEST_CASE("sentences reject lengths below one token and tokens that no alpha yields") {
   const IidIteration iteration{.alpha = 0.5, .gamma = 5, .convention = Convention::no_bonus};
   CHECK_THROWS_WITH(sentence_tokens_per_iteration(iteration, 0.5), "invalid mean_length=0.5 (must lie in [1, 100000])");
   CHECK_THROWS_AS(sentence_tokens_per_iteration(iteration, std::nan("")), DomainError);

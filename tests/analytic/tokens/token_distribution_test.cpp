@@ -42,7 +42,7 @@ std::vector<Real> enumerated_pmf(std::int64_t gamma, Convention convention) {
 
 }  // namespace
 
-TEST_CASE("the positional token law is the one of all accept and reject patterns, under both conventions") {
+TEST_CASE("the positional token distribution is the one of all accept and reject patterns, under both conventions") {
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const std::vector<double> marginal = marginal_from_conditional(conditional);
   for (std::int64_t gamma = min_gamma(convention); gamma <= 5; ++gamma) {
@@ -77,7 +77,7 @@ TEST_CASE("marginals and conditionals convert into each other, with no rate afte
   CHECK(conditional_from_marginal(std::vector<double>{1.0, 1.0, 0.5}) == std::vector<double>{1.0, 1.0, 0.5});
 }
 
-TEST_CASE("equal conditionals give the i.i.d. law, and nearly certain ones keep the digits of the variance") {
+TEST_CASE("equal conditionals give the i.i.d. distribution, and nearly certain ones keep the digits of the variance") {
   const double alpha = GENERATE(0.0, 0.8, 1.0 - 1e-12, 1.0);
   const Convention convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const std::vector<double> marginal = marginal_from_conditional(std::vector<double>(40, alpha));
@@ -99,7 +99,7 @@ TEST_CASE("the variance about the mean does not cancel where nearly all drafts a
   CHECK(relative_error(tokens_variance(marginal, 2, Convention::bonus), variance) < few_ulp);
 }
 
-TEST_CASE("the positional optimum is the first maximiser over all draft lengths of the vector") {
+TEST_CASE("the positional optimum is the first maximizer over all draft lengths of the vector") {
   RandomStream random(7, {Purpose::test, 0, 0});
   for (int round = 0; round < 400; ++round) {
     std::vector<double> marginal(1 + random.next_u32() % 12);

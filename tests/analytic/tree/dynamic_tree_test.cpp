@@ -62,7 +62,7 @@ TEST_CASE("another temperature sharpens or flattens confidences and leaves accur
   CHECK_THROWS_AS(contexts_around(HeadAccuracies({{0.2, 0.5}}), 0.5, 1.0), DomainError);
 }
 
-TEST_CASE("a dynamic tree of two drafts, worked by hand") {
+TEST_CASE("a dynamic tree of two drafts, computed by hand") {
   // Two equal candidates: both are verified, 1 token. One certain candidate: it, and the best below it, of 1/2, 1 or 0:
   // 1 + .5 * .5 + .25 * 1. None: 0.
   CHECK(dynamic_tree_tokens(pure_contexts(), {.nodes = 3, .depth = 2, .width = 2}).value() ==
@@ -119,7 +119,7 @@ TEST_CASE("a width limits the children of a node and the nodes with children of 
   CHECK(greedy_tree(accuracies, {.nodes = 9, .depth = 3}, 9) == greedy_tree(accuracies, {.nodes = 9, .depth = 3}));
 }
 
-TEST_CASE("dynamic trees of too many contexts have no closed form, and budgets out of range are refused") {
+TEST_CASE("dynamic trees of too many contexts have no closed form, and budgets out of range are rejected") {
   CHECK_FALSE(dynamic_tree_tokens(contexts_around(HeadAccuracies(std::vector(6, std::vector{0.5, 0.2, 0.1})), 0.5, 1.0),
                                   {.nodes = 60, .depth = 6, .width = 10}));
   CHECK_THROWS_AS(dynamic_tree_tokens(pure_contexts(), {.nodes = 0, .depth = 2, .width = 2}), DomainError);

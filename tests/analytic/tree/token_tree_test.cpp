@@ -48,7 +48,7 @@ TEST_CASE("a tree is the same value in whatever order its paths are given, nodes
   CHECK(alone == tree_from_paths({}));
 }
 
-TEST_CASE("a tree that is not connected is refused with the path and its missing parent") {
+TEST_CASE("a tree that is not connected is rejected with the path and its missing parent") {
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {1, 0}}),
                     "invalid path=\"1,0\" (must have its parent in the tree: its parent \"1\" is missing)");
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {0, 1, 2}}),
@@ -64,7 +64,7 @@ TEST_CASE("a tree that is not connected is refused with the path and its missing
                     "invalid rank=3 (must be given once among siblings)");
 }
 
-TEST_CASE("accuracies that add up to more than one or are no probabilities are refused by head and rank") {
+TEST_CASE("accuracies that add up to more than one or are no probabilities are rejected by head and rank") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto rows_of = [](tests::AccuracyRows rows) { return HeadAccuracies(std::move(rows)); };
   CHECK_THROWS_WITH(rows_of({{0.5, 0.4, 0.2}}),
@@ -84,7 +84,7 @@ TEST_CASE("accuracies that add up to more than one or are no probabilities are r
   CHECK(tenths.top(1, 10) <= 1.0);
 }
 
-TEST_CASE("tokens of a tree follow the law of every combination of accepted candidates") {
+TEST_CASE("tokens of a tree follow the distribution of every combination of accepted candidates") {
   RandomStream random(31, {Purpose::test, 0, 0});
   for (int round = 0; round < 20; ++round) {
     const tests::AccuracyRows rows = round == 0 ? crooked_rows : tests::random_rows(random, 4, 3, false);
@@ -129,7 +129,7 @@ TEST_CASE("the ends of a tree's tokens: no draft one token, certain ones all of 
   CHECK(tokens_per_iteration(tree_from_paths(std::vector<TreePath>{{0}, {0, 0}}), impossible) == 1.0);
 }
 
-TEST_CASE("a rank that is not given is never accepted, a depth without accuracies is refused") {
+TEST_CASE("a rank that is not given is never accepted, a depth without accuracies is rejected") {
   const HeadAccuracies accuracies({{0.5, 0.2}, {0.4}});
   CHECK(tokens_per_iteration(tree_from_paths(std::vector<TreePath>{{0}, {0, 1}, {2'147'483'647}}), accuracies) == 1.5);
   CHECK_THROWS_WITH(tokens_pmf(tree_from_paths(std::vector<TreePath>{{0}, {0, 0}, {0, 0, 0}}), accuracies),

@@ -79,7 +79,7 @@ TEST_CASE("with one candidate a depth and free verification the priced tree is t
   }
 }
 
-TEST_CASE("where every position costs a whole step plain decoding is the best tree") {
+TEST_CASE("if every position costs a whole step, autoregressive decoding is the best tree") {
   const HeadAccuracies accuracies({{0.9, 0.05}, {0.9, 0.05}});
   const std::vector<double> dear = linear_verification(7, 1.0);
   CHECK(dear == std::vector<double>{1, 2, 3, 4, 5, 6, 7});
@@ -90,7 +90,7 @@ TEST_CASE("where every position costs a whole step plain decoding is the best tr
   CHECK(found.speedup == 1.0);
 }
 
-TEST_CASE("prices that are no times are refused") {
+TEST_CASE("prices that are no times are rejected") {
   const HeadAccuracies accuracies(tests::AccuracyRows{{0.5}});
   const auto price = [&](const std::vector<double>& verification, double c) {
     return best_priced_tree(accuracies, {2, 1},

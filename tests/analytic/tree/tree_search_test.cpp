@@ -92,7 +92,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
       }
     }
   }
-  CHECK(better_than_falling_order > 50);  // the trees do reach behind a rank of lower accuracy
+  CHECK(better_than_falling_order > 50);  // the trees do reach beyond a rank of lower accuracy
   CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}), {3, 1}),
                     Catch::StartsWith("invalid accuracies (must not rise with the rank"));
 }
@@ -180,7 +180,7 @@ TEST_CASE("the best dense tree is the best of all widths that fit, and never bea
   }
 }
 
-TEST_CASE("absurd tree budgets are refused") {
+TEST_CASE("absurd tree budgets are rejected") {
   const HeadAccuracies accuracies({{0.5}, {0.4}});
   CHECK_THROWS_WITH(greedy_tree(accuracies, {0, 1}), "invalid nodes=0 (must lie in 1 to 1000000)");
   CHECK_THROWS_WITH(dynamic_program_tree(accuracies, {3, 3}), "invalid depth=3 (must lie in 0 to 2)");

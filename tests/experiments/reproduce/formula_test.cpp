@@ -48,7 +48,7 @@ TEST_CASE("a place without a format takes the text as printed, one with a format
         "110 110.0 86 0.05 -2 %");
 }
 
-TEST_CASE("low and high are the ends of what rounding leaves, and whole numbers are not rounded") {
+TEST_CASE("low and high are the ends of the rounding interval, and whole numbers are not rounded") {
   CHECK(value_of("low(avg_power_w / gpu_hours_h)") == Approx(109.5 / 0.055).epsilon(tests::few_ulp));
   CHECK(value_of("high(avg_power_w / gpu_hours_h)") == Approx(110.5 / 0.045).epsilon(tests::few_ulp));
   CHECK(value_of("high(avg_power_w / avg_power_w)") == 1.0);

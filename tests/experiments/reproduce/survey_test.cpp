@@ -53,7 +53,7 @@ TEST_CASE("a batch whose cache the device cannot hold is not drawn") {
   CHECK(curves.at("cache read once a sequence").at(4096).rbegin()->first == 16);
 }
 
-TEST_CASE("the printed gains stand beside ours of the same candidates and prompt") {
+TEST_CASE("the printed gains are compared with ours for the same candidates and prompt") {
   int beside = 0;
   for (const ScorecardRow& row : run_experiment("survey-batch-context", survey_settings).rows) {
     if (row.row == "prompt 2048; k=2; 3 heads, cache read by every verified token") {

@@ -49,7 +49,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 }  // namespace
 
-TEST_CASE("a table does not finish while a number has no account, and says which") {
+TEST_CASE("a table fails while a number has no account, and names it") {
   const Declaration declared = energy_declaration(
       "{ columns = ['total_energy_wh'], kind = 'input' },"
       "{ columns = ['carbon_g_co2eq'], where = { model = 'AR (greedy)' }, kind = 'input' }");
@@ -82,7 +82,7 @@ TEST_CASE("every printed number gets one row in printed order, with our value an
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "not today");
 }
 
-TEST_CASE("the text shows our value beside the printed one, with one digit more") {
+TEST_CASE("the text shows our value and the printed one, ours with one digit more") {
   const Declaration declared = complete_declaration();
   const ExperimentResult result = complete_account(declared).finish();
   CHECK(contains(result.text, "what it is"));
@@ -104,7 +104,7 @@ TEST_CASE("the data of a table hold every column as printed, and our values and 
         "SpecDec (k = 25),Nvidia P100,110,0.05,6.05,,,2.33\n");
 }
 
-TEST_CASE("an exact answer passes where its interval touches the rounding and fails beside it") {
+TEST_CASE("an exact answer passes if its interval touches the rounding, and fails otherwise") {
   const auto verdict = [](const ScorecardRow& answer, const std::string& finding = {}) {
     ScorecardRow row = answer;
     row.published = parse_printed_number("25.54");
@@ -209,7 +209,7 @@ TEST_CASE("later rules replace earlier ones, and labels that are numbers are inp
   CHECK(row_of(result, "AR-base (b = 5)", "tok").kind == Kind::input);
 }
 
-TEST_CASE("an account refuses unknown tables, columns and exact answers without an interval") {
+TEST_CASE("an account rejects unknown tables, columns and exact answers without an interval") {
   const Declaration unknown = declared_as("published = 'no_such_table'\nlabels = []");
   CHECK_THROWS_AS(TableAccount(unknown), std::logic_error);
   const Declaration nothing = energy_declaration("{ columns = ['carbon_g_co2eq'], kind = 'fitted', ours = 'nothing' }");
@@ -232,7 +232,7 @@ TEST_CASE("a prediction's note ends with its signed error") {
   CHECK(note("3.3") == "Eq. 4; off by -25.0 %");
 }
 
-TEST_CASE("every declared rule says something of a printed number") {
+TEST_CASE("every declared rule applies to a printed number") {
   for (const Declaration& declared : declarations()) {
     CAPTURE(declared.id());
     for (const CellRule& rule : declared.rules()) {

@@ -114,7 +114,7 @@ TEST_CASE("a second pass over refilled buffers gives the bits of the first, any 
   }
 }
 
-TEST_CASE("a cache is the beginning of a longer one that is there, anything else has memory of its own") {
+TEST_CASE("a cache is a prefix of an existing longer one, anything else has its own memory") {
   HostPool pool(seed, 1);
   const auto address = [&pool](const char* name, latency::BufferKind kind, std::int64_t elements) {
     return pool.address_of({name, kind, elements, 1.0, kind == latency::BufferKind::tokens ? 7 : 0});

@@ -55,11 +55,11 @@ TEST_CASE("verification on the CPU draws from rows alone where gamma is 0, and n
   }
 }
 
-TEST_CASE("verification on the CPU ends a request's drafts at padding and reads nothing behind them") {
+TEST_CASE("verification on the CPU ends a request's drafts at padding and reads nothing after them") {
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;
-  batch.draft(2, 1) = 50;  // behind it drafts go on, but they are not reached
+  batch.draft(2, 1) = 50;  // after it drafts go on, but they are not reached
   batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
   for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
     for (unsigned i = position; i <= batch.gamma; ++i) {

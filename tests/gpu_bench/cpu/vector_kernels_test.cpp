@@ -23,7 +23,7 @@ std::vector<float> random_floats(std::int64_t count, unsigned salt) {
 
 }  // namespace
 
-TEST_CASE("a product is the sum of its terms at every size around tiles and vectors, and writes nothing beside it") {
+TEST_CASE("a product is the sum of its terms at every size around tiles and vectors, and writes nothing else") {
   constexpr std::int64_t gap = 3;  // between rows
   for (const std::int64_t inputs : {1, 15, 16, 33, 70}) {
     for (const std::int64_t outputs : {1, 4, 7, 13}) {

@@ -5,13 +5,13 @@
 
 namespace foredraft::gpu_bench {
 
-TEST_CASE("more memory than there is is refused with what is free, and the device goes on") {
+TEST_CASE("a request beyond the device's memory is rejected with the free size, and the device continues") {
   CHECK_THROWS_WITH(DeviceMemory(std::size_t{1} << 50U), Catch::Contains("GiB free, a buffer needs 1048576.00 GiB"));
   CHECK(DeviceMemory(1024).get() != nullptr);
   check(cudaDeviceSynchronize(), "after a refused allocation");
 }
 
-TEST_CASE("no bytes are no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
+TEST_CASE("zero bytes need no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
 
 TEST_CASE("a pool gives a name the same memory each time, another name or size other memory") {
   BufferPool pool(latency::DataType::fp16, 1);

@@ -21,7 +21,7 @@ TEST_CASE("a call that failed is reported with its place, name, meaning and what
   CHECK_NOTHROW(check(cudaSuccess, "a call"));
 }
 
-TEST_CASE("too little memory is told from a device that is lost: a run goes on behind the one and ends at the other") {
+TEST_CASE("a run continues after too little memory and ends if the device is lost") {
   CHECK_THROWS_AS(check(cudaErrorMemoryAllocation, "a call"), MemoryError);
   CHECK_THROWS_AS(check(cudaErrorECCUncorrectable, "a call"), DeviceError);
   CHECK_THROWS_WITH(check_fits("llama-2-7b", 13.5 * 1073741824.0, 8.0 * 1073741824.0),
@@ -47,7 +47,7 @@ TEST_CASE("what cannot be measured is named: dtypes, models, passes that a model
   CHECK_THROWS_WITH(program_of(models, encoder), "encoder_pass: llama-2-7b has no encoder");
 }
 
-TEST_CASE("every pass of the usual plan can be made") {
+TEST_CASE("every pass of the default plan can be made") {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   std::size_t passes = 0;
   for (const CellGroup& group : plan_cells(default_pairs(models), {"fp16"})) {

@@ -162,7 +162,7 @@ TEST_CASE("attention has the same bits in every order of blocks and threads") {
   CHECK(same_bits(of_longer, attended<Half, pack_elements, 8>(longer, 2, 128, HostOrder::shuffled)));
 }
 
-TEST_CASE("neither keys behind the length nor, under a causal mask, later ones change the answer") {
+TEST_CASE("keys beyond the length, and under a causal mask later ones, do not change the answer") {
   const AttendData<float> data({1, 3, 20, 30, 2, 2, 16, true});
   AttendData<float> changed = data;
   for (std::size_t i = 18 * 2 * 16; i < changed.keys.size(); ++i) changed.keys[i] = changed.values[i] = 1e6F;

@@ -95,7 +95,7 @@ TEST_CASE("warps shuffle while others wait at a barrier") {
   CHECK(sums[95] == 1024.0F);
 }
 
-TEST_CASE("a barrier that not all threads come to is refused") {
+TEST_CASE("a barrier that not all threads come to is rejected") {
   CHECK_THROWS_MATCHES(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
                                   [](HostBlock& block) {
                                     if (block.thread() != 7) block.sync();
@@ -103,7 +103,7 @@ TEST_CASE("a barrier that not all threads come to is refused") {
                        std::logic_error, Says("block 0 hangs: of 64 threads 63 "));
 }
 
-TEST_CASE("a shuffle that part of a warp takes part in is refused") {
+TEST_CASE("a shuffle that part of a warp takes part in is rejected") {
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 64, .shared_bytes = 0},
                              [](HostBlock& block) {
                                if (block.thread() < 40) static_cast<void>(block.shuffle_xor(1.0F, 1U));
@@ -111,7 +111,7 @@ TEST_CASE("a shuffle that part of a warp takes part in is refused") {
                   std::logic_error);
 }
 
-TEST_CASE("a block may wait for what earlier blocks did, and is refused where it would wait for a later one") {
+TEST_CASE("a block may wait for what earlier blocks did, and is rejected where it would wait for a later one") {
   std::uint32_t done = 0;
   const auto body = [&done](HostBlock& block) {
     if (block.thread() == 0) {
@@ -127,7 +127,7 @@ TEST_CASE("a block may wait for what earlier blocks did, and is refused where it
                        std::logic_error, Says("block 2 hangs: of 32 threads 31 "));
 }
 
-TEST_CASE("a launch without blocks, with no or with part of a warp is refused") {
+TEST_CASE("a launch without blocks, with no or with part of a warp is rejected") {
   const auto nothing = [](HostBlock&) {};
   CHECK_THROWS_AS(run_blocks({.blocks = 0, .threads = 32, .shared_bytes = 0}, nothing), std::logic_error);
   CHECK_THROWS_AS(run_blocks({.blocks = 1, .threads = 0, .shared_bytes = 0}, nothing), std::logic_error);

@@ -126,7 +126,7 @@ TEST_CASE("whole passes through the kernels have the same bits in any order of b
   }
 }
 
-TEST_CASE("heads too large for a warp, and rotary ones of odd size, are refused by name") {
+TEST_CASE("heads too large for a warp, and rotary ones of odd size, are rejected by name") {
   const latency::Attend wide{.queries = 0,
                              .keys = 1,
                              .values = 2,

@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("an embedding is the token's row, with the position's where t
   }
 }
 
-TEMPLATE_TEST_CASE("a sum is normalised by its root mean square or its mean and deviation, and left in the stream", "",
+TEMPLATE_TEST_CASE("a sum is normalized by its root mean square or its mean and deviation, and left in the stream", "",
                    Half, Bfloat16, float) {
   constexpr float epsilon = 1e-6F;
   for (const unsigned width : {3U, 77U, 320U}) {
@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("a sum is normalised by its root mean square or its mean and 
                         reversed == 1 ? HostOrder::reversed : HostOrder::forward);
           }
           check_close(after[0], sums, 1.0);
-          check_close(out[0], want, 10.0);  // normalised values of up to some units
+          check_close(out[0], want, 10.0);  // normalized values of up to some units
           CHECK(same_bits(out[0], out[1]));
         }
       });
@@ -147,8 +147,8 @@ TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate where th
   }
 }
 
-TEMPLATE_TEST_CASE("new keys and values stand behind the context, rotated by their positions, and nothing else moves",
-                   "", Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("new keys and values follow the context, rotated by their positions, and nothing else moves", "",
+                   Half, Bfloat16, float) {
   constexpr unsigned batch = 2;
   constexpr unsigned tokens = 3;
   constexpr unsigned context = 4;

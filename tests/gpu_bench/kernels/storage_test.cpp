@@ -38,7 +38,7 @@ TEST_CASE("halves have the values that the format gives them") {
   CHECK(to_float(Half{0xfc00}) == -infinity);
 }
 
-TEST_CASE("conversion rounds to the nearest, ties to even, in the middle of every pair of neighbours") {
+TEST_CASE("conversion rounds to the nearest, ties to even, in the middle of every pair of neighbors") {
   for (std::uint16_t bits = 0; bits < 0x7bff; ++bits) {
     const float low = to_float(Half{bits});
     const float high = to_float(Half{static_cast<std::uint16_t>(bits + 1)});

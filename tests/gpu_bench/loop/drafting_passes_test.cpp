@@ -76,7 +76,7 @@ TEST_CASE("drafting cut where tokens are picked drafts what the whole program do
       const std::string& name = pass.program.buffers[static_cast<std::size_t>(pass.drafts)].name;
       CHECK(contents_of(passes.front().program, parts, name) == contents_of(whole, contents, name));
     }
-    // Every pass's logits are still there behind the last: the verifier reads them all.
+    // Every pass's logits are still there after the last: the verifier reads them all.
     for (std::size_t i = 1; i < passes.size(); ++i) CHECK(passes[i].program.output != passes[i - 1].program.output);
   }
 }

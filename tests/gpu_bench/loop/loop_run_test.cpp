@@ -33,7 +33,7 @@ struct MadeUpDevice {
   double iteration_us = 2000.0;
   double draft_us = 0.0;            ///< of an iteration, for each draft besides
   double setup_s = 0.0;             ///< of a cell, at each visit
-  std::vector<double> slower = {};  ///< what iterations are slower by when a cell comes for the n-th time; 1 behind
+  std::vector<double> slower = {};  ///< what iterations are slower by when a cell comes for the n-th time; 1 after
   std::int64_t too_large = -1;      ///< batch for which there is no memory
   std::int64_t interrupt_after = std::numeric_limits<std::int64_t>::max();  ///< iterations
   std::function<void(std::vector<std::int32_t>& tokens, std::vector<std::int32_t>& counts)> lie = {};
@@ -119,7 +119,7 @@ struct MadeUpDevice {
 }  // namespace
 
 TEST_CASE("the real rule accepts exactly the drafts that forced logits are made for") {
-  // The loop refuses any other count, and any other token than the drafts: hundreds of iterations pass its check.
+  // The loop rejects any other count, and any other token than the drafts: hundreds of iterations pass its check.
   MadeUpDevice device;
   const std::vector<LoopCell> cells{cell_of(1, 0.5), cell_of(5, 0.8, 3), cell_of(7, 0.0), cell_of(4, 1.0, 2)};
   const LoopResult result = device.run(cells, 4.0);
@@ -281,7 +281,7 @@ TEST_CASE("a cell that does not fit into memory is named, the others are run") {
   CHECK(result.missing[0].why == "too little memory");
 }
 
-TEST_CASE("a cell that is none is refused before anything runs") {
+TEST_CASE("an invalid cell is rejected before anything runs") {
   MadeUpDevice device;
   LoopCell no_drafting = cell_of(2, 0.5);
   no_drafting.drafting = latency::Role::encoder_pass;

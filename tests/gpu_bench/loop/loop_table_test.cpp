@@ -45,7 +45,7 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
   CHECK(loop_rows_csv(rows) == csv);
 }
 
-TEST_CASE("a file of cells that was not written here is refused with its line") {
+TEST_CASE("a file of cells from elsewhere is rejected with its line") {
   const std::string csv = loop_cells_csv({table_cell()});
   const auto problem = [](const std::string& text) -> std::string {
     try {

@@ -161,7 +161,7 @@ TEST_CASE("a clock that rises late condemns the samples before it") {
   CHECK(arm.summary.samples == 70);
 }
 
-TEST_CASE("throttled samples do not count towards the fewest that a stable median needs") {
+TEST_CASE("throttled samples do not count towards the minimum for a stable median") {
   Bench bench(6);
   const auto mostly_throttled = [](double us, std::int64_t call) {
     return call % 10 == 0 ? Sample{.us = us, .clock_mhz = 2000.0} : Sample{.us = us, .clock_mhz = 500.0};
@@ -191,7 +191,7 @@ TEST_CASE("the end of the time ends the measurement and is said") {
   }
 }
 
-TEST_CASE("a noise that never settles ends at the most samples") {
+TEST_CASE("noise that never settles ends at the maximum number of samples") {
   Bench bench(8);
   latency::Protocol protocol = default_protocol;
   protocol.most_samples = 64;
@@ -250,7 +250,7 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   CHECK_THROWS_WITH(measure(arms, protocol, bench.clock()), Catch::Contains("samples_a_round of verify"));
 }
 
-TEST_CASE("an exception of an arm passes through, and times that are none are refused by the name of their arm") {
+TEST_CASE("an exception of an arm passes through, and times that are none are rejected by the name of their arm") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
   CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, default_protocol, bench.clock()), "device lost");
@@ -283,7 +283,7 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
   CHECK(slower.median_difference == Approx(0.1).margin(2.0 * default_protocol.relative_spread));
 }
 
-TEST_CASE("an A/A run without pairs says nothing, one of other arms is refused") {
+TEST_CASE("an A/A run without pairs says nothing, one of other arms is rejected") {
   CHECK_FALSE(aa_test({}, {}).valid());
   latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
   const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};

@@ -126,7 +126,7 @@ TEST_CASE("target and drafter of a pair stand in one group") {
 }
 
 TEST_CASE(
-    "behind the curves at batch 1, passes over 1 and 6 tokens are broken down, one a group, then larger batches") {
+    "after the curves at batch 1, passes over 1 and 6 tokens are broken down, one per group, then larger batches") {
   const auto plan = plan_cells(pairs, {"fp16"});
   std::vector<std::tuple<std::string, latency::Role, std::int64_t, std::int64_t>> broken_down;
   for (const latency::Cell& cell : all_cells(plan, true)) {
@@ -189,7 +189,7 @@ TEST_CASE("a model of few positions is measured in the context that they leave, 
     longest[cell.context] = std::max(longest[cell.context], cell.tokens);
   CHECK(longest == std::map<std::int64_t, std::int64_t>{{128, 32}, {256, 128}});  // 256 + 256 tokens are beyond 448
   CHECK(plan.front().cells.size() == 6);
-  // 512 tokens fit, and 8 behind them; the curve needs 32.
+  // 512 tokens fit, and 8 after them; the curve needs 32.
   const PlannedModel just{.name = "just", .source_length = 0, .positions = 520};
   CHECK(plan_cells({{.target = just, .drafter = just, .drafting = latency::Role::autoregressive_drafting}}, {"fp16"})
             .front()
@@ -197,7 +197,7 @@ TEST_CASE("a model of few positions is measured in the context that they leave, 
             .context == 256);
 }
 
-TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts nothing are refused") {
+TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts nothing are rejected") {
   CHECK_THROWS_AS(plan_cells({}, {"fp16"}), DomainError);
   CHECK_THROWS_AS(plan_cells(pairs, {}), DomainError);
   CHECK_THROWS_MATCHES(
@@ -220,7 +220,8 @@ TEST_CASE("with time for all, all is measured and nothing is missing") {
 }
 
 TEST_CASE(
-    "the time is kept once every model is known, cheap groups still fit behind dear ones, all the rest is named") {
+    "the budget is kept once every model is known, cheap groups still fit after expensive ones, and the rest is "
+    "named") {
   const auto plan = plan_cells(pairs, {"fp16"});
   const std::map<std::string, double> cell_s{{"large", 1.0}, {"small", 0.1}, {"translator", 0.05}, {"parallel", 0.02}};
   for (const double budget_s : {20.0, 60.0, 100.0, 150.0}) {
@@ -250,7 +251,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what failed, what gave no sample and what an interrupt cut off have their reasons") {
+TEST_CASE("failed, unsampled and interrupted cells have their reasons") {
   const std::vector<CellGroup> plan{
       {{latency::Cell{.model = "a", .dtype = "fp16"}, latency::Cell{.model = "a", .dtype = "bf16"}}},
       {{latency::Cell{.model = "b", .dtype = "fp16"}}},

@@ -68,7 +68,7 @@ TEST_CASE("a folder of a run that was killed before its first profile was whole 
   CHECK_FALSE(claim_profile_folder(scratch.path()));
 }
 
-TEST_CASE("finished profiles, other people's files and files in place of a folder are refused") {
+TEST_CASE("finished profiles, other people's files and files in place of a folder are rejected") {
   const Scratch finished("finished");
   fs::create_directories(finished.path());
   write_profile_folder(finished.path(), finished_profile());

@@ -25,7 +25,7 @@ latency::Cell cell_of(std::int64_t tokens) {
 /// group.
 struct CountedDevice {
   double now_s = 0.0;
-  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 behind
+  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 after
   int visits = 2;
   std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
   std::vector<std::int64_t> measured = {};
@@ -216,7 +216,7 @@ TEST_CASE("a run whose rows are all there but for the comparison makes the compa
   CHECK(resumed.complete());
 }
 
-TEST_CASE("a group that does not fit into memory is left out by name, the others are measured") {
+TEST_CASE("a group that does not fit into memory is left out and named, the others are measured") {
   CountedDevice device;
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {{.cells = {cell_of(99)}}, three_groups[1]}, 50.0) == MeasureEnd::done);
@@ -225,7 +225,7 @@ TEST_CASE("a group that does not fit into memory is left out by name, the others
   CHECK(profile.missing.front().why == "too little memory");
 }
 
-TEST_CASE("verifications have their share of the time behind the passes, and those without time are named") {
+TEST_CASE("verifications have their share of the time after the passes, and those without time are named") {
   CountedDevice device;
   device.verifications = {{verification_of(1), verification_of(2)},
                           {verification_of(99)},

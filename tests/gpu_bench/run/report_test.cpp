@@ -18,7 +18,7 @@ TEST_CASE("the report of a synthetic profile is the one on file") {
   CHECK(report_markdown(latency::synthetic_profile()) == golden.str());
 }
 
-TEST_CASE("a report says when a second run would not agree, when there was none, and when all is there") {
+TEST_CASE("a report says if a second run disagrees, if there was none, and if everything was measured") {
   latency::Profile profile = latency::synthetic_profile();
   profile.missing.clear();
   profile.aa_test->p95_difference = 0.2;

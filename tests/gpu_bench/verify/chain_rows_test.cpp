@@ -106,7 +106,7 @@ void check_rule_on_chains(const Rule& rule) {
   CHECK(exceptions <= 1);
 }
 
-/// One request of one draft; the token behind it is the last.
+/// One request of one draft; the token after it is the last.
 Emitted judged(const auto& rule, const std::vector<float>& row, std::int32_t draft) {
   Batch<float> batch{.batch = 1, .gamma = 1, .vocabulary = static_cast<unsigned>(row.size())};
   std::ranges::copy(row, batch.target_row(0, 0).begin());
@@ -154,7 +154,7 @@ TEST_CASE("greedy_match emits the token that PickToken picks, of every row") {
                                            .vocabulary = vocabulary,
                                            .splits = 1,
                                            .threads = 32});
-  // Every row as the one behind no draft, then as one of a chain whose drafts are the picks.
+  // Every row as the one after no draft, then as one of a chain whose drafts are the picks.
   Batch<Bfloat16> alone{.batch = rows, .gamma = 0, .vocabulary = vocabulary};
   alone.target_logits = logits;
   CHECK(emitted_by(GreedyMatch{}, alone).tokens == picks);
@@ -223,7 +223,7 @@ TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with ex
   CHECK_FALSE(accepts(rule, one_hot, 0));
 }
 
-TEST_CASE("logits that are no numbers: each has its answer, and the request is marked") {
+TEST_CASE("logits that are not numbers each have a defined result, and the request is marked") {
   const auto check = [&](const auto& rule) {
     CHECK(judged(rule, {-float_infinity, -float_infinity, no_number}, 0).tokens_of(0) ==
           std::vector{0});  // nothing finite: token 0, not drafted
@@ -255,7 +255,7 @@ TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
   CHECK(launcher.cost.traffic.written_bytes < 0.001 * floor_bytes);
 }
 
-TEST_CASE("parameters outside their range are refused") {
+TEST_CASE("parameters outside their range are rejected") {
   CHECK_THROWS_MATCHES(check_rule(TopBeta{.top_beta = 0}), DomainError, Says("invalid top_beta=0"));
   CHECK_THROWS_AS(check_rule(TopBeta{.tolerance = -0.5}), DomainError);
   CHECK_THROWS_AS(check_rule(TopBeta{.tolerance = std::nan("")}), DomainError);

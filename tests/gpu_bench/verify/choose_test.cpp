@@ -44,7 +44,7 @@ TEST_CASE("a threshold chooses the weight that it falls on, and keeps how far in
   CHECK(choice_of(weights, 0.75).index == 4);
 }
 
-TEST_CASE("rounding never chooses a weight of 0: behind the end the last that is not, the first where all are") {
+TEST_CASE("rounding never chooses a weight of 0: beyond the end the last nonzero one, the first if all are 0") {
   CHECK(choice_of({0.0F, 0.25F, 0.5F, 0.0F}, 0.75).index == 2);
   CHECK(choice_of({0.0F, 0.25F, 0.5F, 0.0F}, 9.0).index == 2);
   CHECK(choice_of({0.0F, 0.0F}, 0.0).index == 0);
@@ -69,7 +69,7 @@ TEST_CASE("in a chunk of any length a threshold chooses the token of the plain c
   }
 }
 
-TEST_CASE("a lane reads its tokens of a chunk in packs or one by one, and nothing behind the row's end") {
+TEST_CASE("a lane reads its tokens of a chunk in packs or one by one, and nothing beyond the row's end") {
   const auto row = random_values<Half>(24, 3);
   for (const unsigned begin : {0U, 16U, 24U}) {
     float packed[pack_elements];

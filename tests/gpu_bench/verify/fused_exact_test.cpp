@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("the fused verifier emits what the reference emits from the s
   CHECK(different <= 1);  // a request in tens of thousands has a margin so small
 }
 
-TEST_CASE("the fused verifier splits the vocabulary as it is told, with blocks of any size") {
+TEST_CASE("the fused verifier splits the vocabulary as requested, with blocks of any size") {
   const auto batch = random_batch<Half>(3, 2, 1544, 5);
   const Emitted want = fused(batch);
   CHECK(check_reference(batch, want) == 0);
@@ -95,9 +95,9 @@ TEST_CASE("the fused verifier draws the bonus token without a draft: gamma 0, co
   auto batch = random_batch<float>(4, 3, 50, 43);
   batch.draft_counts[0] = 0;
   batch.draft(1, 0) = no_token;
-  batch.draft(2, 1) = 50;  // behind it drafts go on, but they are not reached
+  batch.draft(2, 1) = 50;  // after it drafts go on, but they are not reached
   batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
-  // Nothing behind the last draft is read: it would be a fault.
+  // Nothing after the last draft is read: it would be a fault.
   for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
     for (unsigned i = position; i <= batch.gamma; ++i) {
       std::ranges::fill(batch.target_row(request, i), no_number);

@@ -108,7 +108,7 @@ TEST_CASE("published exact verifiers: equal rows accept all, shorter drafts, pad
     batch.drafts[3 * 5 + 1] = no_token;
     batch.drafts[3 * 6 + 2] = 21;
     batch.drafts[3 * 7] = std::numeric_limits<std::int32_t>::max();
-    // Rows behind the last draft are not read: their NaN is no fault.
+    // Rows after the last draft are not read: their NaN is no fault.
     fill_row(batch.target_row(1, 1), no_number);
     fill_row(batch.draft_row(1, 0), no_number);
     fill_row(batch.draft_row(2, 1), no_number);

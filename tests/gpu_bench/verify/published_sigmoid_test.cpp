@@ -4,7 +4,7 @@
 // Its decisions are held to the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.
 namespace foredraft::gpu_bench::tests {
 
-TEST_CASE("the sigmoid verifier draws the token behind accepted drafts from sigmas, not from raw logits") {
+TEST_CASE("the sigmoid verifier draws the token after accepted drafts from sigmas, not from raw logits") {
   // Of raw logits clamped at a small number, token 0 has nearly all weight; of sigmas each has as much as any other.
   auto batch = random_batch<float>(32, 1, 8, 30);
   for (unsigned request = 0; request < batch.batch; ++request) {

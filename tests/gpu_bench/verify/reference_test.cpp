@@ -59,7 +59,7 @@ class MadeUpModel {
   std::uint64_t salt_;
 };
 
-/// One iteration behind `before`: gamma drafts drawn from the drafter, then what the reference emits.
+/// One iteration after `before`: gamma drafts drawn from the drafter, then what the reference emits.
 std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& draft, std::uint64_t first_position,
                                   std::int32_t before, std::size_t gamma, std::uint32_t iteration) {
   std::vector<double> target_rows;
@@ -87,7 +87,7 @@ std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& 
 }  // namespace
 
 // 64 pairs and 40,000 iterations: sees pairs that are 4 % too frequent and too rare in turn.
-TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint law") {
+TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint distribution") {
   constexpr std::size_t vocabulary = 8;
   constexpr std::uint32_t iterations = 40000;
   const MadeUpModel target(vocabulary, 3.0, 1);
@@ -108,7 +108,9 @@ TEST_CASE("the reference of rejection sampling emits pairs of tokens with the ta
 }
 
 // 10 cells and 2,000 iterations: sees cells that are 17 % too frequent and too rare in turn.
-TEST_CASE("the reference of rejection sampling emits the target's law over a large vocabulary, token by token pooled") {
+TEST_CASE(
+    "the reference of rejection sampling emits the target's distribution over a large vocabulary, token by token "
+    "pooled") {
   constexpr std::size_t vocabulary = 1000;
   constexpr std::size_t cells = 10;
   constexpr std::uint32_t iterations = 2000;
@@ -133,7 +135,7 @@ TEST_CASE("the reference of rejection sampling emits the target's law over a lar
 
 TEST_CASE("the reference of rejection sampling gives the tokens and margins of a hand calculation") {
   // Two drafts over three tokens. p/q of draft 0 (token 1) is 0.3 / 0.6, of draft 1 (token 0) 0.5 / 0.25, so always
-  // accepted; residual of position 0: 0.2, 0, 0.1; bonus law 0.1, 0.1, 0.8.
+  // accepted; residual of position 0: 0.2, 0, 0.1; bonus distribution 0.1, 0.1, 0.8.
   const auto target = logs({0.5, 0.3, 0.2, 0.5, 0.25, 0.25, 0.1, 0.1, 0.8});
   const auto draft = logs({0.3, 0.6, 0.1, 0.25, 0.5, 0.25});
   const std::vector<std::int32_t> drafts{1, 0};
@@ -167,7 +169,7 @@ TEST_CASE("the reference of rejection sampling gives the tokens and margins of a
   CHECK(rejections < 150);
 }
 
-TEST_CASE("the reference tells of faults in any row of its drafts and ends drafts at what is no token") {
+TEST_CASE("the reference reports faults in any row of its drafts and ends drafts at an invalid token") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   auto target = logs({0.5, 0.5, 0.5, 0.5, 0.5, 0.5});
   const auto draft = logs({0.5, 0.5, 0.5, 0.5});

@@ -36,7 +36,7 @@ struct TreeBatch {
   }
 };
 
-/// Two levels, a chain behind one of them, and a node whose siblings are far apart.
+/// Two levels, a chain after one of them, and a node whose siblings are far apart.
 TreeShape some_tree() { return TreeShape(std::vector<std::int32_t>{0, 0, 1, 1, 3, 5, 0, 2}); }
 
 /// Every other tree holds likely tokens, so that walks are long; some tokens stand twice among siblings, some are none.
@@ -139,7 +139,7 @@ void check_trees(TreeRule rule) {
   CHECK(exceptions <= 1);
 }
 
-/// A Markov chain over four tokens: the law of the next given the last.
+/// A Markov chain over four tokens: the distribution of the next given the last.
 constexpr std::size_t words = 4;
 constexpr double distribution[words][words] = {
     {0.4, 0.3, 0.2, 0.1}, {0.1, 0.2, 0.3, 0.4}, {0.25, 0.5, 0.05, 0.2}, {0.02, 0.08, 0.7, 0.2}};
@@ -150,7 +150,7 @@ std::vector<float> distribution_row(std::size_t last) {
   return row;
 }
 
-/// Trees at the start of a text of the chain behind token 0, all alike but for their draws.
+/// Trees at the start of a text of the chain after token 0, all alike but for their draws.
 TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<std::int32_t>& tokens,
                                     std::size_t batch) {
   TreeBatch<float> trees{.shape = shape, .vocabulary = words, .target = {}, .tokens = {}};
@@ -164,7 +164,7 @@ TreeBatch<float> distribution_trees(const TreeShape& shape, const std::vector<st
   return trees;
 }
 
-/// p-value of the first two tokens of each text: `first` and, where a request emitted one token alone, one drawn behind
+/// p-value of the first two tokens of each text: `first` and, where a request emitted one token alone, one drawn after
 /// it by second(token, request).
 template <class First, class Second>
 double joint_distribution_p_value(std::size_t requests, const First& first, const Second& second) {
@@ -195,7 +195,7 @@ TEST_CASE("a tree knows its depth, its first children and next siblings") {
   CHECK(TreeShape({}).depth() == 0);
 }
 
-TEST_CASE("a parent that is no earlier node is refused, and a tree too large") {
+TEST_CASE("a parent that is no earlier node is rejected, and a tree too large") {
   CHECK_THROWS_MATCHES(TreeShape(std::vector<std::int32_t>{0, 2}), DomainError, Says("invalid parent of node 2=2"));
   CHECK_THROWS_AS(TreeShape(std::vector<std::int32_t>{-1}), DomainError);
   CHECK_NOTHROW(TreeShape(std::vector<std::int32_t>(1023, 0)));
@@ -257,7 +257,7 @@ TEST_CASE("tree_sampled's draws belong to a request and a node, not to a place i
   CHECK(apart.tokens_of(1) == together.tokens_of(4));
 }
 
-TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
+TEST_CASE("tree_sampled's first two tokens have the target's joint distribution") {
   // Over 250 texts the test sees two tokens that share a draw; over 100,000 of the reference, which the kernel is held
   // to token for token, a probability that is off by 2 in 100.
   const TreeShape chain(std::vector<std::int32_t>{0});

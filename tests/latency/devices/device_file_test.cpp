@@ -67,7 +67,7 @@ TEST_CASE("a device file says figures in the units of data sheets, each with its
   CHECK(figures[4].origin == "its data sheet");
 }
 
-TEST_CASE("a figure of another unit is refused with the one that was meant") {
+TEST_CASE("a figure of another unit is rejected with the one that was meant") {
   CHECK(sheet_problem(changed("= 864", "= 0.864")) ==
         "d.toml:8: my-card.memory_bandwidth_gb_per_s: 0.864 is implausible");
   CHECK(sheet_problem(changed("= 864", "= 864e9")) ==
@@ -100,7 +100,7 @@ TEST_CASE("a figure of another unit is refused with the one that was meant") {
   CHECK(sheet_problem(changed("= 864", "= nan")) == "d.toml:8: my-card.memory_bandwidth_gb_per_s: nan is implausible");
 }
 
-TEST_CASE("all problems of a device file are told at once, by line and key") {
+TEST_CASE("all problems of a device file are reported at once, by line and key") {
   CHECK(sheet_problem("[a]\nmemory_gbs = 48\nmemory_bandwidth_gb_per_s = \"fast\"\nname = 3\n") ==
         "d.toml:1: a.source: missing\n"
         "d.toml:1: a.memory_gb: missing\n"

@@ -321,7 +321,7 @@ TEST_CASE("every family counts or rejects numbers at their smallest and largest"
   }
 }
 
-TEST_CASE("the text model is found within a part that thinks, and within other names") {
+TEST_CASE("the text model is found within a thinker part, and within other names") {
   const std::string text = R"({"model_type": "qwen3", "hidden_size": 64, "head_dim": 16, "num_attention_heads": 4,
       "num_hidden_layers": 2, "intermediate_size": 96, "vocab_size": 100})";
   CHECK(family(R"("model_type": "omni", "thinker_config": {"model_type": "thinker", "text_config": )" + text + "}")

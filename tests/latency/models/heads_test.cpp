@@ -52,7 +52,7 @@ TEST_CASE("a block drafter is recognized by its architecture, its type or its ke
                        Says("config.json: block_size: missing"));
 }
 
-TEST_CASE("what corrects a block draft by draft is read besides its pass") {
+TEST_CASE("per-draft corrections of a block are counted in addition to its pass") {
   const std::string states = R"("block_size": 7, "dflash_config": {"target_layer_ids": [1, 5], )";
   const double plain = 2 * 16 * 16 + 16 + 2 * layer + 16;
   const auto dspark = [&](const std::string& type) {

@@ -399,7 +399,7 @@ TEST_CASE("hostile configs end with a message") {
   CHECK(problems_of(std::string(100, '[')).find("nested deeper than 64 levels") != std::string::npos);
   CHECK(problems_of("{\"a\": \"Infinity \\\" NaN\", \"model_type\": NaN}")
             .starts_with("config.json: model_type: missing"));
-  // Every number at its largest: refused or counted, and no sum of it overflows.
+  // Every number at its largest: rejected or counted, and no sum of it overflows.
   for (const std::string& members : {deepseek_v3, qwen3_next, nemotron_3, gpt_oss_20b, minimax_m2, glm_45, qwen3_30b}) {
     std::string large;
     for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "head_dim", "vocab_size",

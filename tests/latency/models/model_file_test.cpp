@@ -76,7 +76,7 @@ TEST_CASE("all problems of a model file are reported at once, with line, reason 
   CHECK(problems_of_models("mine = 3\n") == "mine.toml:1: mine: unknown key");
 }
 
-TEST_CASE("numbers that no model has are refused where they stand") {
+TEST_CASE("impossible numbers of a model are rejected with their line") {
   std::string text = sound;
   text.replace(text.find("kv_heads = 2"), 12, "kv_heads = 3");
   text.replace(text.find("head_dim = 2"), 12, "head_dim = 5");
@@ -89,7 +89,7 @@ TEST_CASE("numbers that no model has are refused where they stand") {
         "mine.toml:16: mine.source_length: is 7");
 }
 
-TEST_CASE("what is no part of a shape is named with the flag that says it") {
+TEST_CASE("settings that are not part of a shape are named with their flag") {
   CHECK(problems_of_models(sound + "quantization = \"fp8\"\nexperts = 8\ntensor_parallel = 2\nnum_experts = 8\n") ==
         "mine.toml:15: mine.quantization: not a key of model files\n"
         "mine.toml:16: mine.experts: wrong type\n"
@@ -145,7 +145,7 @@ TEST_CASE("tables within a model are read key by key") {
         HeadInputs{.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true});
 }
 
-TEST_CASE("tables within a model are refused where they stand") {
+TEST_CASE("tables within a model are rejected with their line") {
   CHECK(problems_of_models(sound +
                            "experts = {count = 8, per_tokn = 2, d_ff = 6}\nwindow = {tokens = 4, layers = true}") ==
         "mine.toml:15: mine.experts.per_token: missing\n"

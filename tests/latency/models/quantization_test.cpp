@@ -180,14 +180,14 @@ TEST_CASE("layers for drafting are in 16 bits where lists leave them out, under 
                     "quantized_layers": {"model.layers.3.mlp.experts": {"quant_algo": "NVFP4"}})") == "bf16");
 }
 
-TEST_CASE("formats of a quantization stay where a file beside it states others") {
+TEST_CASE("formats of a quantization are kept if another file in the folder states others") {
   HuggingFaceModel model = model_of(dense, R"("quant_method": "fp8")");
   add_quantization(model, R"({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}})", "beside.json");
   CHECK(model.weights == NumberFormat::fp8);
   CHECK(model.kv_cache == NumberFormat::fp8);
 }
 
-TEST_CASE("lists of strangers end with a message or an answer, in time that grows with their size") {
+TEST_CASE("hostile lists end with a message or an answer, in time that grows with their size") {
   const auto said = [](const std::string& quantization) -> std::string {
     try {
       return text_of(dense, quantization);

@@ -44,7 +44,7 @@ TEST_CASE("bytes and operations of each operation, counted by hand") {
     CHECK(work_of(Embed{some, some, no_buffer, some, 6, 8, 10, 3, 4}, type) == Work{24 + 96, 96, 0});
     CHECK(work_of(Embed{some, some, some, some, 6, 8, 10, 3, 4}, type) == Work{24 + 96 + 48, 96, 48});
   }
-  SECTION("add_normalise: the stream changes only where something is added to it") {
+  SECTION("add_normalize: the stream changes only where something is added to it") {
     CHECK(work_of(AddNormalise{some, some, some, no_buffer, some, 6, 8, Norm::rms}, type) ==
           Work{96 + 96 + 16, 96 + 96, 5 * 48});
     CHECK(work_of(AddNormalise{some, no_buffer, some, some, some, 6, 8, Norm::layer}, type) ==

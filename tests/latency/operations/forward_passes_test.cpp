@@ -74,7 +74,7 @@ TEST_CASE("Medusa heads are gamma blocks and gamma vocabulary projections") {
   CHECK(elements_of(program, BufferKind::weight) == 3 * (72 + 8 + 80));
 }
 
-TEST_CASE("requests that no pass can have are refused") {
+TEST_CASE("requests that no pass can have are rejected") {
   const ModelShape decoder = tests::tiny_decoder();
   CHECK_THROWS_AS(decoder_pass(decoder, {.tokens = 0}), DomainError);
   CHECK_THROWS_AS(decoder_pass(decoder, {.batch = 0}), DomainError);
@@ -91,7 +91,7 @@ TEST_CASE("requests that no pass can have are refused") {
   CHECK_THROWS_AS(decoder_pass(broken, {}), DomainError);
 }
 
-TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the reason") {
+TEST_CASE("shapes whose passes cannot be run are rejected by every pass, with the reason") {
   const auto rejected = [](const ModelShape& shape) {
     CHECK_THROWS_AS(autoregressive_drafting(shape, {}, 2), DomainError);
     CHECK_THROWS_AS(block_drafting(shape, {}, 2), DomainError);

@@ -36,7 +36,7 @@ TEST_CASE("a decoder's layers are one set of operations, each as often as there 
   for (const auto& [operation, count] : distinct_operations(program)) {
     counts[std::string(name_of(operation)) + " " + shape_text(operation)] = count;
   }
-  // Two layers: d_model 8, 4 heads and 2 of keys and values of size 2, d_ff 12; norms behind the first add to the
+  // Two layers: d_model 8, 4 heads and 2 of keys and values of size 2, d_ff 12; norms after the first add to the
   // stream.
   CHECK(counts ==
         std::map<std::string, std::int64_t>{

@@ -38,7 +38,7 @@ TEST_CASE("a sound program passes its check") {
   CHECK_NOTHROW(check_program(tiny_pass()));
 }
 
-TEST_CASE("a program that reaches outside a buffer is refused") {
+TEST_CASE("a program that reaches outside a buffer is rejected") {
   Program program = sound_program();
   SECTION("by one column") {
     first_project(program).outputs = 5;
@@ -54,7 +54,7 @@ TEST_CASE("a program that reaches outside a buffer is refused") {
   }
 }
 
-TEST_CASE("an activation that is read before it is written is refused") {
+TEST_CASE("an activation that is read before it is written is rejected") {
   Program program = sound_program();
   SECTION("out of order") {
     std::swap(program.operations[0], program.operations[1]);
@@ -66,7 +66,7 @@ TEST_CASE("an activation that is read before it is written is refused") {
   }
 }
 
-TEST_CASE("a name that is taken twice, a written weight, ids taken for values and a missing output are refused") {
+TEST_CASE("a name that is taken twice, a written weight, ids taken for values and a missing output are rejected") {
   Program program = sound_program();
   SECTION("names") {
     program.buffers[2].name = "in";
@@ -87,7 +87,7 @@ TEST_CASE("a name that is taken twice, a written weight, ids taken for values an
   }
 }
 
-TEST_CASE("attention and caches that do not fit each other are refused") {
+TEST_CASE("attention and caches that do not fit each other are rejected") {
   Program program = tiny_pass();
   SECTION("heads") {
     first_of<Attend>(program).kv_heads = 3;

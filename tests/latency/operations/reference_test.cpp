@@ -107,7 +107,7 @@ TEST_CASE("a projection multiplies by the transposed weight, adds its bias and w
   CHECK(run_one(Project{0, 1, no_buffer, 3, 2, 3, 2, true}, contents)[3] == std::vector<double>{2, 211, 3, 5, 432, 6});
 }
 
-TEST_CASE("activations at points where their values are known, the gate behind the input") {
+TEST_CASE("activations at points where their values are known, with the gate after the input") {
   const auto value = [](Activation function, double x) {
     return run_one(Activate{0, 1, 1, 1, function, false}, {{x}, {0}})[1][0];
   };
@@ -351,7 +351,7 @@ TEST_CASE("autoregressive drafting feeds each pass the token that the last one p
       const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
       CHECK(static_cast<double>(best) == steps[row % 3 + 1][row / 3]);
     }
-    // Few tokens make a pick that is right by luck likely; the logits behind the last one leave nothing to luck.
+    // Few tokens make a pick that is right by luck likely; the logits after the last one leave nothing to luck.
     for (std::int64_t sequence = 0; sequence < 2; ++sequence) {
       CHECK(largest_difference(row_of(contents_named(drafting, drafted, "logits"), sequence, shape.vocabulary),
                                row_of(output_of(all, contents), sequence * 3 + 2, shape.vocabulary)) < second_route);

@@ -201,7 +201,7 @@ TEST_CASE("a head fills a block in one pass: verified tokens as keys and values,
   const auto block = [&shape](const ForwardPassPoint& point, const Deployment& deployment = {}) {
     return ForwardPassOperations(shape, Role::block_drafting, deployment).operators(point);
   };
-  // Four drafts of two sequences: five verified tokens of 3 x 8 values each, five queries behind ten positions.
+  // Four drafts of two sequences: five verified tokens of 3 x 8 values each, five queries after ten positions.
   const auto four = block({2, 4, 10});
   CHECK(named(four, "input from hidden states").flop == 2.0 * 2 * 5 * 24 * 8);
   CHECK(named(four, "keys and values of hidden states").flop == 2.0 * 2 * 5 * 8 * 8);
@@ -527,7 +527,7 @@ TEST_CASE("formats: what is quantized, what computes in what, and the words of c
   CHECK(bits_of(NumberFormat::mxfp4) == 4.25);
 }
 
-TEST_CASE("passes that there are not are errors that say why") {
+TEST_CASE("passes that do not exist are errors that say why") {
   const ModelShape shape = tests::tiny_decoder();
   CHECK_THROWS_MATCHES(step_operations(shape, {.tensor_parallel = 3}, {}), DomainError,
                        Says("invalid tensor_parallel=3"));

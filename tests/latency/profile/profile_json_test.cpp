@@ -102,7 +102,7 @@ TEST_CASE("without limits there is no ceiling, and a data sheet's bandwidth serv
   CHECK(floor_us(profile.limits, "fp16", timing).value() == Approx(250.0).epsilon(foredraft::tests::few_ulp));
 }
 
-TEST_CASE("a document that lacks any one key is refused, and the key is named") {
+TEST_CASE("a document that lacks any one key is rejected, and the key is named") {
   const json whole = document_of(synthetic_profile());
   for (const json::json_pointer& place : objects_of(whole)) {
     for (const auto& entry : whole.at(place).items()) {
@@ -117,7 +117,7 @@ TEST_CASE("a document that lacks any one key is refused, and the key is named") 
   }
 }
 
-TEST_CASE("a document with any key more is refused, and the key is named") {
+TEST_CASE("a document with any key more is rejected, and the key is named") {
   const json whole = document_of(synthetic_profile());
   for (const json::json_pointer& place : objects_of(whole)) {
     json damaged = whole;
@@ -126,7 +126,7 @@ TEST_CASE("a document with any key more is refused, and the key is named") {
   }
 }
 
-TEST_CASE("values of another kind are refused at their place") {
+TEST_CASE("values of another kind are rejected at their place") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
@@ -147,7 +147,7 @@ TEST_CASE("values of another kind are refused at their place") {
   CHECK(changed("/identity", 3) == "p.json: identity: must be an object");
 }
 
-TEST_CASE("values that do not follow from the others are refused") {
+TEST_CASE("values that do not follow from the others are rejected") {
   const auto changed = [](const char* place, const json& value) {
     json document = document_of(synthetic_profile());
     document.at(json::json_pointer(place)) = value;
@@ -159,7 +159,7 @@ TEST_CASE("values that do not follow from the others are refused") {
   CHECK(changed("/steps/0/floor_us", 5.0) == "p.json: /steps/0/floor_us: 5.0 is inconsistent with the other values");
 }
 
-TEST_CASE("other schemas and what is no JSON are refused") {
+TEST_CASE("other schemas and what is no JSON are rejected") {
   json document = document_of(synthetic_profile());
   document["schema"] = "foredraft.profile/3";
   CHECK(problem(document) ==
@@ -229,7 +229,7 @@ TEST_CASE("steps of an engine and of operators may state their error, others not
   CHECK_THROWS_MATCHES(to_json(measured), DomainError, Says("step_error"));
 }
 
-TEST_CASE("a profile that cannot be is not written") {
+TEST_CASE("an invalid profile is not written") {
   const auto rejected = [](auto&& change) {
     Profile profile = synthetic_profile();
     change(profile);

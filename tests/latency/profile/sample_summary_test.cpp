@@ -56,7 +56,7 @@ TEST_CASE("percentiles are read off the straight lines through the sorted values
   }
 }
 
-TEST_CASE("the ranks around the median are the narrowest symmetric pair that covers it often enough") {
+TEST_CASE("the ranks around the median are the narrowest symmetric pair with the required coverage") {
   for (const double level : {0.8, 0.95, 0.99}) {
     for (std::int64_t n = 1; n <= 200; ++n) {
       const Ranks ranks = median_ranks(n, level);
@@ -128,7 +128,7 @@ TEST_CASE("a summary of an even number of samples takes the mean of the two in t
   CHECK(summarise(std::vector<double>{3.0}).median_ci95_us.high == 3.0);
 }
 
-TEST_CASE("no samples, and times that are none, are refused") {
+TEST_CASE("no samples, and times that are none, are rejected") {
   CHECK_THROWS_MATCHES(summarise({}), DomainError, Says("no samples to summarize"));
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
     CHECK_THROWS_AS(summarise(std::vector<double>{1.0, bad, 2.0}), DomainError);

@@ -93,7 +93,7 @@ TEST_CASE("an unmeasured model is fitted on the spot where the profile holds no 
   CHECK(found.time_us == Approx(tests::modelled_us(tests::known_model, cell)).epsilon(0.01));
 }
 
-TEST_CASE("what nothing answers is refused by name") {
+TEST_CASE("what has no answer is rejected by name") {
   const Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK(problem([&] {
           return surface(profile, "t5-small").at({128, 1, 128});
@@ -123,7 +123,7 @@ TEST_CASE("a data sheet answers by its roofline, without an interval") {
   CHECK_THAT(problem([&] { return surface(sheet, "llama-2-7b"); }), Catch::Contains("no memory bandwidth is known"));
 }
 
-TEST_CASE("a user's steps count like measured ones, of models that nobody else knows too, without an interval") {
+TEST_CASE("a user's steps count like measured ones, even of unknown models, without an interval") {
   Profile profile{.source = Source::user, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "steps.csv";
   const auto add = [&](std::int64_t tokens, double us) {

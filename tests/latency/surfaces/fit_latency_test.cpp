@@ -63,7 +63,7 @@ TEST_CASE("from noisy times whole models that were left out are predicted to 5 %
         Approx(tests::modelled_us(tests::known_model, cell)).epsilon(held_out_target));
 }
 
-TEST_CASE("the error of a model is that of a fit which has not seen it") {
+TEST_CASE("the error of a model is that of a fit without it") {
   Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
   for (StepRow& row : profile.steps) {
     if (row.cell.model != "t5-small") continue;
@@ -89,7 +89,7 @@ TEST_CASE("the domain is what was fitted to") {
   CHECK(fit->domain.product_bytes.high == 2.0 * (256000.0 * 2048 + 256000 + 2048));
 }
 
-TEST_CASE("products timed alone stand beside the passes, and other settings do not") {
+TEST_CASE("products that were timed alone join the passes, and other settings do not") {
   Profile profile = tests::modelled_profile(tests::known_model, {"t5-small"}, 0.0);
   CHECK_FALSE(fit_latency(profile, model_registry(), default_setting, 0));  // one shape: nothing to hold out
   const auto add = [&](std::int64_t rows, std::int64_t outputs, std::int64_t inputs, Cache cache) {

@@ -28,7 +28,7 @@ TEST_CASE("weights of 141 GB do not fit into 80 GB, and fit on two devices") {
   CHECK(max_batch({&shape, {.weights = NumberFormat::int4}}, no_drafter(), 1, 1000, 80e9) > 0);
 }
 
-TEST_CASE("what is deployed fits, and what is not does not: weights over devices against nine tenths of their memory") {
+TEST_CASE("real deployments fit and others do not: weights per device against nine tenths of its memory") {
   struct Deployed {
     const char* model;
     std::optional<WeightFormats> weights;  ///< empty: as published

@@ -115,7 +115,7 @@ TEST_CASE("an iteration has the times of its passes, and nothing for what is not
       200.0);
 }
 
-TEST_CASE("routing that nobody states and vector units leave the growth of a data sheet's verification open") {
+TEST_CASE("unstated routing and vector units widen the growth of a data sheet's verification") {
   const Profile& sheet = find_device("rtx4090")->profile;
   const auto range = [&](const std::string& target, const Deployment& deployment, std::int64_t tokens) {
     const SheetPair pair{.target = deployment, .attainable = attainable_of(sheet)};
@@ -380,7 +380,7 @@ TEST_CASE("steps of a profile take from the prompts' data sheet by how much a ch
   CHECK(times->target_us(mixed, Convention::bonus) == Approx(9000.0 + longer).epsilon(foredraft::tests::second_route));
 }
 
-TEST_CASE("prompts of an iteration need room beside the sequences that it decodes") {
+TEST_CASE("prompts of an iteration need memory in addition to the sequences that it decodes") {
   Profile sheet = find_device("h100")->profile;
   const TimedPair pair{.target = "llama-3.1-8b",
                        .draft = "llama-3.1-8b",

@@ -142,7 +142,7 @@ TEST_CASE("drafting one by one takes the fixed time of a pass for each draft, in
   }
 }
 
-TEST_CASE("what engines reach is read with a range and a source each, and refused all at once") {
+TEST_CASE("what engines reach is read with a range and a source each, and rejected all at once") {
   const Attainable shipped = attainable_of(made_up_peaks());
   CHECK(shipped.step.high / shipped.step.low <= 1.8);
   CHECK(shipped.verification.high / shipped.verification.low <= 1.8);

@@ -104,21 +104,21 @@ TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
   CHECK_FALSE(table.at({1, 8, 500}));  // context 1,000 knows no 8 tokens
 }
 
-TEST_CASE("a time between points is as uncertain as its neighbours and as leaving out a point makes") {
-  // A power law is interpolated without an error: only the neighbours' spread is left.
+TEST_CASE("a time between points is as uncertain as its neighbors and as leaving out a point makes") {
+  // A power law is interpolated without an error: only the neighbors' spread is left.
   std::vector<StepTable::Row> rows;
   for (const std::int64_t tokens : {1, 2, 4, 8}) {
     rows.push_back({{1, tokens, 0}, static_cast<double>(tokens), tokens == 8 ? 0.03 : 0.01});
   }
   CHECK(StepTable(rows).at({1, 6, 0})->spread ==
         Approx(0.01 + 0.02 * std::log(1.5) / std::log(2.0)).epsilon(foredraft::tests::second_route));
-  // One point 20 % above: leaving it out, or a neighbour of it, shows by how much.
+  // One point 20 % above: leaving it out, or a neighbor of it, shows by how much.
   rows[2].time_us *= 1.2;
   CHECK(StepTable(rows).at({1, 6, 0})->spread > 0.09);
   CHECK(StepTable(rows).at({1, 4, 0})->spread == 0.01);
 }
 
-TEST_CASE("times that fall where there is more to do are refused, beyond what a change of tiles makes") {
+TEST_CASE("times that fall where there is more to do are rejected, beyond what a change of tiles makes") {
   const auto rejected = [](const ForwardPassPoint& point, double factor, double spread = 0.01) {
     std::vector<StepTable::Row> rows = rows_with_knee();
     for (StepTable::Row& row : rows) {

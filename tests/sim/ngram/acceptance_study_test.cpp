@@ -80,7 +80,7 @@ TEST_CASE("alpha of a study at temperature 0 is the exact share of equal choices
   CHECK(alpha(tally).mean == accepted_share(tally).mean);
 }
 
-TEST_CASE("a study has one run for each rejection, as long as the acceptances behind it") {
+TEST_CASE("a study has one run per rejection, as long as the acceptances after it") {
   // Runs of some 300 acceptances: leaving those out that texts of 2,048 tokens cut off would shorten their mean by a
   // quarter, ten standard errors.
   AcceptanceStudy study = small_study(2, 1.0, 400'000);
@@ -104,8 +104,8 @@ TEST_CASE("a study has one run for each rejection, as long as the acceptances be
 }
 
 TEST_CASE("the accuracy of a head or a stage along the target's text is that of the exact sum over contexts") {
-  // 400,000 tokens: an accuracy off by 0.004 is seen. The law of c, the last token seen, and y, the one before the
-  // draft, two places on, is stationary(c) (P P)(c, y).
+  // 400,000 tokens: an accuracy off by 0.004 is seen. The distribution of c, the last token seen, and y, the one before
+  // the draft, two places on, is stationary(c) (P P)(c, y).
   for (const bool sees_before : {false, true}) {
     AcceptanceStudy study = small_study(2, 1.0, 400'000);
     const auto documents = tests::generated_documents(tests::generated_vocabulary, 12, 2);
@@ -140,7 +140,7 @@ TEST_CASE("a run of many times a text's length is read to its end") {
   CHECK(tally.runs.size() > 2 * 2048 + 1);
 }
 
-TEST_CASE("positions of different texts are no neighbours") {
+TEST_CASE("positions of different texts are no neighbors") {
   const auto transitions = [](const StudyTally& tally) {
     return tally.units.sum(StudyTally::after_acceptance_accepted) +
            tally.units.sum(StudyTally::after_acceptance_rejected) +
@@ -164,7 +164,7 @@ TEST_CASE("a study counts every token once and is the same on any number of thre
   CHECK(one.units.sum(StudyTally::positions) == 10'001);
 }
 
-TEST_CASE("a study refuses models that do not belong together, other temperatures and nothing to do") {
+TEST_CASE("a study rejects models that do not belong together, other temperatures and nothing to do") {
   AcceptanceStudy study = small_study(2, 1.0, 100);
   const auto problem = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
   study.temperature = 0.5;

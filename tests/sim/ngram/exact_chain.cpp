@@ -33,7 +33,7 @@ Row stationary(const Matrix& matrix) {
   return row;
 }
 
-/// Law of draft i (from 0) behind the emitted token c and, where i > 0, the accepted draft y.
+/// Distribution of draft i (from 0) after the emitted token c and, where i > 0, the accepted draft y.
 Row draft_distribution(const ngram::Drafter& drafter, std::size_t i, std::size_t c, std::size_t y) {
   const auto emitted = static_cast<Token>(c);
   const auto before = static_cast<Token>(y);
@@ -54,8 +54,8 @@ ExactIterations exact_iterations(const ngram::Model& target, const ngram::Drafte
   const auto drafts = static_cast<std::size_t>(gamma);
   Matrix target_rows(size, Row(size));
   for (std::size_t c = 0; c < size; ++c) target.distribution(std::array{static_cast<Token>(c)}, target_rows[c]);
-  // Row c of `next`: law of the last token after an iteration that began behind c; of `reached`: [i] all of i drafts
-  // accepted.
+  // Row c of `next`: distribution of the last token after an iteration that began after c; of `reached`: [i] all of i
+  // drafts accepted.
   Matrix next(size, Row(size, 0.0));
   Matrix reached(drafts + 1, Row(size, 0.0));
   for (std::size_t c = 0; c < size; ++c) {

@@ -12,7 +12,7 @@
 namespace foredraft::tests {
 
 /// What speculative decoding does with a target and a drafter of order 1 or 2, without simulation: the state is the
-/// last token, so every long-run mean is a sum over the stationary law of a finite chain.
+/// last token, so every long-run mean is a sum over the stationary distribution of a finite chain.
 class ExactChain {
  public:
   ExactChain(const ngram::Model& target, const ngram::Model& draft);

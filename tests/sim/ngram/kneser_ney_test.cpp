@@ -80,8 +80,8 @@ TEST_CASE("the window of a head leaves out the tokens between, that of a stage a
   }
 }
 
-TEST_CASE("a head learns what stands two places behind, across the end of a document too") {
-  // Text <end> 2 3 <end> 2 4 <end>: two places behind 2 is the end each time, behind the end 3 and 4.
+TEST_CASE("a head learns the token two positions back, across the end of a document, too") {
+  // Text <end> 2 3 <end> 2 4 <end>: two places after 2 is the end each time, after the end 3 and 4.
   const auto model = Model::train(Documents{{2, 3}, {2, 4}}, 5, head_window(2, 2));
   CHECK(model->argmax(std::vector<Token>{2}) == end_of_document);
   CHECK(model->probability(std::vector<Token>{3}, 2) > model->probability(std::vector<Token>{3}, 4));
@@ -94,7 +94,7 @@ TEST_CASE("a worked example: shorter contexts count predecessors, not occurrence
   const Documents documents{{2, 3}, {2, 3}, {}, {2, 3}, {4}};
   const auto model = Model::train(documents, 5, 2);
   const std::vector<Token> nothing;
-  // One predecessor each for 2, 3 and 4, two for <end>; a half of the mass goes to the uniform law.
+  // One predecessor each for 2, 3 and 4, two for <end>; a half of the mass goes to the uniform distribution.
   CHECK(model->probability(nothing, 0) == Approx(0.1).epsilon(tests::few_ulp));
   CHECK(model->probability(nothing, 1) == Approx(0.3).epsilon(tests::few_ulp));
   CHECK(model->probability(nothing, 2) == Approx(0.2).epsilon(tests::few_ulp));
@@ -104,7 +104,7 @@ TEST_CASE("a worked example: shorter contexts count predecessors, not occurrence
   CHECK(model->probability(begin, 3) == Approx(0.5 * 0.2).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("no context reaches behind the end of a document") {
+TEST_CASE("no context extends beyond the end of a document") {
   const auto model = Model::train(small_corpus(), tests::generated_vocabulary, 4);
   const std::vector<Token> begin{end_of_document};
   for (Token before = 2; before < tests::generated_vocabulary; ++before) {
@@ -206,7 +206,7 @@ TEST_CASE("discounts follow the counts of counts, and are fixed where these do n
   CHECK(estimate_discounts({}).of == fixed);
 }
 
-TEST_CASE("training refuses what it cannot learn from, and says which") {
+TEST_CASE("training rejects what it cannot learn from, and says which") {
   const Documents good{{2, 3}};
   CHECK_THROWS_WITH(Model::train(good, 4, 0), Catch::Contains("order=0"));
   CHECK_THROWS_WITH(Model::train(good, 4, 6), Catch::Contains("order=6"));

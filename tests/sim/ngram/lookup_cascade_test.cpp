@@ -97,7 +97,7 @@ sim::Tally tally_of(const tests::Simulation& simulation) {
 
 }  // namespace
 
-TEST_CASE("a copy needs an end of the text that is long enough") {
+TEST_CASE("a copy needs a long enough suffix of the text") {
   const std::vector<Token> text{1, 2, 3, 4, 2, 5, 1, 2};
   CHECK(look_up(text, 3, 2, 2) == std::vector<Token>{3, 4});
   CHECK(look_up(text, 3, 2, 3).empty());
@@ -187,7 +187,7 @@ TEST_CASE("a run with copies in front of a model is conserved, and pays for the 
   }
 }
 
-TEST_CASE("copies that no end of the text is long enough for leave the model to draft alone") {
+TEST_CASE("without a long enough suffix to copy the model drafts alone") {
   // 64 equal tokens in a row do not occur.
   const LookupFirst never{.match = 64, .least = 64, .window = 64};
   const sim::Tally copied = tally_of(cascade_run(never, 1.0, 4, 3'000));

@@ -160,7 +160,7 @@ TEST_CASE("one draft is the same draft of heads, stages and the n-gram model of 
 
 TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
-  // knows the process alone, so drafts and bonus token must leave the law of text and acceptance untouched.
+  // knows the process alone, so drafts and bonus token must leave the distribution of text and acceptance untouched.
   Simulation simulation = small_simulation(1.0, 3, 150'000);
   const auto target = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
                                           tests::generated_vocabulary, 4);
@@ -236,14 +236,14 @@ TEST_CASE("an n-gram run is the same on any number of threads and another for an
   }
 }
 
-TEST_CASE("plain decoding and a drafter that is the target have their exact yields") {
+TEST_CASE("autoregressive decoding and a drafter that is the target have their exact yields") {
   CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
   Simulation itself = small_simulation(1.0, 5, 2'000);
   draft_by(itself, ngram::ngram_drafter(trained(itself).target));
   CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
 }
 
-TEST_CASE("an n-gram run refuses a plan without iterations or with too many, and models that do not go together") {
+TEST_CASE("an n-gram run rejects a plan without iterations or with too many, and models that do not go together") {
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, 0)), Catch::Contains("iterations=0"));
   CHECK_THROWS_WITH(simulator_of(small_simulation(1.0, 3, (std::uint64_t{1} << 63U) + 5)),
                     Catch::Contains("iterations=9223372036854775813 (must lie in 1 to 2199023255552)"));

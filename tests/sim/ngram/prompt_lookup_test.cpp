@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts copied from the text: the search against all places, the emitted law against the target's, and the cost.
+// Drafts copied from the text: the search against all places, the emitted distribution against the target's, and the
+// cost.
 #include "sim/ngram/speculation.hpp"
 
 #include <catch2/catch.hpp>
@@ -51,7 +52,7 @@ tests::Simulation lookup_run(double temperature, std::int64_t gamma, Convention 
 
 }  // namespace
 
-TEST_CASE("a copy follows the last place of the longest end of the text that occurs earlier") {
+TEST_CASE("a copy continues the last earlier occurrence of the longest suffix of the text") {
   CHECK(look_up(std::vector<Token>{1, 2, 3, 1, 2, 4, 1, 2}, 2, 5) == std::vector<Token>{4, 1, 2});
   CHECK(look_up(std::vector<Token>{9, 1, 2, 3, 8, 1, 2, 4, 9, 1, 2}, 3, 1) == std::vector<Token>{3});
   CHECK(look_up(std::vector<Token>{1, 2, 3}, 3, 5).empty());
@@ -86,8 +87,8 @@ TEST_CASE("a copy is looked for in the last tokens that the window holds, and in
   }
 }
 
-TEST_CASE("text of copied drafts has the target's own joint law of three tokens") {
-  // 30,000 texts each behind a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
+TEST_CASE("text of copied drafts has the target's own joint distribution of three tokens") {
+  // 30,000 texts each after a prompt whose copies are likely and unlikely ones. Smallest defect seen: 3 % of the mass
   // of the second token moved to one of probability 0.2.
   constexpr std::int64_t trials = 30'000;
   const auto target = writer();

@@ -39,7 +39,7 @@ Drafter stages_of(int order, int count) {
   return stages(models);
 }
 
-/// The first `count` tokens behind `context` that speculative decoding emits, by as many iterations as it takes.
+/// The first `count` tokens after `context` that speculative decoding emits, by as many iterations as it takes.
 std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Convention convention,
                               const std::vector<Token>& context, std::size_t count, SpeculationStreams& streams) {
   std::vector<Token> text = context;
@@ -48,7 +48,7 @@ std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Con
           text.begin() + static_cast<std::ptrdiff_t>(context.size() + count)};
 }
 
-/// Expected number of each triple of tokens behind `context` in `trials` texts of the model alone.
+/// Expected number of each triple of tokens after `context` in `trials` texts of the model alone.
 std::vector<double> expected_triples(const Model& model, const std::vector<Token>& context, double trials) {
   std::vector<double> expected;
   for (Token x = 0; x < enumerated_vocabulary; ++x) {
@@ -69,7 +69,7 @@ std::vector<double> expected_triples(const Model& model, const std::vector<Token
 
 }  // namespace
 
-TEST_CASE("speculative decoding emits triples of tokens with the target's own joint law", "[long]") {
+TEST_CASE("speculative decoding emits triples of tokens with the target's own joint distribution", "[long]") {
   // 30,000 texts each. Smallest defect seen: 3 % of the mass of the second token moved to one of probability 0.2, some
   // 130 units of chi-squared.
   constexpr std::int64_t trials = 30'000;
@@ -176,7 +176,7 @@ TEST_CASE("a drafter that is the target is always accepted") {
   }
 }
 
-TEST_CASE("a drafter is refused without a model for each draft or with one of another vocabulary") {
+TEST_CASE("a drafter is rejected without a model for each draft or with one of another vocabulary") {
   const auto target = target_of(2);
   CHECK_THROWS_WITH(make_speculation(target, heads_of(2, 3), 1.0, 4),
                     Catch::Contains("gamma=4 (must be at most the number of models that draft, 3)"));

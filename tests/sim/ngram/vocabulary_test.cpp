@@ -35,7 +35,7 @@ TEST_CASE("bytes beyond ASCII are letters, so that words in UTF-8 stay whole") {
                                                   "5"});
 }
 
-TEST_CASE("words are numbered by frequency, ties in byte order, behind the two that are always there") {
+TEST_CASE("words are numbered by frequency, ties in byte order, after the two that always exist") {
   const std::vector<std::string> texts{"b b a c", "c \xc3\xa4 Z"};
   const Vocabulary vocabulary = Vocabulary::build(texts, 100);
   REQUIRE(vocabulary.size() == 7);
@@ -51,7 +51,7 @@ TEST_CASE("words outside the limit are unknown, and text cannot spell a reserved
   CHECK(vocabulary.encode("<end>") == std::vector<Token>{unknown_word, unknown_word, unknown_word});
 }
 
-TEST_CASE("a vocabulary refuses a limit without room for the reserved tokens and tokens it does not have") {
+TEST_CASE("a vocabulary rejects a limit without room for the reserved tokens and tokens it does not have") {
   const std::vector<std::string> texts{"a"};
   CHECK_THROWS_WITH(Vocabulary::build(texts, 1), Catch::Contains("limit=1"));
   const Vocabulary vocabulary = Vocabulary::build(texts, 2);

@@ -92,7 +92,7 @@ TEST_CASE("blocks of a dynamic tree add up to the iterations for any threads") {
   CHECK_FALSE(simulator->run_block({.seed = 3, .point = 0}, 0) == simulator->run_block({.seed = 3, .point = 0}, 1));
 }
 
-TEST_CASE("contexts that are no probabilities are refused by the simulator") {
+TEST_CASE("contexts that are no probabilities are rejected by the simulator") {
   const auto refused = [](std::vector<DraftContext> contexts) {
     CHECK_THROWS_AS(make_dynamic_tree_simulator(growing({std::move(contexts)}, 3, 10)), DomainError);
   };

@@ -59,7 +59,7 @@ TEST_CASE("FOREDRAFT_ISA selects the loops, and empty leaves the choice alone") 
   CHECK(instruction_set() == instruction_sets().front());
 }
 
-TEST_CASE("an unknown instruction set is refused with the list of those that can be had") {
+TEST_CASE("an unknown instruction set is rejected with the list of those that can be had") {
   const IsaVariable unknown("avx9");
   CHECK_THROWS_WITH(select_instruction_set_from_environment(),
                     Catch::StartsWith("invalid FOREDRAFT_ISA=avx9 (must be one of ") && Catch::EndsWith("scalar)"));

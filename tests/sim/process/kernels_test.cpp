@@ -151,7 +151,7 @@ TEST_CASE("whole runs are the same under every instruction set") {
   }
 }
 
-TEST_CASE("counting adds to what is there and touches no position behind the last") {
+TEST_CASE("counting adds to the existing counts and touches no position after the last") {
   const Thresholds row = survival_thresholds(Iid{0.8}, 3, false);  // falling, so fit for both loops
   for (const auto loop : {&Kernels::count_survivors, &Kernels::count_bernoulli}) {
     const std::vector<std::uint64_t> counted = count(scalar_kernels().*loop, row, 100);

@@ -49,7 +49,7 @@ IterationByState enumerate(const Markov& chain, std::int64_t gamma, Convention c
   return result;
 }
 
-/// The law of X in the long run, the start states weighed by power iteration.
+/// The distribution of X in the long run, the start states weighed by power iteration.
 std::vector<double> long_run_distribution(const Markov& chain, std::int64_t gamma, Convention convention) {
   const IterationByState iteration = enumerate(chain, gamma, convention);
   double accepted = 0.5;
@@ -90,7 +90,7 @@ TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on
 
 TEST_CASE("the hidden outcome of a bonus token moves the chain") {
   // After gamma = 1 accepted drafts the next iteration starts with b or a as the bonus position says. Were the bonus
-  // token skipped, P(accept first) behind an acceptance would be a; were it taken as accepted, the mean would be
+  // token skipped, P(accept first) after an acceptance would be a; were it taken as accepted, the mean would be
   // higher.
   const Markov chain{.a = 0.2, .b = 0.9};
   const Tally tally = run_once(iterations_of(chain, 1, 400'000, Path::reference));
@@ -101,7 +101,7 @@ TEST_CASE("the hidden outcome of a bonus token moves the chain") {
   CHECK(std::abs(seen.mean - (1.0 + accept)) < standard_errors * seen.standard_error);
 }
 
-TEST_CASE("with equal probabilities the chain is the i.i.d. process in law") {
+TEST_CASE("with equal probabilities the chain is the i.i.d. process in distribution") {
   const Tally chain = run_once(iterations_of(Markov{0.7, 0.7}, 4, 300'000, Path::fast));
   const std::vector<double> distribution =
       tokens_distribution(accepted_by_enumeration(std::vector<double>(4, 0.7)), Convention::bonus);
@@ -124,7 +124,7 @@ TEST_CASE("a chain that is always rejected again makes every iteration a unit") 
 }
 
 // Many short runs in place of a long one, of chains that tell apart what an iteration starts in: 100,000 runs of one
-// iteration see a start behind an acceptance that is too likely by 0.02. Taken one position too early or too late, of
+// iteration see a start after an acceptance that is too likely by 0.02. Taken one position too early or too late, of
 // positions in place of iterations or for another number of positions, it is off by 0.08 and more in one of them.
 TEST_CASE("the first iteration of a run already has the long-run mean") {
   struct Case {

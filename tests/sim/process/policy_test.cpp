@@ -60,7 +60,7 @@ std::vector<std::uint64_t> lengths_of(const Tally& tally) {
 
 }  // namespace
 
-TEST_CASE("the heuristic goes up by two behind full acceptance, down by one behind any other, and stays at one") {
+TEST_CASE("the heuristic goes up by two after full acceptance, down by one otherwise, and stays at one") {
   // Sequences of one iteration each time: nothing accepted, start 5, so 5 + 4 + 3 + 2 + 1 + 1 + 1 drafts of 7 tokens.
   Simulation down = sequences_of(Iid{0.0}, 9, {.tokens = 7.0, .geometric = false}, 3, Path::fast);
   down.process().policy = Plus2Minus1{.start = 5};
@@ -86,7 +86,7 @@ TEST_CASE("a start above the longest draft is the longest draft") {
 
 TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
   constexpr std::uint64_t many = 200'000;
-  // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
+  // Each token of a confidence draws from a Beta distribution, which takes a hundred times as long as an acceptance.
   for (const Simulation& simulation : {policy_run(Iid{0.8}, Plus2Minus1{5}, 12, many),
                                        policy_run(Iid{0.8}, ConfidenceThreshold{0.5, 4.0, 1.0}, 12, many / 20),
                                        policy_run(Iid{0.8}, RejectionProbability{0.7, 4.0, 1.0}, 12, many / 20),
@@ -105,7 +105,7 @@ TEST_CASE("a run under a policy is a function of its key, and paths differ in th
 }
 
 // 100,000 iterations on either path, of standard errors below 0.05: lengths off by 0.3 would be seen at the worst.
-TEST_CASE("the law of lengths is the same on both paths and for a mixture drawn or integrated out") {
+TEST_CASE("the distribution of lengths is the same on both paths and for a mixture drawn or integrated out") {
   for (const AcceptanceProcess& process :
        {AcceptanceProcess{Iid{0.8}}, AcceptanceProcess{BetaMixture{4.0, 1.0}}, AcceptanceProcess{Markov{0.9, 0.5}},
         AcceptanceProcess{Positional{std::vector<double>(20, 0.7)}}}) {
@@ -162,7 +162,7 @@ TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of 
   }
 }
 
-TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens need no law") {
+TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens need no distribution") {
   const auto lengths = [](double alpha, double threshold) {
     return lengths_of(run_once(policy_run(Iid{alpha}, ConfidenceThreshold{threshold, 4.0, 1.0}, 4, 500)));
   };
@@ -172,7 +172,7 @@ TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens nee
   CHECK(lengths(0.0, 0.5) == std::vector<std::uint64_t>{500, 0, 0, 0});
 }
 
-TEST_CASE("the drafter of least confidence behind a token that will be rejected drafts on") {
+TEST_CASE("the drafter of least confidence drafts on after a token that will be rejected") {
   // Confidence is always above the threshold: rejection must not stop the draft, the drafter does not see it.
   const Tally tally = run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.01, 1e6, 1.0}, 6, 400));
   CHECK(tally.units.sum(drafted) == 6 * 400);
@@ -289,7 +289,7 @@ TEST_CASE("the dynamic threshold is the best of the confidences seen, counting a
 
 TEST_CASE("a text under the dynamic threshold begins with the first one and stops on what it learned") {
   // Tokens that are certain: a rejected one has a confidence of 0, so the first threshold and all later ones stop right
-  // behind it, and drafts that all are accepted teach nothing.
+  // after it, and drafts that all are accepted teach nothing.
   const Tally tally = run_once(learning_run(0.7, DynamicThreshold{0.4, certain, 1.0}, 30, 400.0, 20));
   check_conservation(tally);
   CHECK(tally.units.count() == 20);
@@ -349,7 +349,7 @@ TEST_CASE("optimal stopping with one acceptance for all drafts is the best const
   }
 }
 
-TEST_CASE("behind an edit a copying drafter drafts nothing for as long as it realigns") {
+TEST_CASE("after an edit a copying drafter drafts nothing while it realigns") {
   // Every token is an edit: one copying iteration, then two plain ones.
   const Tally bonus = run_once(copying_run({.edit_rate = 1.0, .realign = 2}, 5, 900));
   CHECK(lengths_of(bonus) == std::vector<std::uint64_t>{0, 0, 0, 0, 300});

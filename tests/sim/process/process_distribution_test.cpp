@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of the tokens of one iteration, for every process of independent iterations, against enumeration in the test.
+// The distribution of the tokens of one iteration, for every process of independent iterations, against enumeration in
+// the test.
 #include <boost/math/special_functions/beta.hpp>
 #include <catch2/catch.hpp>
 #include <string>
@@ -21,7 +22,7 @@ using foredraft::tests::standard_errors;
 struct DistributionCase {
   std::string name;
   AcceptanceProcess process;
-  std::vector<double> accepted;  ///< law of the accepted drafts of one iteration
+  std::vector<double> accepted;  ///< distribution of the accepted drafts of one iteration
 };
 
 /// P(at least k accepted) = E[alpha^k] as a quotient of Beta functions; the simulator multiplies ratios instead.
@@ -51,7 +52,7 @@ std::vector<DistributionCase> distribution_cases() {
 }  // namespace
 
 // 300,003 iterations: a probability of one half off by 1 % (the acceptance of the first position by 0.7 %) is seen.
-TEST_CASE("tokens per iteration follow the enumerated law on both paths and under both conventions") {
+TEST_CASE("tokens per iteration follow the enumerated distribution on both paths and under both conventions") {
   constexpr std::uint64_t iterations = 300'003;
   const std::vector<DistributionCase> cases = distribution_cases();
   const double level = level_of_one(4 * cases.size());
@@ -157,7 +158,7 @@ TEST_CASE("the Beta mixture survives shapes whose gamma variates underflow") {
   CHECK(std::abs(seen.marginal[1].mean - 1.001 / (2.0 * 1.002)) < standard_errors * seen.marginal[1].standard_error);
 }
 
-TEST_CASE("plain decoding, gamma 0, emits one token an iteration and drafts nothing") {
+TEST_CASE("autoregressive decoding, gamma 0, emits one token per iteration and drafts nothing") {
   for (const Path path : {Path::reference, Path::fast}) {
     const Tally tally = run_once(iterations_of(Iid{0.5}, 0, 100'000, path));
     CHECK(tally.tokens_count == std::vector<std::uint64_t>{100'000});

@@ -107,7 +107,7 @@ TEST_CASE("drafting decides the draft passes and nothing else") {
   }
 }
 
-TEST_CASE("a plan that counts nothing or too much is refused, and a draft that no tally can count") {
+TEST_CASE("a plan that counts nothing or too much is rejected, and a draft that no tally can count") {
   CHECK_THROWS_WITH(simulator_of(iterations_of(Iid{0.5}, 2, 0, Path::fast)),
                     Catch::Equals("invalid iterations=0 (must lie in 1 to 281474976710656)"));
   CHECK_THROWS_AS(simulator_of(iterations_of(Iid{0.5}, 2, ~std::uint64_t{0}, Path::fast)), DomainError);
@@ -117,7 +117,7 @@ TEST_CASE("a plan that counts nothing or too much is refused, and a draft that n
   CHECK_NOTHROW(simulator_of(iterations_of(Iid{0.5}, 16'777'216, 100, Path::fast)));
 }
 
-TEST_CASE("a scenario that is not legal or was not read is refused before it is prepared") {
+TEST_CASE("a scenario that is not legal or was not read is rejected before it is prepared") {
   CHECK_THROWS_AS(simulator_of(iterations_of(Iid{1.5}, 5, 100, Path::fast)), DomainError);
   CHECK_THROWS_AS(simulator_of(iterations_of(Trace{.file = "trace.csv"}, 5, 100, Path::fast)), DomainError);
 }

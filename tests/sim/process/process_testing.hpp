@@ -11,7 +11,7 @@
 #include "sim/simulator.hpp"
 #include "tests/support/simulation.hpp"
 
-/// What the tests of the process fidelity share: short ways to state a run, and laws by enumeration.
+/// What the tests of the process fidelity share: short ways to state a run, and distributions by enumeration.
 namespace foredraft::tests {
 
 /// A trace of these outcomes.
@@ -60,7 +60,7 @@ inline std::vector<double> accepted_by_enumeration(const std::vector<double>& co
   return distribution;
 }
 
-/// P(X = k) at [k-1] from the law of the accepted drafts.
+/// P(X = k) at [k-1] from the distribution of the accepted drafts.
 inline std::vector<double> tokens_distribution(const std::vector<double>& accepted, Convention convention) {
   const auto gamma = static_cast<std::int64_t>(accepted.size()) - 1;
   std::vector<double> distribution(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);

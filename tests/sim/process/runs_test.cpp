@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acceptance in runs: the simulation against the long run of its definition, by power iteration over what an iteration
-// starts behind.
+// starts after.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -62,7 +62,7 @@ TEST_CASE("tokens per iteration in runs agree with the long run of their definit
   }
 }
 
-// 100,000 runs of one iteration each see a start that is too likely behind an accepted token by 0.02.
+// 100,000 runs of one iteration each see a start that is too likely after an accepted token by 0.02.
 TEST_CASE("the first iteration of a run under acceptance in runs already has the long-run mean") {
   for (const Runs& runs : {Runs{0.9, 0.3, 1.5, 1.4}, Runs{0.5, 0.9, 1.0, 3.3}}) {
     IntegerMoments<1> first;

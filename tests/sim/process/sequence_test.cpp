@@ -71,9 +71,9 @@ TEST_CASE("acceptance stays unbiased although the last iteration is cut short") 
   CHECK(tokens_per_iteration(tally).mean < 0.95 * endless);
 }
 
-TEST_CASE("drafts behind the end of the text are drafted and never tested") {
+TEST_CASE("drafts after the end of the text are drafted and never tested") {
   const Tally tally = run_once(sequences_of(Iid{1.0}, 5, {8.0, false}, 10, Path::fast));
-  // Six tokens, then two of which no draft behind the second is tested and no bonus token is emitted.
+  // Six tokens, then two of which no draft after the second is tested and no bonus token is emitted.
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 10, 0, 0, 0, 10});
   CHECK(tally.drafted_at == std::vector<std::uint64_t>(5, 20));
   CHECK(tally.tested_at == std::vector<std::uint64_t>{20, 20, 10, 10, 10});
@@ -121,7 +121,7 @@ TEST_CASE("a Beta mixture keeps its acceptance in sequences, on both paths") {
   }
 }
 
-// The first token of a sequence is accepted with the long-run share b / (1 - a + b) = 2/3, the next ones with a behind
+// The first token of a sequence is accepted with the long-run share b / (1 - a + b) = 2/3, the next ones with a after
 // it.
 TEST_CASE("a chain starts every sequence with its long-run acceptance") {
   const Markov chain{.a = 0.9, .b = 0.2};

@@ -47,7 +47,7 @@ Simulation crowd(double rate_per_s) {
 
 }  // namespace
 
-TEST_CASE("a token is asked once its flag is set, and a meter looks at it once in a while") {
+TEST_CASE("a stop token stops once its flag is set, and a meter checks it once in a while") {
   CHECK_FALSE(StopToken().asked());
   CHECK_NOTHROW(StopToken().check());
   std::atomic<bool> asked{false};
@@ -86,7 +86,7 @@ TEST_CASE("a stop that is asked for inside a block ends it") {
   CHECK_THROWS_AS(server->run_block(later.key(), 0), Interrupted);
 }
 
-TEST_CASE("a run that somebody may stop and nobody does gives the same counts") {
+TEST_CASE("a run that could be stopped and is not gives the same counts") {
   const std::atomic<bool> asked{false};
   sim::RunKey watched = test_key;
   watched.stop = &asked;

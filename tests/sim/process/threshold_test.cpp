@@ -62,7 +62,7 @@ TEST_CASE("survival falls with the position and equals the product of the condit
   CHECK(survival[5] == Threshold{0, 0});
 }
 
-TEST_CASE("the chain meets b at the first position behind a rejection and a everywhere else") {
+TEST_CASE("the chain uses b at the first position after a rejection and a everywhere else") {
   const Markov chain{.a = 0.75, .b = 0.25};
   const Thresholds rejected = acceptance_thresholds(chain, 3, false);
   const Thresholds accepted = acceptance_thresholds(chain, 3, true);

@@ -42,7 +42,7 @@ TEST_CASE("a small trace is counted by hand in every definition of acceptance") 
   CHECK(tokens_per_iteration(tally).mean == Approx(9.0 / 4.0));
 }
 
-TEST_CASE("without a bonus token the position behind a full draft is drafted next") {
+TEST_CASE("without a bonus token the position after a full draft is drafted next") {
   // gamma 3: [1 1 0]; [1 1 1]; [0]; [0]; [1] the end.
   const Tally tally = replay({{{1, 1, 0, 1, 1, 1, 0, 0, 1}}}, 3, Convention::no_bonus);
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{3, 0, 2});
@@ -133,7 +133,7 @@ TEST_CASE("batch means of one long trace give honest standard errors under depen
   CHECK(std::abs(squares / runs - 29.0 / 27.0) < standard_errors * std::sqrt(2.6 / runs));
 }
 
-TEST_CASE("bad counts are refused") {
+TEST_CASE("bad counts are rejected") {
   CHECK_THROWS_WITH(trace_from_accepted_counts({0, 4}, 3, Convention::bonus),
                     "invalid accepted[1]=4 (must lie in 0 to 3)");
   CHECK_THROWS_AS(trace_from_accepted_counts({-1}, 3, Convention::bonus), DomainError);

@@ -60,7 +60,7 @@ TEST_CASE("blocks of a tree simulation read different numbers and add up to the 
   CHECK(one.units.sum(iterations) == 150'000);
 }
 
-TEST_CASE("trees and accuracies that do not fit each other are refused by the simulator") {
+TEST_CASE("trees and accuracies that do not fit each other are rejected by the simulator") {
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.5}}, 1)),
                     "invalid rows of accuracies=2 (must be at least 3)");
   CHECK_THROWS_WITH(make_tree_simulator(simulation_of({{0.5}, {0.7, 0.4}, {0.5}}, 1)),

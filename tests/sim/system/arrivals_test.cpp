@@ -16,8 +16,8 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-// 40,000 intervals see a mean off by 2.5 % and a second moment (2 for the exponential law) off by 6 %.
-TEST_CASE("intervals of a Poisson process have the mean and the second moment of the exponential law") {
+// 40,000 intervals see a mean off by 2.5 % and a second moment (2 for the exponential distribution) off by 6 %.
+TEST_CASE("intervals of a Poisson process have the mean and the second moment of the exponential distribution") {
   ArrivalStream stream({.kind = ArrivalKind::poisson, .rate_per_s = 50.0}, arrivals_key, 0);
   constexpr int count = 40'000;
   constexpr double mean_ns = 1e9 / 50.0;

@@ -177,7 +177,7 @@ TEST_CASE("the tokens of a chunk count against the largest captured pass") {
   CHECK(values_with(simulation)[latency_ns] == (500 + 101) * one_us);
 }
 
-TEST_CASE("host time is added to the passes of an iteration, or hidden behind them") {
+TEST_CASE("host time is added to the passes of an iteration, or hidden by them") {
   Simulation simulation = server_of(3, 0);
   EngineTerms& engine = simulation.server().engine;
   engine = {.host_us = 10.0, .host_request_us = 5.0, .draft_host_us = 20.0, .draft_host_request_us = 1.0};

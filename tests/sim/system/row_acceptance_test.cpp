@@ -34,7 +34,7 @@ Trace trace_of(const Recording& recording) { return {.recording = std::make_shar
 
 }  // namespace
 
-TEST_CASE("an answer replays its recorded sequence as a trace alone does, whatever runs beside it") {
+TEST_CASE("an answer replays its recorded sequence as a trace does, whatever else runs") {
   const Recording recording{.sequences = {{1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1}}};
   const Trace trace = trace_of(recording);
   const Simulation replay{.scenario = {.fidelity = ProcessFidelity{.acceptance = trace}, .gamma = 3}, .plan = {}};

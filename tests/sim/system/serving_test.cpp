@@ -53,7 +53,7 @@ tests::StepTime recording(std::vector<ForwardPass>& passes_seen, double us) {
 
 }  // namespace
 
-TEST_CASE("plain decoding takes a step a token, and nothing else takes time") {
+TEST_CASE("autoregressive decoding takes one step per token, and nothing else takes time") {
   const Tally tally = serve(one_client());
   const ServingValues& values = values_of(tally);
   CHECK(values[measured_requests] == 10);
@@ -130,7 +130,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
   }
 }
 
-TEST_CASE("nobody joins a static batch that runs, and the next one takes all who wait, as far as there is room") {
+TEST_CASE("no request joins a running static batch, and the next one takes all that wait, as far as there is room") {
   std::vector<ForwardPass> target;
   Simulation simulation = one_client();
   simulation.server().batching = Batching::ragged;
@@ -143,7 +143,7 @@ TEST_CASE("nobody joins a static batch that runs, and the next one takes all who
   for (std::size_t i = 0; i < target.size(); ++i) CHECK(std::get<0>(target[i]) == (i < 5 ? 1 : 4));
 }
 
-TEST_CASE("finished rows in lockstep hold nobody back") {
+TEST_CASE("finished sequences in lockstep hold no others back") {
   Simulation simulation = one_client();
   simulation.scenario.gamma = 3;
   simulation.server().max_batch = 4;
@@ -156,7 +156,7 @@ TEST_CASE("finished rows in lockstep hold nobody back") {
   CHECK(serve(simulation) == lockstep);  // every draft is accepted: rows only end at different times
 }
 
-TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfinished, others by their own") {
+TEST_CASE("unfinished sequences in lockstep advance by their minimum of accepted drafts, others by their own") {
   Simulation simulation = one_client();
   simulation.server().acceptance = Iid{0.6};
   simulation.scenario.gamma = 4;
@@ -172,7 +172,7 @@ TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfin
   const Tally ragged = serve(simulation);
   CHECK(ragged.units.sum(iterations) < 8 * values_of(ragged)[passes]);
   CHECK(tokens_per_iteration(lockstep).mean < 0.7 * tokens_per_iteration(ragged).mean);
-  // What a row's own drafts would have yielded is still counted: acceptance is the law's in both.
+  // What a row's own drafts would have yielded is still counted: acceptance is the distribution's in both.
   CHECK(std::abs(acceptance(lockstep).per_token.mean - 0.6) < 0.05);
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("a static batch is closed once it was taken, whatever the admission") 
   CHECK(serve(simulation) == one);
 }
 
-TEST_CASE("an iteration that drafts is charged its overhead once, a plain step and a prompt none") {
+TEST_CASE("an iteration that drafts is charged its overhead once, a decode step and a prompt none") {
   Simulation simulation = one_client();
   simulation.server().prompt.tokens = 10;
   simulation.server().overhead_us = 30.0;
@@ -357,7 +357,7 @@ TEST_CASE("replicas differ, and the same seed gives the same counts for any numb
   CHECK(serve(simulation, 7) == one);
 }
 
-TEST_CASE("a step time that is no time is refused where it is met") {
+TEST_CASE("a step time that is no time is rejected where it is met") {
   Simulation simulation = one_client();
   for (const double broken : {-1.0, std::nan(""), HUGE_VAL}) {
     simulation.scenario.cost = tests::timed([broken](const StepShape& /*shape*/) { return broken; });
@@ -369,13 +369,13 @@ TEST_CASE("a step time that is no time is refused where it is met") {
   CHECK_THROWS_WITH(serve(simulation), Catch::Contains("2 years"));
 }
 
-TEST_CASE("a roofline step takes the longer of reading and computing, behind its launch") {
+TEST_CASE("a roofline step takes its launch and the longer of reading and computing") {
   const RooflineStep step{.launch_us = 5.0, .weights_us = 100.0, .context_us = 0.5, .token_us = 10.0};
   CHECK(step({.batch = 2, .tokens = 3, .context = 20.0}) == 5.0 + 100.0 + 20.0);
   CHECK(step({.batch = 8, .tokens = 4, .context = 20.0}) == 5.0 + 320.0);
 }
 
-TEST_CASE("a plan without requests or replicas, or with too many, is refused") {
+TEST_CASE("a plan without requests or replicas, or with too many, is rejected") {
   const auto rejected = [](const SimulationPlan& plan) {
     CHECK_THROWS_AS(simulator_of({.scenario = one_client().scenario, .plan = plan}), DomainError);
   };

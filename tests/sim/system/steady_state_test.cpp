@@ -67,7 +67,7 @@ TEST_CASE("requests, replicas and warm-up follow from those that are served at o
 
 // 32 replicas of 31 requests for 40 clients once reported a standard error of 0 and the wrong sign of the gain: the
 // requests of all clients were in step from the first one on.
-TEST_CASE("clients with answers of one length have an error, and drafts pay where prompts are in nobody's step") {
+TEST_CASE("clients with answers of one length have an error, and drafts pay if prompts delay no decode step") {
   Simulation simulation = server_with(clients(40), 64);
   simulation.server().prompt.tokens = 300;
   simulation.server().target_step = {.weights_us = 5000.0, .token_us = 20.0};

@@ -38,7 +38,7 @@ GivenDistributions one_context(std::vector<double> p, std::vector<double> q) {
 }  // namespace
 
 // 500,000 iterations: the standard error of alpha is about 0.0006, of the tokens about 0.001.
-TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometric law at that alpha") {
+TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometric distribution at that alpha") {
   const tests::Simulation simulation = tests::simulation_of(tests::given(tests::three_contexts()), 4, 500'000);
   const auto simulator = tests::simulator_of(simulation, 5);
   CHECK(expected_acceptance(*simulator) == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
@@ -184,7 +184,7 @@ TEST_CASE("256,000 tokens are simulated as 2 are") {
   CHECK(deviation_in_se(acceptance(run(*simulator, token_key, 1)).per_token, pair.alpha) < tests::standard_errors);
 }
 
-TEST_CASE("a plan that counts nothing or too much is refused in any contexts") {
+TEST_CASE("a plan that counts nothing or too much is rejected in any contexts") {
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
     for (const std::uint64_t count : {std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()}) {
       tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 2, count);

@@ -63,7 +63,7 @@ TEST_CASE("acceptance on a ladder never falls as a rule is relaxed and repeats f
         sample.acceptance(ladder, {.top_beta = 7, .tolerance = 0.0}));
 }
 
-TEST_CASE("a ladder refuses ranks beyond its own and parameters out of range") {
+TEST_CASE("a ladder rejects ranks beyond its own and parameters out of range") {
   const LadderContexts sample(2, 4, 1);
   const LogitLadder ladder{.spread = 1.0, .noise = 1.0, .unlike = 0.0};
   CHECK_THROWS_WITH(sample.acceptance(ladder, {.top_beta = 5, .tolerance = 1.0}),

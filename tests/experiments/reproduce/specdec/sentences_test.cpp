@@ -42,7 +42,7 @@ TEST_CASE("sure acceptance fills every iteration, and none yields a token each")
 }
 
 // Rounding up adds half a token on average; 5,000 lengths with a deviation of 58 % see a mean off by 0.82 tokens.
-TEST_CASE("lengths have the mean and the spread of an Erlang law of three stages") {
+TEST_CASE("lengths have the mean and the spread of an Erlang distribution of three stages") {
   const auto sentences = simulate_sentences(population(0.0, 0.0), 2);
   double mean = 0.0;
   for (const Sentence& sentence : sentences) mean += static_cast<double>(sentence.tokens) / 5000.0;
@@ -52,7 +52,7 @@ TEST_CASE("lengths have the mean and the spread of an Erlang law of three stages
   }
   const double deviation = 20.0 / std::sqrt(3.0);
   CHECK(mean == Approx(20.5).margin(standard_errors * deviation / std::sqrt(5000.0)));
-  // The kurtosis of an Erlang law of three stages is 5: the variance is off by at most sqrt(4/5000) of itself.
+  // The kurtosis of an Erlang distribution of three stages is 5: the variance is off by at most sqrt(4/5000) of itself.
   CHECK(variance == Approx(deviation * deviation).epsilon(standard_errors * std::sqrt(4.0 / 5000.0)));
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("the spread lies between sentences, not within them") {
   CHECK(deviation_of(3.0) > 0.2);
 }
 
-TEST_CASE("sentences refuse no sentences, lengths below one and missing numbers") {
+TEST_CASE("sentences reject no sentences, lengths below one and missing numbers") {
   SentencePopulation bad = population(0.0, 0.0);
   bad.sentences = 0;
   CHECK_THROWS_AS(simulate_sentences(bad, 1), DomainError);

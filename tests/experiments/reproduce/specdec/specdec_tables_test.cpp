@@ -168,7 +168,7 @@ TEST_CASE("energy, carbon and memory are those worked out by hand") {
         Approx(243.2 + 3.0 * (494.6 - 243.2) / 31.0));
 }
 
-TEST_CASE("the summarisation line goes through two rows and predicts the third") {
+TEST_CASE("the summarization line goes through two rows and predicts the third") {
   const double slope = (1.0 / 3.0 - 1.0 / 4.8) / (14.0 - 7.9);
   const ScorecardRow& middle = cell_of("iclr-table6", "Ours SpecDec++ k=25 top_beta=3 tau=1.0", "speed_x");
   CHECK(middle.kind == Kind::predicted);

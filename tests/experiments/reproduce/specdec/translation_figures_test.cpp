@@ -71,7 +71,8 @@ TEST_CASE("a step of the target on a P100 reads the decoder's weights and the vo
   CHECK(device.plain(64, 5, 0).step_ms < 1.25 * computing_ms);  // every beam reads keys and values of the source
 }
 
-TEST_CASE("a batch costs SpecDec its gain: soon by the device alone, later beside the program, at once in lockstep") {
+TEST_CASE(
+    "SpecDec's gain vanishes with the batch: soon on the device alone, later with the program, at once in lockstep") {
   const auto own = [](const std::string& clock, std::int64_t batch) {
     return row_value(batch_latencies(), clock + ", SpecDec, own pace", at_batch(batch));
   };

@@ -106,7 +106,7 @@ TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the w
 }
 
 // 40,000 iterations: tokens are right to 0.5 % for the exact rule, so a rule whose simulated acceptance is off by 0.3 %
-// of the one that the laws give is seen.
+// of the one that the distributions give is seen.
 TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of what makes the rule exact") {
   const std::vector<SigmoidLoss> losses = sigmoid_losses(wagner_settings);
   REQUIRE(losses.size() == 9);
@@ -116,7 +116,7 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
     CAPTURE(loss.bits, loss.scale.value_or(0.0));
     const analytic::IidIteration iteration{
         .alpha = std::min(loss.distribution.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
-    // The law's own deviation: a run without a rejection shows none.
+    // The distribution's own deviation: a run without a rejection shows none.
     const double error = std::sqrt(analytic::tokens_variance(iteration) / static_cast<double>(sigmoid_loss_iterations));
     CHECK(std::abs(loss.tokens.mean - analytic::tokens_per_iteration(iteration)) <= tests::standard_errors * error);
     if (!loss.scale) continue;
@@ -202,7 +202,8 @@ TEST_CASE("the cost of a verification call is counted from its kernels for every
   CHECK(call_cost(gpu_bench::Verifier::fused_exact, llama, 5).launches == 1.0);
 }
 
-TEST_CASE("counted gains stand beside the printed ones per call, per token and in wall clock, and claim no agreement") {
+TEST_CASE(
+    "counted gains are shown with the printed ones per call, per token and in wall clock, and claim no agreement") {
   for (const auto& [result, column] :
        {std::pair{run_experiment("wagner-table1", wagner_settings), "counted_profiling_gain_{}_percent"},
         std::pair{run_experiment("wagner-table3", wagner_settings), "counted_wallclock_gain_{}_percent"},
@@ -228,7 +229,7 @@ TEST_CASE("counted gains stand beside the printed ones per call, per token and i
   CHECK(std::count(separated->content.begin(), separated->content.end(), '\n') == 1 + 2 * 16);
 }
 
-TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
+TEST_CASE("the table of the scales shows what they lose on a pair whose distributions are known") {
   const ExperimentResult result = run_experiment("wagner-table5", wagner_settings);
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive rejection: the laws against enumeration, the closed forms against the laws, the simulators against both.
+// Recursive rejection: the distributions against enumeration, the closed forms against the distributions, the
+// simulators against both.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -91,8 +92,8 @@ TEST_CASE("two candidates for P = (1, 0), Q = (1/2, 1/2): 3/4 with replacement, 
 }
 
 TEST_CASE("three tokens by hand: residual and what is left of q") {
-  // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; behind its rejection r = (.75, .25, 0) and,
-  // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; behind that r = (1, 0, 0).
+  // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; after its rejection r = (.75, .25, 0) and,
+  // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; after that r = (1, 0, 0).
   const DistributionPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
   RecursiveRejection state(pair.distributions(), CandidateDraws::without_replacement);
   CHECK(state.acceptance(0) == 1.0);
@@ -341,7 +342,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 }
 
 // 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
-// worth drawing from, behind the second 0.01 or nothing.
+// worth drawing from, after the second 0.01 or nothing.
 TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
   const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = tests::simulator_of(candidates_of(tests::given(table), 3.0, 0.0, 40'000), 5);

@@ -149,7 +149,7 @@ TEST_CASE("by hand: two accepted drafts of a fair coin that drafts heads at 0.9,
   CHECK(joint(1, 3) == Approx(0.81 - 0.25).epsilon(tests::few_ulp));
 }
 
-TEST_CASE("a joint loss is refused where it cannot be enumerated") {
+TEST_CASE("a joint loss is rejected where it cannot be enumerated") {
   CHECK_THROWS_WITH(lossiness(scenario_of(AcceptAll{}, 2), 1, 0), Catch::Contains("tokens"));
   CHECK_THROWS_WITH(lossiness(scenario_of(AcceptAll{}, 2), 1, 4), Catch::Contains("tokens"));
   CHECK_THROWS_WITH(lossiness(scenario_of(BlockVerification{}, 2), 1, 2), Catch::StartsWith("invalid tokens=2"));

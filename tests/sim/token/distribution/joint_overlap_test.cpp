@@ -49,7 +49,7 @@ TEST_CASE("the joint overlap is that of the enumeration, at least that of indepe
   CHECK(joint_overlap(equal, 3, 1'000, 1).standard_error < 1e-9);
 }
 
-TEST_CASE("a draft without tokens and an estimate without an error are refused") {
+TEST_CASE("a draft without tokens and an estimate without an error are rejected") {
   CHECK_THROWS_AS(joint_overlap(two_contexts, 0, 100, 1), DomainError);
   CHECK_THROWS_AS(joint_overlap(two_contexts, 2, 1, 1), DomainError);
 }

@@ -109,7 +109,7 @@ TEST_CASE("means over contexts carry the standard error of a sample") {
   CHECK(std::isnan(mean_lossiness(positions).kl_divergence.standard_error));
 }
 
-TEST_CASE("at 32,000 tokens every rule has its lossiness, within the bounds that hold for any law") {
+TEST_CASE("at 32,000 tokens every rule has its lossiness, within the bounds that hold for any distribution") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 32'000;
   pair.pool = 2;

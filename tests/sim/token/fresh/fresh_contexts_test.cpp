@@ -95,8 +95,8 @@ double pool_standard_error(const SyntheticPool& pool, double temperature) {
 }  // namespace
 
 // 5,000 iterations of gamma 1 in 12 cells: sees a cell off by about 13 %. A cell's variance is below that of the
-// multinomial law because the rows differ, so the test errs on the quiet side.
-TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of their reconstructed rows") {
+// multinomial distribution because the rows differ, so the test errs on the quiet side.
+TEST_CASE("for every rule, tokens emitted in fresh contexts follow the distribution of their reconstructed rows") {
   SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
   pair.alpha = 0.6;
@@ -189,7 +189,7 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
   }
 }
 
-TEST_CASE("tokens of fresh iterations follow the geometric law") {
+TEST_CASE("tokens of fresh iterations follow the geometric distribution") {
   tests::Simulation simulation = tests::simulation_of(tests::small_pair(), 4, 6000);
   tests::contexts_of(simulation) = Contexts::fresh;
   const Tally tally = run(*tests::simulator_of(simulation, pool_seed), fresh_key, 1);
@@ -199,7 +199,7 @@ TEST_CASE("tokens of fresh iterations follow the geometric law") {
   CHECK(std::abs(observed.mean - expected) < tests::standard_errors * observed.standard_error);
 }
 
-TEST_CASE("a fresh row is the softmax of its logits to single precision, and draws nothing behind the vocabulary") {
+TEST_CASE("a fresh row is the softmax of its logits to single precision, and draws nothing beyond the vocabulary") {
   constexpr std::size_t vocabulary = 45;
   FreshRow row(vocabulary);
   std::vector<double> logits;
@@ -232,7 +232,7 @@ TEST_CASE("a fresh row at temperature 0 takes the lowest of the largest logits")
 }
 
 // 100,000 draws in 45 cells: sees one of the largest cells off by about 10 %.
-TEST_CASE("a fresh row draws from its own law") {
+TEST_CASE("a fresh row draws from its own distribution") {
   constexpr std::size_t vocabulary = 45;
   FreshRow row(vocabulary);
   for (std::size_t x = 0; x < vocabulary; ++x) row.logits()[x] = 0.1F * static_cast<float>(x * 17 % 45);

@@ -90,7 +90,7 @@ TEST_CASE("what blocks look up is p / q of a draft, q / p of a replacement, and 
   }
 }
 
-TEST_CASE("a pool that would not fit is refused before anything is allocated") {
+TEST_CASE("a pool that would not fit is rejected before anything is allocated") {
   CHECK_THROWS_WITH(PooledTables(256'000, 1000),
                     "invalid pool=1000 (must be at most 174 at a vocabulary of 256000: a larger pool would take more "
                     "than 2 GiB)");

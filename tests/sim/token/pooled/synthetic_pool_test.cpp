@@ -80,9 +80,9 @@ TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
   }
 }
 
-TEST_CASE("an alpha that no strength reaches is refused with the range that can be reached") {
-  // A draft hotter than the target cannot fall below the overlap with the uniform law, a mixture not below the overlap
-  // with another context.
+TEST_CASE("an alpha that no strength reaches is rejected with the range that can be reached") {
+  // A draft hotter than the target cannot fall below the overlap with the uniform distribution, a mixture not below the
+  // overlap with another context.
   const auto draft = GENERATE(DraftDistribution::temperature, DraftDistribution::mixing);
   CHECK_THROWS_WITH(SyntheticPool(pair_of(TargetDistribution::gaussian_logits, draft, 0.01), 11),
                     Catch::StartsWith("invalid alpha=0.01 (must lie in [0.") && Catch::Contains(", 1]"));
@@ -137,8 +137,8 @@ TEST_CASE("the shuffle puts every rank at every position equally often") {
   CHECK(tests::chi_squared_p_value(counts, std::vector<double>(counts.size(), shuffles / 4.0)) > tests::family_level);
 }
 
-// The first probability of a symmetric Dirichlet law over V tokens is Beta(a, (V - 1) a). 20,000 contexts in 20 cells:
-// sees a cell off by 25 %, and the missing correction of a shape below 1 by far more.
+// The first probability of a symmetric Dirichlet distribution over V tokens is Beta(a, (V - 1) a). 20,000 contexts in
+// 20 cells: sees a cell off by 25 %, and the missing correction of a shape below 1 by far more.
 TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration 1") {
   const double a = GENERATE(0.2, 1.0, 3.0);
   CAPTURE(a);
@@ -162,7 +162,7 @@ TEST_CASE("a tiny concentration neither underflows nor leaves a row without mass
   CHECK(*std::max_element(row.begin(), row.end()) > 0.99);
 }
 
-TEST_CASE("a pool above 2 GiB is refused") {
+TEST_CASE("a pool above 2 GiB is rejected") {
   SyntheticModels pair = tests::small_pair();
   pair.pool = 1000;
   pair.vocabulary = 256'000;

@@ -13,7 +13,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// The law that a table draws from: integer masses that sum to V * 2^46.
+/// The distribution that a table draws from: integer masses that sum to V * 2^46.
 std::vector<std::uint64_t> alias_masses(const std::vector<AliasSlot>& table) {
   std::vector<std::uint64_t> masses(table.size(), 0);
   for (std::size_t x = 0; x < table.size(); ++x) {
@@ -24,7 +24,7 @@ std::vector<std::uint64_t> alias_masses(const std::vector<AliasSlot>& table) {
   return masses;
 }
 
-/// The law that a table draws from, recomputed from its slots.
+/// The distribution that a table draws from, recomputed from its slots.
 std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   std::vector<double> distribution;
   for (const std::uint64_t mass : alias_masses(table)) {
@@ -34,7 +34,7 @@ std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   return distribution;
 }
 
-/// Powers of ten over 12 decades in an order without a pattern, normalised.
+/// Powers of ten over 12 decades in an order without a pattern, normalized.
 std::vector<double> steep_distribution(std::size_t size) {
   std::vector<double> distribution(size);
   for (std::size_t x = 0; x < size; ++x) distribution[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);
@@ -51,7 +51,7 @@ double resolution(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("an alias table draws from the law it was made from") {
+TEST_CASE("an alias table draws from the distribution it was made from") {
   const std::size_t size = GENERATE(1U, 2U, 3U, 7U, 1000U, 32'000U, 256'000U);
   CAPTURE(size);
   const std::vector<double> distribution = steep_distribution(size);
@@ -71,7 +71,7 @@ TEST_CASE("an alias table draws from the law it was made from") {
         (std::uint64_t{1} << share_bits) * static_cast<std::uint64_t>(size));
 }
 
-TEST_CASE("dyadic laws are drawn exactly") {
+TEST_CASE("dyadic distributions are drawn exactly") {
   CHECK(distribution_of(alias_table(std::vector<double>{0.5, 0.125, 0.25, 0.125})) ==
         std::vector<double>{0.5, 0.125, 0.25, 0.125});
   CHECK(distribution_of(alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0})) ==
@@ -87,7 +87,7 @@ TEST_CASE("a token of probability 0 is in no slot, not even with 256,000 tokens 
   CHECK(masses.back() == (std::uint64_t{1} << share_bits) * 256'000);
 }
 
-TEST_CASE("a law that sums to 1 only up to round-off is scaled, not patched") {
+TEST_CASE("a distribution that sums to 1 only up to round-off is scaled, not patched") {
   std::vector<double> distribution{0.1, 0.2, 0.3, 0.4};
   for (double& probability : distribution) probability *= 1.0 + 1e-11;
   const std::vector<double> drawn = distribution_of(alias_table(distribution));
@@ -117,7 +117,7 @@ TEST_CASE("a slot keeps a draw below its share alone, and one without a share ke
 }
 
 // 200,000 draws, 6 cells that are not empty: sees a cell of 0.2 off by 3 % of itself.
-TEST_CASE("draws through slot_draw, keeps_own and alias_of follow the law") {
+TEST_CASE("draws through slot_draw, keeps_own and alias_of follow the distribution") {
   const std::vector<double> distribution{0.05, 0.30, 0.00, 0.15, 0.25, 0.05, 0.20};
   const std::vector<AliasSlot> table = alias_table(distribution);
   RandomStream random(1, {.purpose = Purpose::test, .point = 0, .block = 0});

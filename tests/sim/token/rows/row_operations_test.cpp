@@ -79,7 +79,7 @@ TEST_CASE("a temperature applied to probabilities is the same temperature applie
   CHECK(indirect[4] == 0.0);
 }
 
-TEST_CASE("temperature 1 leaves a law as it is, bit for bit") {
+TEST_CASE("temperature 1 leaves a distribution as it is, bit for bit") {
   const std::vector<double> distribution{0.1, 0.2, 0.7};
   CHECK(tempered(distribution, 1.0) == distribution);
 }

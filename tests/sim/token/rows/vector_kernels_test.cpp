@@ -101,7 +101,7 @@ TEST_CASE("normals are normal") {
 }
 
 // The correlation of 1,000,000 pairs has a standard error of 0.001.
-TEST_CASE("neighbouring normals, and their squares, are uncorrelated") {
+TEST_CASE("neighboring normals, and their squares, are uncorrelated") {
   const std::vector<float> normals = standard_normals(1'000'000);
   for (const std::size_t lag : {1U, 2U, 3U, 8U, 32U}) {
     double product = 0.0;

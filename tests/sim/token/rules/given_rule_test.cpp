@@ -106,7 +106,7 @@ TEST_CASE("the loss of a synthetic pair is that of its pool") {
   CHECK(lossiness(scenario, 8).total_variation.mean != lossiness(written).total_variation.mean);
 }
 
-TEST_CASE("what is no distribution, no rule, or has no contexts is refused") {
+TEST_CASE("what is no distribution, no rule, or has no contexts is rejected") {
   const auto rejected = [](const Scenario& scenario, const std::string& message) {
     CHECK_THROWS_WITH(simulate(scenario, {.iterations = 10}), Catch::Contains(message));
     CHECK_THROWS_WITH(lossiness(scenario), Catch::Contains(message));

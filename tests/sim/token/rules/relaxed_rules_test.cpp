@@ -299,7 +299,7 @@ TEST_CASE("sglang_thresholds by hand: it looks at p alone, is lossless at 1 and 
   check_rising("sglang_thresholds", {at(1.0, 1.0), at(1.0, 0.5), at(0.4, 0.5), at(0.4, 0.1), at(0.0, 0.1)});
 }
 
-TEST_CASE("accept_all emits the drafter's own law") {
+TEST_CASE("accept_all emits the drafter's own distribution") {
   for (const auto& [p, q] : random_distributions()) {
     CHECK(acceptance_of("accept_all", {}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
     const auto emitted = distribution_of("accept_all", {}, p, q);
@@ -365,7 +365,7 @@ TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is ac
   CHECK(residual == p);
 }
 
-TEST_CASE("scaling constants out of order, beyond the format or an odd width are refused") {
+TEST_CASE("scaling constants out of order, beyond the format or an odd width are rejected") {
   const auto rejected = [](const RuleSettings& settings, const std::string& message) {
     CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), Catch::StartsWith(message));
     CHECK_THROWS_AS(tests::make_named_rule("sigmoid_approximation", settings), DomainError);

@@ -80,11 +80,11 @@ std::vector<std::int64_t> count_pairs(const TokenSimulator& simulator, std::int6
   return counts;
 }
 
-/// The laws, over cells, of what an iteration emits at one position.
+/// The distributions, over cells, of what an iteration emits at one position.
 struct PositionCells {
   std::vector<double> tested;    ///< emitted at a tested position
   std::vector<double> accepted;  ///< emitted there because accepted
-  std::vector<double> bonus;     ///< emitted behind accepted drafts
+  std::vector<double> bonus;     ///< emitted after accepted drafts
 };
 
 /// P(a draft of the position is accepted, and it is x).
@@ -126,8 +126,8 @@ PositionCells position_cells(const VerificationRule& rule) {
   return result;
 }
 
-/// The law of the pairs that count_pairs() counts. With gamma 1 the second token behind an accepted draft is a bonus
-/// token; with more drafts it is tested.
+/// The distribution of the pairs that count_pairs() counts. With gamma 1 the second token after an accepted draft is a
+/// bonus token; with more drafts it is tested.
 std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t gamma) {
   const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
   std::vector<double> distribution;
@@ -140,7 +140,7 @@ std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t 
   return distribution;
 }
 
-/// The law of what count_single_iterations() counts.
+/// The distribution of what count_single_iterations() counts.
 std::vector<double> distribution_of_single_iterations(const VerificationRule& rule, std::int64_t gamma) {
   std::vector<double> distribution;
   if (rule.verifies_blocks()) {
@@ -201,7 +201,7 @@ std::uint64_t iterations_for(const tests::RuleCase& rule) {
   return rule.name == "rejection_sampling" ? 400'000 : 60'000;
 }
 
-/// The first two emitted tokens follow the joint law of two draws of p in two random contexts.
+/// The first two emitted tokens follow the joint distribution of two draws of p in two random contexts.
 void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::uint64_t iterations, double level) {
   CAPTURE(entry.label(), gamma);
   const GivenDistributions table = tests::three_contexts();
@@ -222,7 +222,9 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
 
 }  // namespace
 
-TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus and emitted laws are distributions") {
+TEST_CASE(
+    "every rule's acceptance is a probability, and its replacement, bonus and emitted distributions are "
+    "distributions") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     INFO(entry.label());
     const auto rule = entry.make();
@@ -244,7 +246,7 @@ TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus 
   }
 }
 
-TEST_CASE("every lossless rule emits p itself, at tested positions and behind accepted drafts") {
+TEST_CASE("every lossless rule emits p itself, at tested positions and after accepted drafts") {
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     if (!entry.lossless) continue;
     INFO(entry.label());
@@ -280,7 +282,9 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
   }
 }
 
-TEST_CASE("at the ends of its parameters every rule keeps its contract: probabilities, laws that sum to one, no loss") {
+TEST_CASE(
+    "at the ends of its parameters every rule keeps its contract, with probabilities and distributions that sum to "
+    "one") {
   const auto is_distribution = [](const std::vector<double>& distribution) {
     double sum = 0.0;
     for (const double entry : distribution) {
@@ -318,7 +322,7 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
   }
 }
 
-// 60,000 iterations: 5 %, as below. The candidates behind the first are not in emitted_distribution().
+// 60,000 iterations: 5 %, as below. The candidates after the first are not in emitted_distribution().
 TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
           "[long]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
@@ -329,7 +333,8 @@ TEST_CASE("at the ends of its parameters every lossless rule's first two emitted
 // 400,000 iterations of rejection_sampling and each gamma, about 250,000 pairs in up to 225 cells: the joint test sees
 // a relative deviation of 2 % (root mean square over the cells), the marginal ones of 1.4 %. The others run 60,000,
 // which sees 5 % and 3.5 %.
-TEST_CASE("for every rule the first two emitted tokens follow the law that the rule's formulas imply", "[long]") {
+TEST_CASE("for every rule the first two emitted tokens follow the distribution that the rule's formulas imply",
+          "[long]") {
   const std::int64_t gamma = GENERATE(1, 2, 4);
   const double level = tests::level_of_one(9 * tests::rule_cases().size());
   for (const tests::RuleCase& entry : tests::rule_cases()) {
@@ -348,7 +353,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the law that the r
 }
 
 // 15,000 iterations: sees a relative deviation of 10 % (root mean square over the cells). A word used twice changes
-// whole cells: a rejection and the replacement behind it would both be large.
+// whole cells: a rejection and the replacement after it would both be large.
 TEST_CASE("for every rule a single iteration uses no random word for two things", "[long]") {
   const std::int64_t gamma = GENERATE(1, 2);
   constexpr std::int64_t iterations = 15'000;
@@ -373,7 +378,7 @@ TEST_CASE("under every lossless rule the first two emitted tokens are two draws 
   }
 }
 
-TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces from the normalised residual") {
+TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces from the normalized residual") {
   const auto rule = tests::make_named_rule("rejection_sampling", {});
   CHECK(rule->acceptance({.token = 0, .target = 0.2, .draft = 0.5}, 0.0) == Approx(0.4).epsilon(tests::few_ulp));
   CHECK(rule->acceptance({.token = 0, .target = 0.5, .draft = 0.2}, 0.0) == 1.0);
@@ -439,7 +444,7 @@ TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie 
   }
 }
 
-TEST_CASE("unknown rules and parameters are refused by name") {
+TEST_CASE("unknown rules and parameters are rejected by name") {
   CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}), Catch::StartsWith("invalid rule=rejection "));
   CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
