@@ -99,7 +99,9 @@ Uncertainty scatter_of_clusters(std::span<const AcceptanceCluster* const> cluste
   return scatter_of(deviations, counts.steps * counts.steps / squares, in_time, of_steps);
 }
 
-/// A few windows determine their variance poorly and their correlation even less. Both are therefore moderated by a
+constexpr std::size_t few_windows = 5;  // fewer count as two: the interval says that they are few
+
+/// Some windows determine their variance poorly and their correlation even less. Both are therefore moderated by a
 /// prior from windows of other logs [Smyth2004].
 ClusterVariance with_prior_of_windows(const ClusterVariance& seen) {
   constexpr ClusterVariance prior{.factor = 1.5, .degrees = 4.0};  // 12 of 13 logs: 0.8 to 1.8; one of mixed texts: 10
@@ -135,8 +137,10 @@ std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCluste
   double factors = 0.0;
   double by_degrees = 0.0;
   double weights = 0.0;
+  bool many_windows = false;
   for (const auto& [gamma, group] : by_gamma(clusters)) {
     if (group.size() < 2) continue;
+    many_windows = many_windows || (group.front()->in_time && group.size() >= few_windows);
     const PooledCounts counts = pooled(gamma, group);
     const double of_steps = counts.steps * variance_of_a_step(counts);
     const Uncertainty scatter = scatter_of_clusters(group, counts, of_steps);
@@ -149,8 +153,7 @@ std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCluste
   }
   if (weights == 0.0) return std::nullopt;
   const ClusterVariance seen{.factor = factors / weights, .degrees = factors * factors / by_degrees};
-  const bool windows = std::ranges::any_of(clusters, &AcceptanceCluster::in_time);
-  return windows ? with_prior_of_windows(seen) : seen;
+  return many_windows ? with_prior_of_windows(seen) : seen;
 }
 
 namespace {

@@ -63,35 +63,25 @@ Uncertainty sum_of(std::span<const Uncertainty> parts) {
   return {std::sqrt(variance), by_degrees > 0.0 ? variance * variance / by_degrees : without_limit};
 }
 
-/// Error with correlation, moderated by a prior: an inflation of the variance of independent clusters by 2 with 2
-/// degrees of freedom [Smyth2004]. `correlated` has only the degrees of freedom of its inflation, 0 if unknown; the
-/// variance has the degrees of freedom of `independent`.
-Uncertainty moderated(const Uncertainty& independent, const Uncertainty& correlated) {
-  constexpr double inflation = 2.0;
-  constexpr double weight = 2.0;
-  const double variance = independent.standard_error * independent.standard_error;
-  const double seen = correlated.standard_error * correlated.standard_error;
-  const double degrees = weight + correlated.degrees;
-  return {std::sqrt((weight * inflation * variance + correlated.degrees * seen) / degrees),
-          std::min(degrees, independent.degrees)};
-}
-
 /// Scatter of deviations that are a first-order autoregression plus independent errors of known variance.
 Uncertainty autoregressive_scatter(std::span<const double> deviations, double clusters, double independent_variance) {
-  constexpr double min_clusters = 4.5;  // about 5 clusters of nearly equal size; fewer cannot show a correlation
+  constexpr double min_clusters =
+      4.5;  // about 5 clusters of nearly equal size; fewer show no correlation, and count as two
   constexpr double max_correlation = 0.95;
+  constexpr double min_degrees =
+      3.0;  // fewer would widen intervals several times for a correlation that is itself uncertain
   constexpr double min_share = 0.5;  // of the autoregression: below it the difference is noise
   const Uncertainty all = independent_scatter(deviations, clusters);
-  if (clusters < min_clusters) return moderated(all, {0.0, 0.0});
+  if (clusters < min_clusters) return {all.standard_error, 1.0};
   if (all.standard_error == 0.0) return all;
   const double variance = all.standard_error * all.standard_error;
   const double correlated = std::max(0.0, variance - independent_variance);
   const double share = std::max(min_share, correlated / variance);
   const double rho = std::clamp(correlation_of_neighbors(deviations, clusters) / share, 0.0, max_correlation);
   const double inflation = (1.0 + rho) / (1.0 - rho);
-  const Uncertainty parts[] = {{std::sqrt(correlated * inflation), std::max(1.0, clusters / inflation - 1.0)},
+  const Uncertainty parts[] = {{std::sqrt(correlated * inflation), std::max(min_degrees, clusters / inflation - 1.0)},
                                {std::sqrt(variance - correlated), all.degrees}};
-  return moderated(all, sum_of(parts));
+  return sum_of(parts);
 }
 
 void add_source(const ErrorSource& source, double slope, std::vector<ErrorSource>& sources) {

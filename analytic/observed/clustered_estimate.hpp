@@ -76,7 +76,7 @@ struct Uncertainty {
 
 /// Standard error of the sum of the clusters' deviations from their mean, which themselves sum to 0.
 /// `effective_clusters` n, at least min_effective_clusters, have n - 1 degrees of freedom. For windows (`in_time`),
-/// first-order autoregression widens the error, moderated by a prior: the maximum interval over groups of 1, 2, 4, ...
+/// first-order autoregression widens the error: the maximum interval over groups of 1, 2, 4, ...
 /// neighbors is used, with at least 20 groups. Clusters with a deviation of exactly 0 are excluded from the
 /// correlation. `independent_variance`: part of the sum's variance that is known to be independent between windows,
 /// such as counting noise. Derivation D27.

@@ -98,7 +98,7 @@ TEST_CASE("values that a cost model does not use are rejected, and required ones
   CHECK_THAT(tests::problem_of(block_sweep + "c = 0.1\n"),
              Catch::Contains("fixed.c: not used") && Catch::Contains("cost = \"constant_ratio\""));
   CHECK_THAT(tests::problem_of(block_sweep + "\"cost.fixed_ms\" = 3\n"),
-             Catch::Contains("cost.fixed_ms: not used") && Catch::Contains("give sequence_length"));
+             Catch::Contains("cost.fixed_ms: not used") && Catch::Contains("add sequence_length"));
   std::string without_step = block_sweep;
   without_step.erase(without_step.find("\"cost.step_ms\""), std::string("\"cost.step_ms\" = 8.0\n").size());
   CHECK_THAT(tests::problem_of(without_step), Catch::Contains("fixed.cost.step_ms: missing"));

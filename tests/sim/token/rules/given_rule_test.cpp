@@ -128,7 +128,7 @@ TEST_CASE("what is no distribution, no rule, or has no contexts is rejected") {
   rejected(changed([](auto& given) { given.draft[0][0] = -0.1; }), "invalid draft[0][0]=-0.1");
   Scenario heated = scenario_of(sound);
   token_of(heated).temperature = 0.5;
-  rejected(heated, "invalid temperature=0.5 (must be 1 for a rule");
+  rejected(heated, "invalid temperature=0.5 (must be 1 with a user-defined rule");
   Scenario none = scenario_of(sound);
   token_of(none).models = GivenModels{};
   rejected(none, "no distributions are given");
