@@ -119,10 +119,10 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
   }
   const std::string of_profile = timed.empty() ? "" : fmt::format(", which has {},", fmt::join(timed, ", "));
   for (const ModelShape& shape : shapes) timed.insert(shape.name);
-  throw DomainError(
-      fmt::format("unknown model \"{}\" (neither the profile of {}{} nor the shapes of models have it) - {}", name,
-                  profile.device.name, of_profile,
-                  scenario::method_or_suggestion(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
+  throw DomainError(fmt::format(
+      "unknown model \"{}\" (neither the profile of {}{} nor the shapes of models have it) - {}", name,
+      profile.device.name, of_profile,
+      scenario::method_or_suggestion(name, std::vector<std::string>(timed.begin(), timed.end()), "models")));
 }
 
 /// The limits, and a launch per operator if the sheet states its cost.
