@@ -202,7 +202,7 @@ def dates(found):
 def tables(found):
     by_record = [[one.keys["quantity"], one.keys["title"], *accuracy(one.measured()),
                   one.keys["measured"][:10], one.keys["order"], one.keys.get("caution") or "-"] for one in found if one.measured()]
-    kinds = dict.fromkeys(one.keys["kind"] for one in found)
+    kinds = dict.fromkeys(one.keys["kind"] for one in found if one.measured())
     by_kind = [[kind, *accuracy([row for one in found if one.keys["kind"] == kind for row in one.measured()]),
                 dates([one for one in found if one.keys["kind"] == kind and one.measured()])] for kind in kinds]
     open_ones = [[one.keys["quantity"], one.keys["title"], str(len(one.rows) - len(one.measured())),
