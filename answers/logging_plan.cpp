@@ -290,11 +290,11 @@ std::string next_runs(std::string_view engine, std::optional<std::int64_t> curre
 }
 
 nlohmann::ordered_json to_json(const LoggingPlan& plan) {
-  using Json = nlohmann::ordered_json;
-  const Json servers = list_json(plan.servers, [](const PlannedServer& server) -> Json {
-    return {{"name", server.name}, {"gamma", server.gamma}, {"command", server.command}};
-  });
-  const Json loads = list_json(plan.loads, [](const PlannedLoad& load) -> Json {
+  const nlohmann::ordered_json servers =
+      list_json(plan.servers, [](const PlannedServer& server) -> nlohmann::ordered_json {
+        return {{"name", server.name}, {"gamma", server.gamma}, {"command", server.command}};
+      });
+  const nlohmann::ordered_json loads = list_json(plan.loads, [](const PlannedLoad& load) -> nlohmann::ordered_json {
     return {{"concurrency", load.concurrency},
             {"requests", load.requests},
             {"minutes", load.minutes},

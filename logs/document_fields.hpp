@@ -51,7 +51,6 @@ constexpr const auto& words_of() {
 
 template <typename T>
 nlohmann::ordered_json encoded(const T& value) {
-  using Json = nlohmann::ordered_json;
   if constexpr (std::is_enum_v<T>) {
     const auto& words = words_of<T>();
     return std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.first == value; })->second;
@@ -59,17 +58,17 @@ nlohmann::ordered_json encoded(const T& value) {
                        std::same_as<T, std::set<std::string>>) {
     return value;
   } else if constexpr (is_optional<T>) {
-    return value ? encoded(*value) : Json(nullptr);
+    return value ? encoded(*value) : nlohmann::ordered_json(nullptr);
   } else if constexpr (is_vector<T>) {
-    Json list = Json::array();
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& entry : value) list.push_back(encoded(entry));
     return list;
   } else if constexpr ((row_keys<T>.first != nullptr)) {
-    Json rows = Json::array();
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const auto& [key, entry] : value) rows.push_back({{row_keys<T>.first, key}, {row_keys<T>.second, entry}});
     return rows;
   } else {
-    Json object = Json::object();
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
     visit_fields(value, [&](const char* name, const auto& field) { object[name] = encoded(field); });
     return object;
   }
@@ -83,8 +82,6 @@ inline std::string line_text(const nlohmann::ordered_json& json) {
 /// Reads values by the names of their fields; adds every problem to a list.
 class DocumentDecoder {
  public:
-  using Json = nlohmann::ordered_json;
-
   /// `line`: where the document begins in its file; 0: not said.
   DocumentDecoder(const DocumentRules& rules, ProblemList& problems, std::int64_t line = 0)
       : rules_(rules), problems_(problems), line_(line) {}
@@ -98,20 +95,21 @@ class DocumentDecoder {
   [[nodiscard]] std::size_t rejected() const { return rejected_; }
 
   template <typename T>
-  void decode(const Json& json, const std::string& path, T& value) {
+  void decode(const nlohmann::ordered_json& json, const std::string& path, T& value) {
     if constexpr (is_optional<T>) {
       if (!json.is_null()) decode(json, path, value.emplace());
     } else if constexpr (is_vector<T>) {
-      decode_list(json, path,
-                  [&](const Json& entry, const std::string& at) { decode(entry, at, value.emplace_back()); });
+      decode_list(json, path, [&](const nlohmann::ordered_json& entry, const std::string& at) {
+        decode(entry, at, value.emplace_back());
+      });
     } else if constexpr (std::same_as<T, std::set<std::string>>) {
-      decode_list(json, path, [&](const Json& entry, const std::string& at) {
+      decode_list(json, path, [&](const nlohmann::ordered_json& entry, const std::string& at) {
         std::string text;
         decode(entry, at, text);
         value.insert(std::move(text));
       });
     } else if constexpr ((row_keys<T>.first != nullptr)) {
-      decode_list(json, path, [&](const Json& entry, const std::string& at) {
+      decode_list(json, path, [&](const nlohmann::ordered_json& entry, const std::string& at) {
         Keys row(*this, entry, at);
         std::string key;
         row.read(row_keys<T>.first, key);
@@ -128,7 +126,7 @@ class DocumentDecoder {
   }
 
   /// Calls `each` with every entry of a list and its path.
-  void decode_list(const Json& json, const std::string& path, auto&& each) {
+  void decode_list(const nlohmann::ordered_json& json, const std::string& path, auto&& each) {
     if (!json.is_array()) return reject(path, json.type_name(), "must be a list");
     for (std::size_t i = 0; i < json.size(); ++i) each(json[i], fmt::format("{}[{}]", path, i));
   }
@@ -136,12 +134,12 @@ class DocumentDecoder {
   /// The keys of one object; every one is required unless files were written without it, and no other is allowed.
   class Keys {
    public:
-    Keys(DocumentDecoder& decoder, const Json& json, const std::string& path)
+    Keys(DocumentDecoder& decoder, const nlohmann::ordered_json& json, const std::string& path)
         : decoder_(decoder), json_(json), front_(path.empty() ? "" : path + ".") {
       if (!json.is_object()) decoder.reject(path, json.type_name(), "must be an object");
     }
     [[nodiscard]] std::string path(const std::string& name) const { return front_ + name; }
-    const Json* find(const std::string& name) {
+    const nlohmann::ordered_json* find(const std::string& name) {
       known_.insert(name);
       if (!json_.is_object()) return nullptr;
       const auto found = json_.find(name);
@@ -154,7 +152,7 @@ class DocumentDecoder {
     }
     template <typename T>
     void read(const char* name, T& value) {
-      if (const Json* found = find(name)) decoder_.decode(*found, path(name), value);
+      if (const nlohmann::ordered_json* found = find(name)) decoder_.decode(*found, path(name), value);
     }
     /// The name of the schema, which has to be that of the rules.
     void read_schema() {
@@ -174,28 +172,28 @@ class DocumentDecoder {
 
    private:
     DocumentDecoder& decoder_;
-    const Json& json_;
+    const nlohmann::ordered_json& json_;
     std::string front_;
     std::set<std::string> known_ = {};
   };
 
  private:
-  void decode_scalar(const Json& json, const std::string& path, std::string& value) {
+  void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, std::string& value) {
     if (!json.is_string()) return reject(path, json.type_name(), "must be a text");
     value = json.get<std::string>();
   }
-  void decode_scalar(const Json& json, const std::string& path, bool& value) {
+  void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, bool& value) {
     if (!json.is_boolean()) return reject(path, json.type_name(), "must be true or false");
     value = json.get<bool>();
   }
-  void decode_scalar(const Json& json, const std::string& path, double& value) {
+  void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, double& value) {
     const double number = json.is_number() ? json.get<double>() : -1.0;
     if (!std::isfinite(number) || number < 0.0)
       return reject(path, json.dump(), "must be a finite number of at least 0");
     value = number;
   }
   template <std::signed_integral T>
-  void decode_scalar(const Json& json, const std::string& path, T& value) {
+  void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, T& value) {
     const auto minimum = static_cast<T>(rules_.smallest_count);
     constexpr auto maximum = static_cast<T>(std::min<std::int64_t>(max_logged_count, std::numeric_limits<T>::max()));
     const std::optional<T> number = whole_number<T>(json, minimum, maximum);
@@ -205,7 +203,7 @@ class DocumentDecoder {
   }
   template <typename Enum>
     requires std::is_enum_v<Enum>
-  void decode_scalar(const Json& json, const std::string& path, Enum& value) {
+  void decode_scalar(const nlohmann::ordered_json& json, const std::string& path, Enum& value) {
     for (const auto& [member, word] : words_of<Enum>()) {
       if (json == word) {
         value = member;
