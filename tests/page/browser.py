@@ -230,7 +230,7 @@ class FirstQuestions(Page):
         tab.click("#share")
         tab.click(f"section:not([hidden]) .share >> text={way}")
         tab.click("section:not([hidden]) .share >> text=Copy")
-        tab.wait_for_function("document.getElementById('told').textContent === 'Copied.'")
+        tab.wait_for_function("() => document.getElementById('told').textContent === 'Copied.'")
         return tab.evaluate("navigator.clipboard.readText()")
 
     def test_where_does_it_break_even_and_how_do_i_share_that(self):
