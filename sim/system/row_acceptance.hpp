@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "core/random_stream.hpp"
-#include "sim/process/policy_sources.hpp"
 #include "sim/process/recorded_outcomes.hpp"
+#include "sim/process/steppers.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {
