@@ -81,7 +81,7 @@ void write_point_mass(std::size_t index, std::span<double> row);
 
 /// Divides the row by its sum and returns true; does nothing and returns false if the sum is 0. Divides instead of
 /// multiplying by a reciprocal, so that a row with a single entry becomes exactly 1.
-bool normalise(std::span<double> row);
+bool normalize(std::span<double> row);
 
 /// distribution = exp(logits / temperature), normalized, with the largest logit subtracted first; temperature 0: the
 /// point mass at the largest logit, lowest index on ties. Logits may be -infinity, but not all of them.

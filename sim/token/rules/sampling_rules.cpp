@@ -153,7 +153,7 @@ class KSeqRule final : public VerificationRule {
     for (std::size_t x = 0; x < distribution.size(); ++x) {
       distribution[x] = std::max(0.0, distributions.target[x] - distribution[x] * share);
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
@@ -215,7 +215,7 @@ class SglangThresholdsRule final : public VerificationRule {
     for (std::size_t y = 0; y < distribution.size(); ++y) {
       distribution[y] = distributions.target[y] * std::max(0.0, sum - distribution[y]);
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
@@ -269,7 +269,7 @@ class SigmoidApproximationRule final : public VerificationRule {
     for (std::size_t x = 0; x < distribution.size(); ++x) {
       distribution[x] = std::max(0.0, round(sigmoid(distributions.target[x]) - sigmoid(distributions.draft[x])));
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
