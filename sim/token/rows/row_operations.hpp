@@ -10,6 +10,7 @@
 #include "foredraft/models.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 
@@ -53,8 +54,6 @@ struct SlotDraw {
   std::uint32_t slot;
   std::uint64_t share;  ///< uniform on [0, 2^46)
 };
-
-__extension__ using Uint128 = unsigned __int128;
 
 [[nodiscard]] inline SlotDraw slot_draw(std::uint64_t word, std::size_t slots) {
   const Uint128 product = Uint128{word} * slots;
