@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 
