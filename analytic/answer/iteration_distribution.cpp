@@ -65,6 +65,15 @@ struct ConstantLength {
                 length == nullptr ? std::nullopt : std::optional(iterations(tokens_pmf(marginal, drafts, convention)))};
   }
 
+  /// The same with a varying draft length of at most gamma.
+  [[nodiscard]] IterationDistribution of_stopped(const StoppedDrafts& drafts, std::optional<double> alpha) const {
+    IterationDistribution distribution = of_marginal(drafts.reached, gamma);
+    distribution.mean = drafts.yield.tokens;
+    distribution.mean_gamma = drafts.yield.mean_gamma;
+    distribution.alpha = alpha;
+    return distribution;
+  }
+
   IterationDistribution operator()(const BetaMixture& mixture) const {
     return {.mean = tokens_per_iteration(mixture, gamma, convention),
             .variance = tokens_variance(mixture, gamma, convention),
@@ -111,45 +120,37 @@ struct UnderPolicy {
     return varying(plus2_minus1(*marginal, constant.convention), alpha());
   }
 
-  IterationDistribution operator()(const foredraft::ConfidenceThreshold& policy) const {
-    const ConfidenceThreshold threshold{.alpha = alpha().value(),
-                                        .concentration = policy.concentration,
-                                        .threshold = policy.threshold,
-                                        .bias = policy.bias,
-                                        .gamma = constant.gamma};
-    return stopped({confidence_threshold(threshold, constant.convention), reached(threshold, constant.convention)});
+  /// A drafter under a policy that compares a confidence with a threshold.
+  template <class Policy>
+  [[nodiscard]] ConfidentDrafter drafter_under(const Policy& policy) const {
+    return {.alpha = alpha().value(),
+            .concentration = policy.concentration,
+            .threshold = policy.threshold,
+            .bias = policy.bias,
+            .gamma = constant.gamma};
+  }
+
+  IterationDistribution operator()(const ConfidenceThreshold& policy) const {
+    const ConfidentDrafter drafter = drafter_under(policy);
+    return constant.of_stopped(
+        {confidence_threshold(drafter, constant.convention), reached(drafter, constant.convention)}, alpha());
   }
 
   IterationDistribution operator()(const EntropyThreshold& policy) const {
-    return (*this)(
-        foredraft::ConfidenceThreshold{.threshold = confidence_of_entropy(policy.threshold, policy.alternatives),
+    return (*this)(ConfidenceThreshold{.threshold = confidence_of_entropy(policy.threshold, policy.alternatives),
                                        .concentration = policy.concentration,
                                        .bias = policy.bias});
   }
 
-  IterationDistribution operator()(const foredraft::RejectionProbability& policy) const {
-    return stopped(rejection_probability({.alpha = alpha().value(),
-                                          .concentration = policy.concentration,
-                                          .threshold = policy.threshold,
-                                          .bias = policy.bias,
-                                          .gamma = constant.gamma},
-                                         constant.convention));
+  IterationDistribution operator()(const RejectionProbability& policy) const {
+    return constant.of_stopped(rejection_probability(drafter_under(policy), constant.convention), alpha());
   }
 
   IterationDistribution operator()(const OptimalTokenStopping& policy) const {
-    IterationDistribution distribution =
-        stopped(optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
-                                       draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention));
-    distribution.alpha = std::nullopt;  // drafted tokens are selected by their acceptance
-    return distribution;
-  }
-
-  [[nodiscard]] IterationDistribution stopped(const StoppedDrafts& drafts) const {
-    IterationDistribution distribution = constant.of_marginal(drafts.reached, constant.gamma);
-    distribution.mean = drafts.yield.tokens;
-    distribution.mean_gamma = drafts.yield.mean_gamma;
-    distribution.alpha = alpha();
-    return distribution;
+    return constant.of_stopped(
+        optimal_token_stopping(alpha().value(), policy.concentration, constant.gamma,
+                               draft_ratio(scenario::decoding_cost(scenario).value()), constant.convention),
+        std::nullopt);  // drafted tokens are selected by their acceptance
   }
 
   /// Policies without a known closed form.
@@ -186,13 +187,9 @@ IterationDistribution staged_distribution(const StagedDrafter& staged, const Pro
                                 .convention = scenario.convention,
                                 .length = process.sequence_length ? &*process.sequence_length : nullptr,
                                 .stop = stop};
-  IterationDistribution distribution =
-      constant.of_marginal(staged_tokens_beyond(staged, alpha, scenario.gamma, scenario.convention), scenario.gamma);
-  const VaryingYield yield = staged_tokens(staged, alpha, scenario.gamma, scenario.convention);
-  distribution.mean = yield.tokens;
-  distribution.mean_gamma = yield.mean_gamma;
-  distribution.alpha = alpha;
-  return distribution;
+  return constant.of_stopped({staged_tokens(staged, alpha, scenario.gamma, scenario.convention),
+                              staged_tokens_beyond(staged, alpha, scenario.gamma, scenario.convention)},
+                             alpha);
 }
 
 }  // namespace

@@ -76,9 +76,9 @@ std::vector<BacklogShare> backlog_in_step(const ServedLoad& load, std::int64_t p
 }
 
 std::vector<BacklogShare> backlog_of_places(const ServedLoad& load, std::int64_t places) {
-  constexpr double per_pass = 8.0, finest = 16.0, most_states = 1200.0;
+  constexpr double per_pass = 8.0, finest = 16.0, max_states = 1200.0;
   const std::int64_t parts =
-      parts_of_prompt(load.chunked, per_pass, std::min(finest, most_states / static_cast<double>(places)));
+      parts_of_prompt(load.chunked, per_pass, std::min(finest, max_states / static_cast<double>(places)));
   // How far the ends of answers move from one to the next, in times between two prompts.
   const double passes = load.chunked.tokens / std::max(load.chunked.room(places - 1), 1.0);
   const auto [iterations, variation] = checked_iterations(load, places);

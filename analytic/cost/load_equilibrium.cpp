@@ -157,7 +157,7 @@ class PoissonStages {
       return prompts > 0 ? prompts_.us(static_cast<std::size_t>(prompts)) : 0.0;
     };
     const auto lengths = length_points(load_.prompt_variation);
-    const auto backlog = prompt_backlog(1.0, most_together(iteration_us), 1, [&](std::int64_t prompts, double tokens) {
+    const auto backlog = prompt_backlog(1.0, max_together(iteration_us), 1, [&](std::int64_t prompts, double tokens) {
       if (load_.prompt_variation == 0.0 || prompts == 0) {
         return BacklogPass{.room = tokens, .arrivals = poisson_pmf(per_us_ * (iteration_us + prompts_us(prompts)))};
       }
@@ -189,7 +189,7 @@ class PoissonStages {
   }
 
   /// Practical maximum of prompts that are read together.
-  [[nodiscard]] std::int64_t most_together(double iteration_us) {
+  [[nodiscard]] std::int64_t max_together(double iteration_us) {
     constexpr int steps = 20;
     constexpr double least = 12.0, most = 120.0, deviations = 8.0;
     double mean = 0.0;
@@ -209,10 +209,10 @@ class PoissonStages {
     // Waiting prompts in addition to those that arrive in a full pass.
     constexpr double spare = 16.0, most = 200.0;
     const double coming = batch > 0 || room > 0.0 ? per_us_ * pass_at(std::max(room, 0.0)).total() : 0.0;
-    const auto most_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
+    const auto max_prompts = static_cast<std::int64_t>(std::min(spare + 2.0 * coming, most));
     const auto is_idle = [&](std::int64_t prompts) { return batch == 0 && prompts == 0; };
     const auto backlog = prompt_backlog(
-        load_.chunked.tokens, most_prompts, parts, [&](std::int64_t prompts, double tokens) -> BacklogPass {
+        load_.chunked.tokens, max_prompts, parts, [&](std::int64_t prompts, double tokens) -> BacklogPass {
           if (is_idle(prompts)) return {.room = room, .arrivals = {0.0, 1.0}};
           return {.room = room, .arrivals = poisson_pmf(per_us_ * pass_at(tokens).total())};
         });

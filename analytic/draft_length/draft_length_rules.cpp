@@ -72,11 +72,10 @@ void check_tokens(double alpha, double concentration, std::int64_t gamma) {
   check_range("gamma", gamma, 1, max_rule_gamma);
 }
 
-/// A ConfidenceThreshold or a RejectionProbability.
-void check_confidence(const auto& policy) {
-  check_tokens(policy.alpha, policy.concentration, policy.gamma);
-  check_probability("threshold", policy.threshold);
-  check_between("bias", policy.bias, 1e-3, 1e3);
+void check_confidence(const ConfidentDrafter& drafter) {
+  check_tokens(drafter.alpha, drafter.concentration, drafter.gamma);
+  check_probability("threshold", drafter.threshold);
+  check_between("bias", drafter.bias, 1e-3, 1e3);
 }
 
 /// [k], k = 0..gamma: probability that k drafts are all accepted with a probability of at least e^-budget, and the mean
@@ -102,9 +101,9 @@ LikelyDrafts likely_drafts(double alpha, double concentration, double budget, st
 
 }  // namespace
 
-GoOn go_on(const ConfidenceThreshold& policy) {
-  check_confidence(policy);
-  const auto [alpha, concentration, threshold, bias, gamma] = policy;
+GoOn go_on(const ConfidentDrafter& drafter) {
+  check_confidence(drafter);
+  const auto [alpha, concentration, threshold, bias, gamma] = drafter;
   if (threshold == 0.0) return {1.0, alpha};
   if (alpha == 0.0) return {0.0, 0.0};
   if (alpha == 1.0) return {1.0, 1.0};
@@ -118,23 +117,23 @@ GoOn go_on(const ConfidenceThreshold& policy) {
   return {boost::math::ibeta(b, a, below_one), alpha * boost::math::ibeta(b, a + 1.0, below_one)};
 }
 
-std::vector<double> reached(const ConfidenceThreshold& policy, Convention convention) {
-  const double accepted = go_on(policy).accepted;
+std::vector<double> reached(const ConfidentDrafter& drafter, Convention convention) {
+  const double accepted = go_on(drafter).accepted;
   std::vector<double> result;
-  double product = convention == Convention::bonus ? policy.alpha : accepted;
-  for (std::int64_t k = 0; k < policy.gamma; ++k) {
+  double product = convention == Convention::bonus ? drafter.alpha : accepted;
+  for (std::int64_t k = 0; k < drafter.gamma; ++k) {
     result.push_back(product);
     product *= accepted;
   }
   return result;
 }
 
-VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention convention) {
-  const auto [probability, accepted] = go_on(policy);
-  const double drafted = stable::geometric_sum(probability, 1.0 - probability, policy.gamma);
-  const double tested = stable::geometric_sum(accepted, 1.0 - accepted, policy.gamma);
+VaryingYield confidence_threshold(const ConfidentDrafter& drafter, Convention convention) {
+  const auto [probability, accepted] = go_on(drafter);
+  const double drafted = stable::geometric_sum(probability, 1.0 - probability, drafter.gamma);
+  const double tested = stable::geometric_sum(accepted, 1.0 - accepted, drafter.gamma);
   // Without a bonus token the last position yields its token whether the draft is accepted or corrected.
-  return {convention == Convention::bonus ? 1.0 + policy.alpha * tested : tested, drafted};
+  return {convention == Convention::bonus ? 1.0 + drafter.alpha * tested : tested, drafted};
 }
 
 double confidence_of_entropy(double root_entropy, std::int64_t alternatives) {
@@ -156,20 +155,20 @@ double confidence_of_entropy(double root_entropy, std::int64_t alternatives) {
   return 1.0 - low;
 }
 
-StoppedDrafts rejection_probability(const RejectionProbability& policy, Convention convention) {
-  check_confidence(policy);
-  const double budget = -std::log1p(-policy.threshold) / policy.bias;
-  const LikelyDrafts likely = likely_drafts(policy.alpha, policy.concentration, budget, policy.gamma);
+StoppedDrafts rejection_probability(const ConfidentDrafter& drafter, Convention convention) {
+  check_confidence(drafter);
+  const double budget = -std::log1p(-drafter.threshold) / drafter.bias;
+  const LikelyDrafts likely = likely_drafts(drafter.alpha, drafter.concentration, budget, drafter.gamma);
   // A draft is made if the probability after the previous drafts is high enough.
   StoppedDrafts stopped{{1.0, 0.0}, {}};
   CompensatedSum drafted;
   CompensatedSum tokens;
   tokens.add(1.0);
-  for (std::size_t k = 0; k < static_cast<std::size_t>(policy.gamma); ++k) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(drafter.gamma); ++k) {
     drafted.add(likely.made[k]);
-    stopped.reached.push_back(convention == Convention::bonus ? policy.alpha * likely.accepted[k]
+    stopped.reached.push_back(convention == Convention::bonus ? drafter.alpha * likely.accepted[k]
                                                               : likely.accepted[k + 1]);
-    if (static_cast<std::int64_t>(k) + 1 < max_tokens(policy.gamma, convention)) tokens.add(stopped.reached.back());
+    if (static_cast<std::int64_t>(k) + 1 < max_tokens(drafter.gamma, convention)) tokens.add(stopped.reached.back());
   }
   stopped.yield = {tokens.value(), drafted.value()};
   return stopped;

@@ -23,37 +23,40 @@ namespace foredraft::analytic {
 /// Long-run tokens and draft length of an iteration.
 [[nodiscard]] VaryingYield plus2_minus1(std::span<const double> marginal, Convention convention);
 
-// ---- Drafting until a token has low confidence. Derivation in docs/model.md.
+// ---- Drafting until tokens have low confidence. Derivation in docs/model.md.
 
-/// Drafting that stops at low confidence. Each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha)
-/// s); its confidence is this probability to the power `bias`. Drafting stops after the first token with a confidence
-/// below `threshold`, which is still verified [Wolf2020], and at `gamma` tokens.
-struct ConfidenceThreshold {
+/// A drafter that sees a confidence in each of its tokens and stops at a threshold, at latest after `gamma` tokens.
+/// Each token's acceptance probability is drawn from Beta(alpha s, (1 - alpha) s); its confidence is this probability
+/// to the power `bias`.
+struct ConfidentDrafter {
   double alpha;          ///< mean acceptance of a drafted token, in [0, 1]
   double concentration;  ///< s, in [1e-6, 1e9]; near 0: acceptance probabilities are near 0 or 1, large: all are equal
-  double threshold;      ///< in [0, 1]; 0: always gamma tokens
+  double threshold;      ///< in [0, 1]
   double bias;           ///< in [1e-3, 1e3]: 1 calibrated, below 1 overconfident, above 1 underconfident
   std::int64_t gamma;    ///< 1 to 2^24
 };
+
+// Stopping after the first token with a confidence below the threshold, which is still verified [Wolf2020]. Threshold
+// 0: always gamma tokens.
 
 /// Probabilities of the next draft (Beta tail integrals).
 struct GoOn {
   double probability;  ///< the confidence in a token is at least the threshold
   double accepted;     ///< and the token is accepted
 };
-[[nodiscard]] GoOn go_on(const ConfidenceThreshold& policy);
+[[nodiscard]] GoOn go_on(const ConfidentDrafter& drafter);
 
 /// [k - 1]: P(X > k), gamma entries: bonus alpha r^(k-1), no_bonus r^k, r = go_on().accepted.
-[[nodiscard]] std::vector<double> reached(const ConfidenceThreshold& policy, Convention convention);
+[[nodiscard]] std::vector<double> reached(const ConfidentDrafter& drafter, Convention convention);
 
 /// Mean tokens and draft length of an iteration; the latter is (1 - p^gamma) / (1 - p), p = go_on().probability.
-[[nodiscard]] VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention convention);
+[[nodiscard]] VaryingYield confidence_threshold(const ConfidentDrafter& drafter, Convention convention);
 
 // ---- Other policies that use a confidence, in the same joint model.
 
 /// The confidence at which the drafter's distribution has the entropy H with sqrt(H) = root_entropy (nats), if
 /// `alternatives` >= 1 other tokens share the rest evenly. Drafting while sqrt(H) <= root_entropy equals
-/// ConfidenceThreshold with this threshold. 0 if no distribution has more entropy.
+/// confidence_threshold() with this threshold. 0 if no distribution has more entropy.
 [[nodiscard]] double confidence_of_entropy(double root_entropy, std::int64_t alternatives);
 
 /// Result of a stopping policy. reached[k - 1] is P(X > k), gamma entries.
@@ -62,16 +65,9 @@ struct StoppedDrafts {
   std::vector<double> reached;
 };
 
-/// Drafting that stops once 1 minus the product of the drafts' confidences exceeds `threshold` [Huang2024, Sec. 3], and
-/// at `gamma` tokens. Fields as in ConfidenceThreshold; threshold 1: always gamma tokens.
-struct RejectionProbability {
-  double alpha;
-  double concentration;
-  double threshold;
-  double bias;
-  std::int64_t gamma;
-};
-[[nodiscard]] StoppedDrafts rejection_probability(const RejectionProbability& policy, Convention convention);
+/// Drafting that stops once 1 minus the product of the drafts' confidences exceeds the threshold [Huang2024, Sec. 3].
+/// Threshold 1: always gamma tokens.
+[[nodiscard]] StoppedDrafts rejection_probability(const ConfidentDrafter& drafter, Convention convention);
 
 // ---- Optimal stopping: a drafter that knows the acceptance probability of its next draft continues while the
 // probability that it yields a token exceeds c times the long-run speedup, a fixed point [Dinkelbach1967]. Survival

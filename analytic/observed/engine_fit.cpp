@@ -37,13 +37,13 @@ double times_in(EngineTerm term, const TimedIterations& window) {
 /// Inverse of a symmetric positive matrix with rows and columns of similar scale; nullopt if it is singular up to
 /// rounding.
 std::optional<std::vector<std::vector<double>>> inverse_of(std::vector<std::vector<double>> matrix) {
-  constexpr double least_pivot = 1e-9;
+  constexpr double min_pivot = 1e-9;
   const std::size_t size = matrix.size();
   std::vector<std::vector<double>> inverse(size, std::vector<double>(size, 0.0));
   for (std::size_t i = 0; i < size; ++i) inverse[i][i] = 1.0;
   for (std::size_t pivot = 0; pivot < size; ++pivot) {
     const double by = matrix[pivot][pivot];
-    if (!(by > least_pivot)) return std::nullopt;
+    if (!(by > min_pivot)) return std::nullopt;
     for (std::size_t row = 0; row < size; ++row) {
       const double share = matrix[row][pivot] / by;
       if (row == pivot) continue;
@@ -112,7 +112,7 @@ class EngineLeastSquares {
   /// 95 % interval. The influence of a window is the first-order effect of leaving it out.
   [[nodiscard]] Interval interval(std::size_t i) const {
     constexpr double level = 0.95;
-    constexpr double most_leverage = 0.99;
+    constexpr double max_leverage = 0.99;
     std::vector<double> influence;
     double sum = 0.0;
     for (std::size_t w = 0; w < rows_.size(); ++w) {
@@ -121,7 +121,7 @@ class EngineLeastSquares {
         own += inverse_[i][a] * rows_[w][a];
         for (std::size_t b = 0; b < terms_.size(); ++b) leverage += rows_[w][a] * inverse_[a][b] * rows_[w][b];
       }
-      influence.push_back(own * residuals_[w] / (1.0 - std::min(leverage, most_leverage)));
+      influence.push_back(own * residuals_[w] / (1.0 - std::min(leverage, max_leverage)));
       sum += influence.back();
     }
     const auto count = static_cast<double>(influence.size());

@@ -31,18 +31,6 @@ namespace foredraft::analytic {
 /// Expected iterations of a batch that ends with its slowest sequence: E[max of `rows` >= 1 independent N]. Exact.
 [[nodiscard]] double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows);
 
-// ---- Tokens per iteration of a test set of short texts: total tokens divided by total iterations.
-
-/// Tokens per iteration of sentences of `mean_length` tokens (1 to 100,000; a fractional length is a mix of the
-/// adjacent whole lengths): mean_length / E[iterations] under i.i.d. acceptance. Less than tokens_per_iteration() of an
-/// endless text.
-[[nodiscard]] double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_length);
-
-/// Inverse of sentence_tokens_per_iteration(): the alpha with this result. Throws DomainError if no alpha in [0, 1] has
-/// it.
-[[nodiscard]] double alpha_from_sentence_tokens(double tokens_per_iteration, std::int64_t gamma, Convention convention,
-                                                double mean_length);
-
 // ---- Input-guided decoding: the draft is the rest of the input, and after each edit the text is generated one token
 // at a time until both are aligned again [Sun2021; Xia2023, App. G.2]. Derivation in docs/model.md.
 //

@@ -130,9 +130,9 @@ const std::vector<Declaration>& declarations() {
   static const std::vector<Declaration> all = [] {
     std::vector<Declaration> declared;
     for (const std::string_view paper : declared_papers) {
-      for (const PublishedFile& file : declaration_files()) {
+      for (const EmbeddedFile& file : declaration_files()) {
         if (file.name != paper) continue;
-        for (const auto& [id, node] : inputs::parse_toml(file.content, fmt::format("{}.toml", paper))) {
+        for (const auto& [id, node] : inputs::parse_toml(file.text, fmt::format("{}.toml", paper))) {
           declared.push_back({id, std::get<scenario::Mapping>(node.value), declared});
         }
       }

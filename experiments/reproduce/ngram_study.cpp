@@ -13,7 +13,6 @@
 
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "core/parallel.hpp"
-#include "core/random_stream.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
@@ -25,6 +24,7 @@
 #include "sim/simulate.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/pooled/text_contexts.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 // N-gram drafters with a 5-gram target on text: their acceptance, predictions from it, and its dependence on
@@ -171,7 +171,7 @@ void ngram_iid_check(FigureAccount& figure, const ExperimentSettings& settings) 
 
 // ---- Acceptance as a function of temperature and truncation of each model.
 
-constexpr std::size_t sampled_contexts = 200;
+constexpr std::int64_t sampled_contexts = 200;
 
 /// The distributions of a pair at some contexts, at temperature 1.
 struct WrittenPair {
@@ -181,17 +181,9 @@ struct WrittenPair {
 
 /// Distributions of a bigram drafter and its target at contexts of the target's text.
 WrittenPair written_text(const NgramStudyModels& models, std::uint64_t point, const ExperimentSettings& settings) {
-  WrittenPair pair{.name = "5-gram and bigram, " + models.corpus, .rows = {}};
-  const ngram::Model& drafter = *models.drafters.at(1);
-  ngram::Prompts prompts(*models.target,
-                         RandomStream(settings.seed, {.purpose = Purpose::text, .point = point, .block = 0}));
-  const auto vocabulary = static_cast<std::size_t>(models.vocabulary);
-  for (std::size_t k = 0; k < sampled_contexts; ++k) {
-    const std::vector<ngram::Token> context = prompts.next();
-    models.target->distribution(context, pair.rows.target.emplace_back(vocabulary));
-    drafter.distribution(context, pair.rows.draft.emplace_back(vocabulary));
-  }
-  return pair;
+  const TrainedModels trained{.target = models.target, .drafter = ngram::ngram_drafter(models.drafters.at(1))};
+  return {.name = "5-gram and bigram, " + models.corpus,
+          .rows = sim::text_contexts(trained, sampled_contexts, settings.seed, settings.stop, point)};
 }
 
 /// The truncation of each model.
@@ -262,8 +254,8 @@ Estimate mean_of_entry(const std::vector<std::vector<double>>& contexts, std::si
 void sampling_acceptance(FigureAccount& figure, const ExperimentSettings& settings) {
   std::vector<WrittenPair> pairs{
       {"synthetic", sim::written_out(sim::SyntheticPool(
-                        {.parameter = 3.0, .vocabulary = 4096, .alpha = 0.7, .pool = std::int64_t{sampled_contexts}},
-                        settings.seed, settings.stop))}};
+                        {.parameter = 3.0, .vocabulary = 4096, .alpha = 0.7, .pool = sampled_contexts}, settings.seed,
+                        settings.stop))}};
   for (const NgramStudyModels& models : ngram_study_models(settings)) {
     figure.add_inputs(models.inputs);
     pairs.push_back(written_text(models, pairs.size(), settings));

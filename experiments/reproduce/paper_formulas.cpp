@@ -12,12 +12,12 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/cost/overlapped_drafting.hpp"
-#include "analytic/cost/speedup_fit.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "experiments/reproduce/specdec/sentence_tokens.hpp"
+#include "experiments/reproduce/specdec/speedup_fit.hpp"
 #include "foredraft/overlap.hpp"
 
 namespace foredraft::experiments {
@@ -69,12 +69,12 @@ double specdec_mean_tokens() {
 }
 
 double specdec_alpha(double tokens_per_iteration, std::int64_t block) {
-  return analytic::alpha_from_sentence_tokens(tokens_per_iteration, block, Convention::no_bonus, specdec_mean_tokens());
+  return alpha_from_sentence_tokens(tokens_per_iteration, block, Convention::no_bonus, specdec_mean_tokens());
 }
 
 double specdec_tokens(double alpha, std::int64_t block) {
-  return analytic::sentence_tokens_per_iteration({.alpha = alpha, .gamma = block, .convention = Convention::no_bonus},
-                                                 specdec_mean_tokens());
+  return sentence_tokens_per_iteration({.alpha = alpha, .gamma = block, .convention = Convention::no_bonus},
+                                       specdec_mean_tokens());
 }
 
 double total_gain(double call_gain, double call_ratio) {
@@ -104,7 +104,7 @@ double block_cost(std::int64_t block) {
     blocks.push_back(sizes.value(row, "k"));
     costs.push_back(sizes.value(row, "tok") / sizes.value(row, "speed_x"));
   }
-  const analytic::Line line = analytic::least_squares_line(blocks, costs);
+  const Line line = least_squares_line(blocks, costs);
   return line.intercept + line.slope * static_cast<double>(block);
 }
 
@@ -125,8 +125,8 @@ double block_speed(double at_25, double scale) {
   return speed_at_equal_acceptance(at_25, 25, 10, [scale](auto k) { return scale * block_cost(k); });
 }
 
-analytic::Line line_through(double x0, double y0, double x1, double y1) {
-  return analytic::least_squares_line(std::array{x0, x1}, std::array{y0, y1});
+Line line_through(double x0, double y0, double x1, double y1) {
+  return least_squares_line(std::array{x0, x1}, std::array{y0, y1});
 }
 
 /// Tokens of a PEARL stage that takes one decode step.

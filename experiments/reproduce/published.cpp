@@ -45,9 +45,9 @@ std::size_t PublishedTable::row_where(const RowFilter& where) const {
 
 namespace {
 
-PublishedTable parse_published(const PublishedFile& file) {
+PublishedTable parse_published(const EmbeddedFile& file) {
   std::vector<std::vector<std::string>> lines;
-  for (TextLines text(file.content); text.next();) lines.push_back(split_csv_line(text.line()).value());
+  for (TextLines text(file.text); text.next();) lines.push_back(split_csv_line(text.line()).value());
   const std::vector<std::string> columns = lines.at(0);
   lines.erase(lines.begin());
   for (const auto& line : lines) {
@@ -61,7 +61,7 @@ PublishedTable parse_published(const PublishedFile& file) {
 const PublishedTable& published_table(std::string_view name) {
   static const std::map<std::string_view, PublishedTable> tables = [] {
     std::map<std::string_view, PublishedTable> parsed;
-    for (const PublishedFile& file : published_files()) parsed.emplace(file.name, parse_published(file));
+    for (const EmbeddedFile& file : published_files()) parsed.emplace(file.name, parse_published(file));
     return parsed;
   }();
   const auto found = tables.find(name);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/embedded_file.hpp"
 #include "core/table.hpp"
 
 /// The papers' tables as printed, compiled into the program from experiments/published/*.csv.
@@ -50,14 +51,10 @@ class PublishedTable {
 /// `name` is the stem of the CSV file: "leviathan_table1". Throws std::logic_error for an unknown name.
 [[nodiscard]] const PublishedTable& published_table(std::string_view name);
 
-/// One embedded file.
-struct PublishedFile {
-  std::string_view name;
-  std::string_view content;
-};
-[[nodiscard]] const std::vector<PublishedFile>& published_files();
+/// All published tables as CSV.
+[[nodiscard]] const std::vector<EmbeddedFile>& published_files();
 
 /// The declarations in TOML (declaration.hpp).
-[[nodiscard]] const std::vector<PublishedFile>& declaration_files();
+[[nodiscard]] const std::vector<EmbeddedFile>& declaration_files();
 
 }  // namespace foredraft::experiments

@@ -71,7 +71,7 @@ ExperimentResult validation_artifacts(const std::string& folder) {
 ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSettings& settings) {
   try {
     return entry.run(settings);
-  } catch (const DomainError& error) {  // usually invalid input; here, after a manifest was written, a failed run
+  } catch (const DomainError& error) {  // elsewhere invalid input; here, after a manifest was written, a failed run
     throw RunError(fmt::format("foredraft reproduce: {}: {}", entry.id, error.what()));
   }
 }

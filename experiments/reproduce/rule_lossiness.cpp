@@ -11,12 +11,12 @@
 #include "core/parallel.hpp"
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "foredraft/lossiness.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
 #include "scenario/rules.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
@@ -32,13 +32,7 @@ GivenModels drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
 
 /// Exact for every context; only the choice of contexts is random.
 Lossiness mean_loss(const GivenModels& contexts, const Rule& rule) {
-  const auto chosen = sim::make_rule(rule);
-  const GivenDistributions& given = *contexts.distributions;
-  std::vector<sim::PositionLossiness> positions;
-  for (std::size_t k = 0; k < given.target.size(); ++k) {
-    positions.push_back(sim::lossiness(*chosen, {.target = given.target[k], .draft = given.draft[k]}));
-  }
-  return sim::mean_lossiness(positions);
+  return lossiness({.fidelity = TokenFidelity{.rule = rule, .models = contexts}, .gamma = 1});
 }
 
 /// A simulation with the same contexts and the common number of iterations.

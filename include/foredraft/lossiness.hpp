@@ -21,8 +21,8 @@ struct Lossiness {
   Estimate acceptance;
   Estimate acceptance_gain;   ///< acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
   Estimate total_variation;   ///< sum |e - p| / 2; 0 under a lossless rule
-  Estimate kl_divergence;     ///< sum e ln(e / p), in nat; infinite if e emits a token of probability 0 under p
-  Estimate entropy_change;    ///< entropy of e minus entropy of p, in nat; negative if e is sharper
+  Estimate kl_divergence;     ///< sum e ln(e / p), in nats; infinite if e emits a token of probability 0 under p
+  Estimate entropy_change;    ///< entropy of e minus entropy of p, in nats; negative if e is sharper
   Estimate top1_agreement;    ///< fraction of contexts in which the most probable token of p is also one of e's
   Estimate top1_probability;  ///< probability under e of the most probable token of p
   /// Total variation of the joint distribution of successive tokens; for one token equal to total_variation.

@@ -66,7 +66,7 @@ struct SigmoidApproximation {
 /// Accepts one of the target's `top_beta` best tokens that is at most `tolerance` less likely than the best. [Xia2023]
 struct TopBeta {
   std::int64_t top_beta = 3;
-  double tolerance = 1.0;  ///< nat
+  double tolerance = 1.0;  ///< nats
   bool judged = false;     ///< true: uses the drafter's likelihoods, as first published; false: the target's
 };
 /// Accepts one of the target's `relaxed_topk` best tokens that is at most `relaxed_delta` less probable than the best,

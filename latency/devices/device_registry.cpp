@@ -205,7 +205,7 @@ namespace {
 
 std::vector<DeviceSheet> all_shipped_sheets() {
   std::vector<DeviceSheet> devices;
-  for (const DeviceText& file : device_texts()) {
+  for (const EmbeddedFile& file : device_texts()) {
     std::vector<DeviceSheet> family = parse_devices(file.text, fmt::format("latency/devices/{}.toml", file.name));
     std::move(family.begin(), family.end(), std::back_inserter(devices));
   }

@@ -33,7 +33,7 @@ void fit_to_layers(const ConfigObject& config, std::string_view key, std::int64_
 
 }  // namespace
 
-double product_of(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+double product_of(std::int64_t a, std::int64_t b) { return as_double(a) * as_double(b); }
 
 std::int64_t whole_of(double value) {
   constexpr double beyond = 4e18;
@@ -41,7 +41,7 @@ std::int64_t whole_of(double value) {
 }
 
 void add_further(ModelShape& shape, double parameters) {
-  shape.further_parameters = whole_of(static_cast<double>(shape.further_parameters) + parameters);
+  shape.further_parameters = whole_of(as_double(shape.further_parameters) + parameters);
 }
 
 std::string_view first_key(const ConfigObject& config, std::initializer_list<std::string_view> keys) {
@@ -131,7 +131,7 @@ void read_window(FamilyReading& reading, std::int64_t layers, std::int64_t defau
 void read_wide_query_key_norm(ModelShape& shape) {
   shape.query_key_norm = true;
   const std::int64_t further = std::max<std::int64_t>(shape.heads + shape.kv_heads - 2, 0);
-  add_further(shape, static_cast<double>(shape.layers) * product_of(further, shape.head_dim));
+  add_further(shape, as_double(shape.layers) * product_of(further, shape.head_dim));
 }
 
 void read_latent(FamilyReading& reading) {
@@ -177,9 +177,8 @@ void read_indexer(FamilyReading& reading) {
                           .index_dim = config.required("index_head_dim")};
   const std::int64_t queried = shape.latent.query_rank > 0 ? shape.latent.query_rank : shape.d_model;
   indexed.layer_parameters =
-      whole_of(static_cast<double>(queried) * product_of(indexed.index_heads, indexed.index_dim) +
-               product_of(shape.d_model, indexed.index_dim + indexed.index_heads) +
-               2.0 * static_cast<double>(indexed.index_dim));
+      whole_of(as_double(queried) * product_of(indexed.index_heads, indexed.index_dim) +
+               product_of(shape.d_model, indexed.index_dim + indexed.index_heads) + 2.0 * as_double(indexed.index_dim));
   const SparseAttention shared{.layers = shape.layers - own, .selected_entries = indexed.selected_entries};
   if (own > 0) shape.sparse.push_back(indexed);
   if (shared.layers > 0) shape.sparse.push_back(shared);

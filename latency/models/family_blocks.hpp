@@ -98,6 +98,16 @@ void read_drafting_layers(FamilyReading& reading, std::string_view key);
 
 // ---- Readers that are not in config_families.cpp.
 
+void read_mixtral(FamilyReading& reading);
+void read_gpt_oss(FamilyReading& reading);
+void read_glm4_moe(FamilyReading& reading);
+void read_llama4(FamilyReading& reading);
+void read_minimax_m2(FamilyReading& reading);
+void read_minimax_m3(FamilyReading& reading);
+void read_mimo_v2(FamilyReading& reading);
+void read_step3p5(FamilyReading& reading);      ///< also Step-3.7
+void read_bailing_moe(FamilyReading& reading);  ///< Ling
+void read_ernie4_5_moe(FamilyReading& reading);
 void read_deepseek(FamilyReading& reading);      ///< V2
 void read_deepseek_v3(FamilyReading& reading);   ///< also Kimi-K2, GLM-4.7-Flash
 void read_deepseek_v32(FamilyReading& reading);  ///< also GLM-5

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
+#include "latency/models/family_blocks.hpp"
 
 namespace foredraft::latency {
 namespace {
@@ -96,12 +97,6 @@ void read_layers_of_head(FamilyReading& reading, const ConfigObject& outer) {
   shape.drafting = {};
 }
 
-void add_parameters(ModelShape& shape, double parameters) {
-  constexpr double beyond = 4e18;  // out of range, so that the shape is rejected
-  shape.further_parameters =
-      static_cast<std::int64_t>(std::min(static_cast<double>(shape.further_parameters) + parameters, beyond));
-}
-
 /// Number of entries of a list; nullopt if it is missing or empty.
 std::optional<std::int64_t> count_of(const std::optional<ConfigObject>& config, std::string_view key) {
   if (!config) return std::nullopt;
@@ -120,7 +115,7 @@ HeadInputs inputs_of_target(const ConfigObject& outer, const ModelShape& shape, 
 void read_eagle(FamilyReading& reading, const ConfigObject& outer) {
   read_layers_of_head(reading, outer);
   // Only the projection of embedding and hidden state may have a bias.
-  if (reading.config.flag("bias", false)) add_parameters(reading.shape, static_cast<double>(reading.shape.d_model));
+  if (reading.config.flag("bias", false)) add_further(reading.shape, as_double(reading.shape.d_model));
   reading.notes.emplace_back("one layer of LLaMA: read as an EAGLE head, which has its target's vocabulary");
 }
 
@@ -136,7 +131,7 @@ void read_wide_head(FamilyReading& reading, const ConfigObject& outer) {
   shape.head.own_vocabulary = true;
   if (outer.flag("fc_norm", false)) {
     const std::int64_t width = shape.head.hidden_width > 0 ? shape.head.hidden_width : shape.d_model;
-    add_parameters(shape, static_cast<double>(states) * static_cast<double>(width));
+    add_further(shape, as_double(states) * as_double(width));
   }
 }
 
@@ -165,16 +160,14 @@ void read_peagle(FamilyReading& reading, const ConfigObject& outer) {
   shape.head.anchor_drafts = true;
   // The learned hidden state for tokens that are not verified yet.
   const std::int64_t width = shape.head.hidden_width > 0 ? shape.head.hidden_width : shape.d_model;
-  add_parameters(shape, static_cast<double>(shape.head.hidden_states) * static_cast<double>(width));
+  add_further(shape, as_double(shape.head.hidden_states) * as_double(width));
 }
-
-double as_real(std::int64_t value) { return static_cast<double>(value); }
 
 /// Reads a Markov head: a table and a projection of rank r from the previous token to the vocabulary, optionally with a
 /// gate or a state, and a confidence per position.
 void read_markov_head(ModelShape& shape, const ConfigObject& keys) {
-  const double rank = as_real(keys.whole_or("markov_rank", 0));
-  const double width = as_real(shape.d_model), vocabulary = as_real(shape.vocabulary);
+  const double rank = as_double(keys.whole_or("markov_rank", 0));
+  const double width = as_double(shape.d_model), vocabulary = as_double(shape.vocabulary);
   const std::string type = keys.text("markov_head_type").value_or("vanilla");
   double correction = rank * vocabulary;
   if (type == "gated") correction += (width + rank) * rank + rank;
@@ -183,18 +176,18 @@ void read_markov_head(ModelShape& shape, const ConfigObject& keys) {
     keys.reject("markov_head_type", fmt::format("\"{}\" is not known", type), "", "vanilla, gated or rnn");
   }
   shape.head.correction_parameters = static_cast<std::int64_t>(correction);
-  add_parameters(shape, vocabulary * rank);
+  add_further(shape, vocabulary * rank);
   if (!keys.flag("enable_confidence_head", false)) return;
-  add_parameters(shape, width + (keys.flag("confidence_head_with_markov", true) ? rank : 0.0) + 1.0);
+  add_further(shape, width + (keys.flag("confidence_head_with_markov", true) ? rank : 0.0) + 1.0);
 }
 
 /// Reads a recurrent head: a GRU over the embeddings of the drafts; its state and the hidden state are projected
 /// through emb_dim to the vocabulary.
 void read_recurrent_head(ModelShape& shape, const ConfigObject& keys) {
-  const double state = as_real(keys.required("gru_hidden_dim")), inner = as_real(keys.required("emb_dim"));
-  const double width = as_real(shape.d_model);
+  const double state = as_double(keys.required("gru_hidden_dim")), inner = as_double(keys.required("emb_dim"));
+  const double width = as_double(shape.d_model);
   shape.head.correction_parameters = static_cast<std::int64_t>(3.0 * state * (width + state) + (width + state) * inner +
-                                                               inner * as_real(shape.vocabulary));
+                                                               inner * as_double(shape.vocabulary));
 }
 
 /// Reads DFlash and its variants. A block begins with the last known token. In DFlash this position drafts nothing; in
@@ -239,9 +232,9 @@ void read_medusa(ModelShape& shape, const ConfigObject& config) {
   shape.layers = config.whole_or(key("medusa_num_layers", "num_hidden_layers"), 1);
   shape.vocabulary = config.required("vocab_size");
   shape.bias = true;
-  const double width = as_real(shape.d_model);
-  const double stage = as_real(shape.layers) * (width + 1.0) * width + as_real(shape.vocabulary) * width;
-  add_parameters(shape, (as_real(shape.head.stages) - 1.0) * stage);
+  const double width = as_double(shape.d_model);
+  const double stage = as_double(shape.layers) * (width + 1.0) * width + as_double(shape.vocabulary) * width;
+  add_further(shape, (as_double(shape.head.stages) - 1.0) * stage);
 }
 
 /// Each stage embeds the previous token with its own table, adds the projected state, and normalizes.
@@ -253,12 +246,11 @@ void read_mlp_speculator(ModelShape& shape, const ConfigObject& config) {
   shape.norm = Norm::layer;
   shape.vocabulary = config.required("vocab_size");
   shape.head.hidden_width = target == shape.d_model ? 0 : target;
-  const double width = as_real(shape.d_model), table = as_real(shape.vocabulary) * width;
-  const double later = as_real(shape.head.stages) - 1.0;
+  const double width = as_double(shape.d_model), table = as_double(shape.vocabulary) * width;
+  const double later = as_double(shape.head.stages) - 1.0;
   // Tied: all stages share their weights, except for the projection of the first.
-  add_parameters(shape,
-                 table + (config.flag("tie_weights", false) ? (later > 0.0 ? width * width : 0.0)
-                                                            : later * (2.0 * table + width * width + 2.0 * width)));
+  add_further(shape, table + (config.flag("tie_weights", false) ? (later > 0.0 ? width * width : 0.0)
+                                                                : later * (2.0 * table + width * width + 2.0 * width)));
 }
 
 }  // namespace

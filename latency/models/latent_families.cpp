@@ -4,6 +4,7 @@
 #include <map>
 
 #include "latency/models/family_blocks.hpp"
+#include "latency/models/model_shape.hpp"
 
 /// Families whose attention reads one vector per token: latent attention and its successors by DeepSeek.
 namespace foredraft::latency {
@@ -46,7 +47,7 @@ namespace {
 /// width if tokens of neighboring entries overlap, and a norm.
 double compressor_parameters(const ModelShape& shape, std::int64_t ratio, std::int64_t dim, bool overlap) {
   const std::int64_t width = (overlap ? 2 : 1) * dim;
-  return product_of(width, 2 * shape.d_model + ratio) + static_cast<double>(dim);
+  return product_of(width, 2 * shape.d_model + ratio) + as_double(dim);
 }
 
 /// Reads layers by compress_ratios. 0: only a window; 4: an indexer over entries of overlapping tokens; more: all
@@ -72,7 +73,7 @@ void read_compressed_attention(FamilyReading& reading) {
       sparse.selected_entries = config.required("index_topk");
       sparse.index_heads = config.required("index_n_heads");
       sparse.index_dim = config.required("index_head_dim");
-      parameters += static_cast<double>(shape.query_rank) * product_of(sparse.index_heads, sparse.index_dim) +
+      parameters += as_double(shape.query_rank) * product_of(sparse.index_heads, sparse.index_dim) +
                     product_of(shape.d_model, sparse.index_heads) +
                     compressor_parameters(shape, ratio, sparse.index_dim, true);
     }
@@ -107,7 +108,7 @@ void read_deepseek_v4(FamilyReading& reading) {
     const std::int64_t streams = shape.residual_streams;
     constexpr std::int64_t scales = 3;
     add_further(shape, product_of(2 * shape.layers, (2 + streams) * streams + scales) +
-                           product_of(streams * streams, shape.d_model) + static_cast<double>(streams + 1));
+                           product_of(streams * streams, shape.d_model) + as_double(streams + 1));
   }
 }
 

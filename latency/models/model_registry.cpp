@@ -16,7 +16,7 @@ bool before(const ModelShape& a, const ModelShape& b) { return a.name < b.name; 
 
 std::vector<ModelShape> shipped_models() {
   std::vector<ModelShape> models;
-  for (const ModelText& file : model_texts()) {
+  for (const EmbeddedFile& file : model_texts()) {
     std::vector<ModelShape> family = parse_models(file.text, fmt::format("latency/models/{}.toml", file.name));
     std::move(family.begin(), family.end(), std::back_inserter(models));
   }
@@ -31,12 +31,15 @@ const std::vector<ModelShape>& model_registry() {
   return models;
 }
 
+const ModelShape* shape_named(const std::vector<ModelShape>& models, std::string_view name) {
+  const auto found = std::ranges::find(models, name, &ModelShape::name);
+  return found == models.end() ? nullptr : &*found;
+}
+
 const ModelShape& find_model(const std::vector<ModelShape>& models, std::string_view name) {
+  if (const ModelShape* shape = shape_named(models, name)) return *shape;
   std::vector<std::string> known;
-  for (const ModelShape& model : models) {
-    if (model.name == name) return model;
-    known.push_back(model.name);
-  }
+  for (const ModelShape& model : models) known.push_back(model.name);
   throw DomainError(fmt::format("unknown model \"{}\" - {}", name, suggestion_for(name, known, "models")));
 }
 

@@ -13,6 +13,9 @@
 /// Shapes of language models: all properties that determine the cost of a forward pass.
 namespace foredraft::latency {
 
+/// Counts of a shape are whole; what follows from them is computed in floating point.
+[[nodiscard]] inline double as_double(std::int64_t count) { return static_cast<double>(count); }
+
 enum class Architecture {
   decoder,          ///< decoder-only
   encoder_decoder,  ///< with cross-attention to an encoder's output

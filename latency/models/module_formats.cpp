@@ -13,8 +13,6 @@
 namespace foredraft::latency {
 namespace {
 
-double as_double(std::int64_t value) { return static_cast<double>(value); }
-
 // ---- Matching words of lists with modules.
 
 /// Prefixes of layers in checkpoints, longest first, because text models are nested in multimodal ones.
@@ -337,7 +335,7 @@ FormatShares shares_of(const QuantizedModules& modules, const Module& module, co
     for (std::int64_t layer = module.first; layer < module.end; ++layer) look_at({fmt::format("layers.{}", layer)});
   }
   const double layers = which == LayersOf::drafting ? 1.0 : module.layers;
-  const double named = as_double(static_cast<std::int64_t>(stated.size()));
+  const double named = static_cast<double>(stated.size());
   const double each = module.weights * std::min(1.0, layers / std::max(named, 1.0));
   for (const WeightFormat& format : stated) shares.add(format, each);
   const Stored& usual = module.part == ModelPart::experts ? modules.experts : modules.layers;

@@ -170,13 +170,13 @@ void read_fp8(const ConfigObject& quantization, QuantizedModules& modules) {
 }
 
 /// Integers in groups: {"bits": 4, "group_size": 128}. Zero points are stored unless `symmetric`.
-Stored read_integers(const ConfigObject& scheme, const Stored& usual, std::int64_t usual_group, bool zero_points) {
+Stored read_integers(const ConfigObject& scheme, const Stored& fallback, std::int64_t default_group, bool zero_points) {
   const std::string_view key = scheme.has("w_bit") ? "w_bit" : "bits";
-  const std::int64_t bits = scheme.whole_or(key, usual ? static_cast<std::int64_t>(usual->bits) : 4);
+  const std::int64_t bits = scheme.whole_or(key, fallback ? static_cast<std::int64_t>(fallback->bits) : 4);
   constexpr std::int64_t unquantized = 16;
   if (bits >= unquantized) return std::nullopt;
   const std::string_view group_key = scheme.has("q_group_size") ? "q_group_size" : "group_size";
-  std::int64_t group = scheme.is_negative(group_key) ? 0 : scheme.whole_or(group_key, usual_group);
+  std::int64_t group = scheme.is_negative(group_key) ? 0 : scheme.whole_or(group_key, default_group);
   auto format = format_of(bits, "int", group);
   if (!format) reject_bits(scheme, key, bits);
   if (format && zero_points && group > 0) format->bits += static_cast<double>(bits) / static_cast<double>(group);
@@ -184,10 +184,10 @@ Stored read_integers(const ConfigObject& scheme, const Stored& usual, std::int64
 }
 
 void read_groups_of_integers(const ConfigObject& quantization, bool zero_points, QuantizedModules& modules) {
-  constexpr std::int64_t usual_group = 128;
+  constexpr std::int64_t default_group = 128;
   const std::int64_t group =
-      quantization.is_negative("group_size") ? 0 : quantization.whole_or("group_size", usual_group);
-  const Stored format = read_integers(quantization, std::nullopt, usual_group, zero_points);
+      quantization.is_negative("group_size") ? 0 : quantization.whole_or("group_size", default_group);
+  const Stored format = read_integers(quantization, std::nullopt, default_group, zero_points);
   modules.layers = modules.experts = format;
   if (quantization.flag("lm_head", false)) modules.vocabulary = format;
   // GPTQModel: "+:expression" has other numbers, "-:expression" is excluded. auto-round: names with other numbers.
@@ -262,15 +262,15 @@ void read_torchao(const ConfigObject& quantization, QuantizedModules& modules) {
   std::optional<std::int64_t> group;
   if (const auto numbers = quantization.object("quant_type_kwargs")) group = group_of(*numbers);
   const auto types = quantization.is_object("quant_type") ? quantization.object("quant_type") : std::nullopt;
-  const auto usual = types && types->entries().size() == 1 ? types->object("default") : std::nullopt;
-  if (usual) {
-    type = usual->text("_type").value_or("");
-    if (const auto data = usual->object("_data")) group = group_of(*data);
+  const auto defaults = types && types->entries().size() == 1 ? types->object("default") : std::nullopt;
+  if (defaults) {
+    type = defaults->text("_type").value_or("");
+    if (const auto data = defaults->object("_data")) group = group_of(*data);
   }
   type = lower_case(type);
-  constexpr std::int64_t usual_group = 128;
+  constexpr std::int64_t default_group = 128;
   Stored format;
-  if (type.starts_with("int4")) format = format_of(4, "int", group.value_or(usual_group));
+  if (type.starts_with("int4")) format = format_of(4, "int", group.value_or(default_group));
   if (type.starts_with("int8")) format = weight_format(NumberFormat::int8);
   if (type.starts_with("float8")) format = weight_format(NumberFormat::fp8);
   if (!format) quantization.reject("quant_type", "is not known", "its layers differ or its type is new", say_format);

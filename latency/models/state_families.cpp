@@ -4,6 +4,7 @@
 #include <array>
 
 #include "latency/models/family_blocks.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/words.hpp"
 
 /// Families with layers that have a state instead of a KV cache.
@@ -21,7 +22,7 @@ void read_minimax(FamilyReading& reading) {
       types ? std::count(types->begin(), types->end(), 0) : layers_of_kind(reading, "linear_attention").value_or(0);
   if (shape.linear.layers == 0) return;
   const std::int64_t width = shape.heads * shape.head_dim;
-  shape.linear.layer_parameters = whole_of(5.0 * product_of(width, shape.d_model) + static_cast<double>(width));
+  shape.linear.layer_parameters = whole_of(5.0 * product_of(width, shape.d_model) + as_double(width));
   shape.linear.state_elements = whole_of(product_of(width, shape.head_dim));
 }
 
@@ -43,13 +44,12 @@ void read_delta_rule(FamilyReading& reading) {
   const double keys = product_of(config.required("linear_num_key_heads"), key_dim);
   const double values = product_of(value_heads, value_dim);
   const double convolved = 2.0 * keys + values;
-  const auto kernel = static_cast<double>(config.required("linear_conv_kernel_dim"));
-  const auto width = static_cast<double>(shape.d_model);
-  const auto heads = static_cast<double>(value_heads);
+  const double kernel = as_double(config.required("linear_conv_kernel_dim"));
+  const double width = as_double(shape.d_model);
+  const double heads = as_double(value_heads);
   shape.linear.layer_parameters = whole_of(width * (convolved + values + 2.0 * heads) + convolved * kernel +
-                                           2.0 * heads + static_cast<double>(value_dim) + values * width);
-  shape.linear.state_elements =
-      whole_of(values * static_cast<double>(key_dim) + convolved * std::max(kernel - 1.0, 0.0));
+                                           2.0 * heads + as_double(value_dim) + values * width);
+  shape.linear.state_elements = whole_of(values * as_double(key_dim) + convolved * std::max(kernel - 1.0, 0.0));
 }
 
 }  // namespace
@@ -75,14 +75,13 @@ void read_mamba(FamilyReading& reading) {
   ModelShape& shape = reading.shape;
   const std::int64_t heads = config.required("mamba_num_heads");
   const double inner = product_of(heads, config.required("mamba_head_dim"));
-  const auto state = static_cast<double>(config.required("ssm_state_size"));
-  const double convolved = inner + 2.0 * static_cast<double>(config.required("n_groups")) * state;
-  const auto kernel = static_cast<double>(config.required("conv_kernel"));
-  const auto width = static_cast<double>(shape.d_model);
+  const double state = as_double(config.required("ssm_state_size"));
+  const double convolved = inner + 2.0 * as_double(config.required("n_groups")) * state;
+  const double kernel = as_double(config.required("conv_kernel"));
+  const double width = as_double(shape.d_model);
   const double bias = config.flag("use_conv_bias", true) ? convolved : 0.0;
-  shape.linear.layer_parameters =
-      whole_of(width * (inner + convolved + static_cast<double>(heads)) + convolved * kernel + bias +
-               3.0 * static_cast<double>(heads) + inner + inner * width);
+  shape.linear.layer_parameters = whole_of(width * (inner + convolved + as_double(heads)) + convolved * kernel + bias +
+                                           3.0 * as_double(heads) + inner + inner * width);
   shape.linear.state_elements = whole_of(inner * state + convolved * std::max(kernel - 1.0, 0.0));
 }
 
@@ -149,16 +148,14 @@ void read_kimi_delta(FamilyReading& reading, const ConfigObject& linear) {
   ModelShape& shape = reading.shape;
   const std::int64_t heads = linear.required("num_heads"), dim = linear.required("head_dim");
   const std::int64_t kernel = linear.required("short_conv_kernel_size");
-  const std::int64_t low_rank =
-      whole_of(product_of(dim, shape.d_model) + static_cast<double>(dim) * product_of(heads, dim));
-  const double width = product_of(heads, dim), d_model = static_cast<double>(shape.d_model);
-  const double gate = linear.flag("use_full_rank_gate", false) ? width * d_model : static_cast<double>(low_rank);
+  const std::int64_t low_rank = whole_of(product_of(dim, shape.d_model) + as_double(dim) * product_of(heads, dim));
+  const double width = product_of(heads, dim), d_model = as_double(shape.d_model);
+  const double gate = linear.flag("use_full_rank_gate", false) ? width * d_model : as_double(low_rank);
   const double convolved = 3.0 * width;
-  shape.linear.layer_parameters = whole_of((convolved + width) * d_model + convolved * static_cast<double>(kernel) +
-                                           gate + static_cast<double>(low_rank) + product_of(heads, shape.d_model) +
-                                           width + static_cast<double>(heads + dim));
-  shape.linear.state_elements =
-      whole_of(width * static_cast<double>(dim) + convolved * std::max(static_cast<double>(kernel) - 1.0, 0.0));
+  shape.linear.layer_parameters =
+      whole_of((convolved + width) * d_model + convolved * as_double(kernel) + gate + as_double(low_rank) +
+               product_of(heads, shape.d_model) + width + as_double(heads + dim));
+  shape.linear.state_elements = whole_of(width * as_double(dim) + convolved * std::max(as_double(kernel) - 1.0, 0.0));
 }
 
 }  // namespace
@@ -204,7 +201,7 @@ void read_lfm2(FamilyReading& reading) {
   if (!mixture && config.flag("block_auto_adjust_ff_dim", true)) {
     const std::int64_t multiple = std::max<std::int64_t>(config.whole_or("block_multiple_of", 256), 1);
     const std::int64_t without_gate = 2 * shape.d_ff / 3;
-    const double width = config.real("block_ffn_dim_multiplier").value_or(1.0) * static_cast<double>(without_gate);
+    const double width = config.real("block_ffn_dim_multiplier").value_or(1.0) * as_double(without_gate);
     shape.d_ff = (whole_of(width) + multiple - 1) / multiple * multiple;
   }
   shape.linear.layers = layers_of_kind(reading, "conv").value_or(0);

@@ -115,8 +115,7 @@ struct WeightFormat {
 class WeightFormats {
  public:
   /// All matrices of layers in `layers`; embedding and vocabulary projection unquantized.
-  WeightFormats(
-      NumberFormat layers = NumberFormat::bf16);  // NOLINT(google-explicit-constructor): a format is the usual
+  WeightFormats(NumberFormat layers = NumberFormat::bf16);  // NOLINT(google-explicit-constructor): mostly a format
   explicit WeightFormats(const WeightFormat& layers);
 
   /// The name of the combination ("q4_k_m"); empty if it has none, and after set().

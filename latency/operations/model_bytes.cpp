@@ -14,8 +14,6 @@
 namespace foredraft::latency {
 namespace {
 
-double number(std::int64_t value) { return static_cast<double>(value); }
-
 /// Throws DomainError for an encoder-decoder, whose weights and caches are not counted.
 void check_counted(const ModelShape& shape, const Deployment& deployment) {
   check_deployment(shape, deployment);
@@ -47,25 +45,25 @@ struct CacheOfSequence {
 CacheOfSequence cache_of(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
   const double bytes = bits_of(deployment.kv_cache) / 8.0;
   const auto entry = [&](const AttentionHeads& heads) {
-    const double kv_heads = std::ceil(number(heads.kv_heads) / number(devices));
-    return bytes * kv_heads * number(heads.key_dim + (shape.single_cache ? 0 : heads.value_dim));
+    const double kv_heads = std::ceil(as_double(heads.kv_heads) / as_double(devices));
+    return bytes * kv_heads * as_double(heads.key_dim + (shape.single_cache ? 0 : heads.value_dim));
   };
-  const double one = shape.latent.kv_rank > 0 ? bytes * number(shape.latent.kv_rank + shape.latent.rope_dim)
+  const double one = shape.latent.kv_rank > 0 ? bytes * as_double(shape.latent.kv_rank + shape.latent.rope_dim)
                                               : entry(attention_heads(shape));
-  CacheOfSequence cache{.window_token = number(shape.window.layers) * entry(window_heads(shape))};
-  double whole = number(attention_layers(shape) - shape.window.layers);
+  CacheOfSequence cache{.window_token = as_double(shape.window.layers) * entry(window_heads(shape))};
+  double whole = as_double(attention_layers(shape) - shape.window.layers);
   for (const SparseAttention& sparse : shape.sparse) {
     const double index = sparse.index_heads > 0 ? index_key_bytes(sparse.index_dim) : 0.0;
-    cache.token += number(sparse.layers) * (one + index) / number(sparse.tokens_per_entry);
-    cache.local_tokens += number(sparse.layers) * number(sparse.local_tokens) * one;
-    whole -= number(sparse.layers);
+    cache.token += as_double(sparse.layers) * (one + index) / as_double(sparse.tokens_per_entry);
+    cache.local_tokens += as_double(sparse.layers) * as_double(sparse.local_tokens) * one;
+    whole -= as_double(sparse.layers);
   }
   cache.token += whole * one;
   return cache;
 }
 
 double state_bytes_of(const ModelShape& shape) {
-  return state_bytes * static_cast<double>(shape.linear.layers) * static_cast<double>(shape.linear.state_elements);
+  return state_bytes * as_double(shape.linear.layers) * as_double(shape.linear.state_elements);
 }
 
 /// Parameters of an unsplit copy of the model. `active`: only the experts of one token.
@@ -76,7 +74,7 @@ double parameters_of(ModelShape shape, bool active) {
   if (shape.architecture == Architecture::encoder_decoder) {
     for (const WeightedOperator& one : write_pass(WrittenPass::encoder, shape, whole, {})) all.push_back(one);
   }
-  double sum = number(shape.further_parameters);
+  double sum = as_double(shape.further_parameters);
   for (const WeightedOperator& one : all) {
     if (!one.shared) sum += one.step.count * one.stored.parameters;
   }
@@ -91,9 +89,9 @@ double active_parameters(const ModelShape& shape) {
   // The router still has a row for each expert.
   const Experts& experts = shape.experts;
   const double mixtures =
-      number(feed_forward_layers(shape) - std::min(experts.dense_layers, feed_forward_layers(shape)));
-  const double rows = experts.count > 0 ? mixtures * number(experts.count - experts.per_token) : 0.0;
-  return parameters_of(shape, true) + rows * (number(shape.d_model) + (shape.bias ? 1.0 : 0.0));
+      as_double(feed_forward_layers(shape) - std::min(experts.dense_layers, feed_forward_layers(shape)));
+  const double rows = experts.count > 0 ? mixtures * as_double(experts.count - experts.per_token) : 0.0;
+  return parameters_of(shape, true) + rows * (as_double(shape.d_model) + (shape.bias ? 1.0 : 0.0));
 }
 
 double step_parameters(const ModelShape& shape) {
@@ -104,8 +102,8 @@ double step_parameters(const ModelShape& shape) {
 
 double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment) {
   check_counted(shape, deployment);
-  double layers = number(shape.further_parameters) * bits_of(deployment.weights.unquantized()) / 8.0 /
-                  number(deployment.tensor_parallel);
+  double layers = as_double(shape.further_parameters) * bits_of(deployment.weights.unquantized()) / 8.0 /
+                  as_double(deployment.tensor_parallel);
   double embedding = 0.0, vocabulary = 0.0;
   for (const WeightedOperator& one : weighted_operators(shape, deployment)) {
     if (one.shared) continue;
@@ -114,7 +112,8 @@ double weight_bytes_per_device(const ModelShape& shape, const Deployment& deploy
   }
   if (deployment.pipeline_parallel == 1) return layers + embedding + vocabulary;
   // The first devices have the embedding, the last ones the vocabulary projection.
-  const double share = std::ceil(number(shape.layers) / number(deployment.pipeline_parallel)) / number(shape.layers);
+  const double share =
+      std::ceil(as_double(shape.layers) / as_double(deployment.pipeline_parallel)) / as_double(shape.layers);
   return layers * share + std::max(embedding, shape.tied ? embedding : vocabulary);
 }
 
@@ -139,16 +138,16 @@ double sequence_bytes_per_device(const ModelShape& shape, const Deployment& depl
   check_counted(shape, deployment);
   check_range("context", context, 0, largest_extent);
   const CacheOfSequence cache = cache_of(shape, deployment, deployment.tensor_parallel);
-  const double states = state_bytes_of(shape) / number(deployment.tensor_parallel);
-  const double bytes = number(context) * cache.token +
-                       number(std::min(context, shape.window.tokens)) * cache.window_token + cache.local_tokens +
+  const double states = state_bytes_of(shape) / as_double(deployment.tensor_parallel);
+  const double bytes = as_double(context) * cache.token +
+                       as_double(std::min(context, shape.window.tokens)) * cache.window_token + cache.local_tokens +
                        states;
-  return bytes / number(deployment.pipeline_parallel);
+  return bytes / as_double(deployment.pipeline_parallel);
 }
 
 double rollback_bytes(const ModelShape& shape, std::int64_t tokens) {
   check_at_least("tokens", tokens, 1);
-  return static_cast<double>(tokens - 1) * state_bytes_of(shape);
+  return as_double(tokens - 1) * state_bytes_of(shape);
 }
 
 }  // namespace foredraft::latency

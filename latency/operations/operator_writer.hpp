@@ -20,8 +20,8 @@ class OperatorWriter {
   OperatorWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
       : norm_(shape.norm),
         formats_(deployment.weights),
-        batch_(static_cast<double>(point.batch)),
-        rows_(batch_ * static_cast<double>(point.tokens)),
+        batch_(as_double(point.batch)),
+        rows_(batch_ * as_double(point.tokens)),
         unquantized_(formats_.unquantized()),
         value_bytes_(bits_of(unquantized_) / 8.0) {
     operators_.reserve(max_operators);
@@ -40,7 +40,7 @@ class OperatorWriter {
   template <typename Write>
   void over(std::int64_t tokens, const Write& write) {
     const double all = rows_;
-    if (tokens > 0) rows_ = batch_ * static_cast<double>(tokens);
+    if (tokens > 0) rows_ = batch_ * as_double(tokens);
     write();
     rows_ = all;
   }
@@ -55,7 +55,7 @@ class OperatorWriter {
   [[nodiscard]] NumberFormat compute_of(ModelPart part) const { return compute_format(formats_.of(part).format); }
   /// StepOperator::vector_flop of a product with `flop` over all rows.
   [[nodiscard]] double vector_flop(const WeightFormat& format, double flop) const {
-    return is_gguf(format.format) ? flop * std::min(1.0, static_cast<double>(max_vector_tokens) / rows_) : 0.0;
+    return is_gguf(format.format) ? flop * std::min(1.0, as_double(max_vector_tokens) / rows_) : 0.0;
   }
   [[nodiscard]] double vector_flop(ModelPart part, double flop) const { return vector_flop(formats_.of(part), flop); }
 

@@ -3,35 +3,16 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/operations/attention_writer.hpp"
 #include "latency/operations/operator_writer.hpp"
 
 namespace foredraft::latency {
 namespace {
-
-/// Flop per state element and token of the gated delta rule: decay, product with the key, outer-product update, product
-/// with the query. Mamba-2 has 5.
-constexpr double state_flop = 7.0;
-
-double as_number(std::int64_t value) { return static_cast<double>(value); }
-
-/// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
-double seen_positions(const StepPoint& point, std::int64_t window) {
-  const double tokens = as_number(point.tokens);
-  const double first = as_number(point.context) + 1.0;  // the first query sees itself
-  const double all = tokens * first + 0.5 * tokens * (tokens - 1.0);
-  if (window == 0) return all;
-  // Queries that see more than the window would see `excess`, `excess` - 1, ... fewer positions.
-  const double excess = first + tokens - 1.0 - as_number(window);
-  const double cut = std::clamp(excess, 0.0, tokens);
-  return all - (cut * excess - 0.5 * cut * (cut - 1.0));
-}
 
 constexpr double id_bytes = 4.0;  ///< per token id
 
@@ -42,20 +23,12 @@ std::int64_t drafted_vocabulary(const ModelShape& shape) {
 
 /// Writes the operators of a forward pass, in the order of first use in the programs of forward_passes.hpp. Does not
 /// check arguments.
-class StepWriter : OperatorWriter {
+class StepWriter : AttentionWriter {
  public:
   StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
-      : OperatorWriter(shape, deployment, point),
-        shape_(shape),
+      : AttentionWriter(shape, deployment, point),
         deployment_(deployment),
-        point_(point),
-        devices_(as_number(deployment.tensor_parallel)),
-        d_model_(as_number(shape.d_model)),
-        attention_layers_(as_number(attention_layers(shape))),
-        feed_forward_layers_(as_number(feed_forward_layers(shape))),
-        cross_layers_(shape.architecture == Architecture::encoder_decoder ? as_number(shape.layers) : 0.0),
-        heads_(as_number(shape.heads) / devices_),
-        cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+        feed_forward_layers_(as_double(feed_forward_layers(shape))) {}
 
   [[nodiscard]] std::vector<WeightedOperator> write(WrittenPass pass) && {
     switch (pass) {
@@ -89,12 +62,6 @@ class StepWriter : OperatorWriter {
   }
 
  private:
-  /// Values per query and per cache entry on one device.
-  struct Attending {
-    double heads, key_dim, value_dim;
-    double cached;  ///< per cache entry
-  };
-
   void write_decoder() {
     write_inputs();
     write_layers();
@@ -102,15 +69,15 @@ class StepWriter : OperatorWriter {
   }
 
   void write_encoder() {
-    attention_layers_ = feed_forward_layers_ = as_number(shape_.encoder_layers);
+    attention_layers_ = feed_forward_layers_ = as_double(shape_.encoder_layers);
     cross_layers_ = 0.0;
     causal_ = false;
     cache_bytes_ = value_bytes_;
     write_inputs();
     operators_.back().shared = true;
     write_layers();
-    product({ModelPart::attention, "cross keys and values", 2.0 * as_number(shape_.layers), d_model_,
-             kv_heads(shape_.kv_heads) * as_number(shape_.head_dim), shape_.attention_bias});
+    product({ModelPart::attention, "cross keys and values", 2.0 * as_double(shape_.layers), d_model_,
+             kv_heads(shape_.kv_heads) * as_double(shape_.head_dim), shape_.attention_bias});
   }
 
   void write_inputs() {
@@ -118,11 +85,11 @@ class StepWriter : OperatorWriter {
     const bool head = shape_.architecture == Architecture::head;
     const bool learned = shape_.positions == Positions::learned;
     const bool added = learned || shape_.positions == Positions::sinusoidal;
-    const double positions = added ? as_number(point_.tokens) * d_model_ * value_bytes_ : 0.0;
+    const double positions = added ? as_double(point_.tokens) * d_model_ * value_bytes_ : 0.0;
     const WeightFormat& table_format =
         deployment_.weights.of(shape_.tied && !head ? ModelPart::vocabulary : ModelPart::embedding);
-    Weights tables = weights_of(table_format, head ? 0.0 : as_number(shape_.vocabulary) * d_model_ / devices_);
-    tables += plain_weights(as_number(shape_.learned_positions) * d_model_);
+    Weights tables = weights_of(table_format, head ? 0.0 : as_double(shape_.vocabulary) * d_model_ / devices_);
+    tables += plain_weights(as_double(shape_.learned_positions) * d_model_);
     add({{"embedding", OperatorKind::other, unquantized_, 1.0,
           rows_ * (id_bytes + d_model_ * (table_format.bits / 8.0 + value_bytes_)) + positions,
           added ? rows_ * d_model_ : 0.0},
@@ -135,16 +102,16 @@ class StepWriter : OperatorWriter {
 
   /// A stage adds the embedding to the state of the previous stage, or of the target for the first stage.
   void write_stage() {
-    const double width = as_number(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
-    product({ModelPart::inputs, "state", as_number(shape_.layers), point_.own_hidden_states ? d_model_ : width,
+    const double width = as_double(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+    product({ModelPart::inputs, "state", as_double(shape_.layers), point_.own_hidden_states ? d_model_ : width,
              d_model_, shape_.bias});
-    other("activation of state", as_number(shape_.layers), 3.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
+    other("activation of state", as_double(shape_.layers), 3.0 * rows_ * d_model_ * value_bytes_, rows_ * d_model_);
     if (shape_.norm == Norm::layer) norm("norm", 1.0, d_model_, false);
   }
 
   void write_hidden_states() {
-    const double width = as_number(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
-    const double hidden = as_number(shape_.head.hidden_states) * width;
+    const double width = as_double(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+    const double hidden = as_double(shape_.head.hidden_states) * width;
     if (fills_block()) {
       // The queries are embeddings; the layers read the hidden states as keys and values.
       over(point_.verified, [&] {
@@ -159,11 +126,8 @@ class StepWriter : OperatorWriter {
     }
   }
 
-  /// Key-value heads on one device.
-  [[nodiscard]] double kv_heads(std::int64_t heads) const { return std::ceil(as_number(heads) / devices_); }
-
   [[nodiscard]] double blocks() const {
-    return attention_layers_ + as_number(shape_.linear.layers) + cross_layers_ + feed_forward_layers_;
+    return attention_layers_ + as_double(shape_.linear.layers) + cross_layers_ + feed_forward_layers_;
   }
 
   void write_layers() {
@@ -190,204 +154,17 @@ class StepWriter : OperatorWriter {
       unweighted(OperatorKind::all_reduce, "all-reduce", blocks(), rows_ * d_model_ * value_bytes_, 0.0);
     }
     if (deployment_.pipeline_parallel > 1) {
-      unweighted(OperatorKind::transfer, "send to the next devices", as_number(deployment_.pipeline_parallel - 1),
+      unweighted(OperatorKind::transfer, "send to the next devices", as_double(deployment_.pipeline_parallel - 1),
                  rows_ * d_model_ * value_bytes_, 0.0);
     }
     norm("final norm", 1.0, d_model_, true);
-  }
-
-  /// The layers of a block head project keys and values of the hidden states with their own weights, as separate
-  /// operators.
-  void write_context_attention() {
-    const auto write = [this](double layers, const AttentionHeads& heads) {
-      const double cached = shape_.latent.kv_rank > 0
-                                ? as_number(shape_.latent.kv_rank + shape_.latent.rope_dim)
-                                : kv_heads(heads.kv_heads) * as_number(heads.key_dim + heads.value_dim);
-      product(
-          {ModelPart::attention, "keys and values of hidden states", layers, d_model_, cached, shape_.attention_bias});
-      if (layers > 0.0) operators_.back().shared = true;
-      other("store keys and values of hidden states", layers, rows_ * cached * (value_bytes_ + cache_bytes_),
-            3.0 * rows_ * cached);
-    };
-    over(point_.verified, [&] {
-      write(attention_layers_ - as_number(shape_.window.layers), attention_heads(shape_));
-      write(as_number(shape_.window.layers), window_heads(shape_));
-    });
-  }
-
-  /// Writes projections, cache and attention of the layers with or without a window.
-  void write_attention(bool windowed) {
-    const AttentionHeads shapes = windowed ? window_heads(shape_) : attention_heads(shape_);
-    const double windowed_layers = as_number(shape_.window.layers);
-    const double layers = windowed ? windowed_layers : attention_layers_ - windowed_layers;
-    const double heads = as_number(shapes.heads) / devices_;
-    const double key_dim = as_number(shapes.key_dim), value_dim = as_number(shapes.value_dim);
-    const double queries = heads * key_dim, attended = heads * value_dim;
-    const double keys = kv_heads(shapes.kv_heads) * key_dim, values = kv_heads(shapes.kv_heads) * value_dim;
-    const bool projects_values = (windowed || !shape_.values_are_keys) && !shape_.single_cache;
-    const double projected = keys + (projects_values ? values : 0.0);
-    const double cached = keys + (shape_.single_cache ? 0.0 : values);
-    // Only the first layer of a head is wide.
-    const double wide =
-        shape_.head.wide_attention && layers > 0.0 && (!windowed || windowed_layers == attention_layers_) ? 1.0 : 0.0;
-    const double gate = shape_.attention_gate ? attended : 0.0;
-    if (shape_.query_rank > 0) {
-      const double rank = as_number(shape_.query_rank);
-      product({ModelPart::attention, "query and key down", layers, d_model_, rank + projected, shape_.attention_bias});
-      norm("query norm", layers, rank, false);
-      product({ModelPart::attention, "query up", layers, rank, queries + gate});
-    } else {
-      const double outputs = queries + gate + projected;
-      product({ModelPart::attention, "qkv", wide, 2.0 * d_model_, outputs, shape_.attention_bias});
-      product({ModelPart::attention, "qkv", layers - wide, d_model_, outputs, shape_.attention_bias});
-    }
-    if (shape_.query_key_norm) {
-      const Weights weights = plain_weights(2.0 * key_dim);
-      const double normed = rows_ * (queries + keys);
-      add({{"query and key norm", OperatorKind::other, unquantized_, layers,
-            weights.bytes + 2.0 * normed * value_bytes_, 4.0 * normed},
-           weights,
-           weights});
-    }
-    const bool rotary = shape_.positions == Positions::rotary;
-    other("store keys and values", layers,
-          rows_ * (projected * value_bytes_ + cached * cache_bytes_ + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
-          rotary ? 3.0 * rows_ * (queries + keys) : 0.0);
-    const Attending attending{heads, key_dim, value_dim, cached};
-    if (windowed) {
-      write_attend("attention in window", layers, shape_.window.tokens, attending);
-    } else {
-      write_attends(layers, attending);
-    }
-    if (shape_.attention_gate) {
-      other("attention gate", layers, 3.0 * rows_ * attended * value_bytes_, 2.0 * rows_ * attended);
-    }
-    write_attention_output(layers, heads, value_dim);
-  }
-
-  void write_attention_output(double layers, double heads, double value_dim) {
-    if (shape_.output_groups == 0) {
-      product({ModelPart::attention, "attention output", layers, heads * value_dim, d_model_, shape_.bias});
-      return;
-    }
-    const double groups = as_number(shape_.output_groups) / devices_, rank = as_number(shape_.output_rank);
-    product_by_head("attention output by groups", layers, groups, heads / groups * value_dim, rank);
-    product({ModelPart::attention, "attention output", layers, groups * rank, d_model_, shape_.bias});
-  }
-
-  /// Writes attention of the layers without a window: full or sparse.
-  void write_attends(double layers, const Attending& attending) {
-    double whole = layers;
-    for (const SparseAttention& sparse : shape_.sparse) whole -= as_number(sparse.layers);
-    write_attend("attention", whole, 0, attending);
-    for (const SparseAttention& sparse : shape_.sparse) write_sparse_attend(sparse, attending);
-  }
-
-  /// Queries of a sequence choose entries independently; together they read at most the sum of these.
-  void write_sparse_attend(const SparseAttention& sparse, const Attending& attending) {
-    const double layers = as_number(sparse.layers), tokens = as_number(point_.tokens);
-    const double length = as_number(point_.context) + tokens;
-    const double entries = std::ceil(length / as_number(sparse.tokens_per_entry));
-    const double chosen = sparse.selected_entries > 0 ? std::min(entries, as_number(sparse.selected_entries)) : entries;
-    if (sparse.layer_parameters > 0) {
-      product_with(ModelPart::attention, "indexer and compression", layers, as_number(sparse.layer_parameters),
-                   2.0 * rows_ * d_model_, d_model_);
-    }
-    if (sparse.index_heads > 0) {
-      const double width = as_number(sparse.index_dim);
-      other("store index keys", layers, rows_ / as_number(sparse.tokens_per_entry) * index_key_bytes(sparse.index_dim),
-            0.0);
-      unweighted(OperatorKind::attention, "index scores", layers,
-                 rows_ * as_number(sparse.index_heads) * width * value_bytes_ +
-                     as_number(point_.batch) * entries * index_key_bytes(sparse.index_dim),
-                 2.0 * rows_ * entries * as_number(sparse.index_heads) * width);
-    }
-    const double local = std::min(length, as_number(sparse.local_tokens));
-    const double read =
-        std::min(entries, tokens * chosen) + (local > 0.0 ? std::min(length, local + tokens - 1.0) : 0.0);
-    write_attend_to("sparse attention", layers, read, tokens * (chosen + local), attending);
-  }
-
-  void write_attend(std::string_view name, double layers, std::int64_t window, const Attending& attending) {
-    const double tokens = as_number(point_.tokens);
-    const double length = as_number(point_.context) + tokens;
-    // The union of the windows of all queries.
-    const double read = window == 0 ? length : std::min(length, as_number(window) + tokens - 1.0);
-    // In a block each query also sees later tokens.
-    const double seen = seen_positions(point_, window) + (causal_ ? 0.0 : 0.5 * tokens * (tokens - 1.0));
-    write_attend_to(name, layers, read, seen, attending);
-  }
-
-  /// Writes attention that reads `read` cache entries per sequence; `seen`: entries seen, summed over queries.
-  void write_attend_to(std::string_view name, double layers, double read, double seen, const Attending& attending) {
-    const double width = attending.key_dim + attending.value_dim;
-    const double entry_bytes = as_number(point_.batch) * attending.cached * cache_bytes_;
-    add({{.name = name,
-          .kind = OperatorKind::attention,
-          .compute = unquantized_,
-          .count = layers,
-          .bytes = rows_ * attending.heads * width * value_bytes_ + read * entry_bytes,
-          .flop = 2.0 * as_number(point_.batch) * seen * attending.heads * width,
-          .reread_bytes = std::max(0.0, seen - read) * entry_bytes},
-         {},
-         {}});
-  }
-
-  void write_cross_attention() {
-    const double source = as_number(shape_.source_length), width = as_number(shape_.head_dim);
-    const double keys = kv_heads(shape_.kv_heads) * width;
-    product({ModelPart::attention, "cross query", cross_layers_, d_model_, heads_ * width, shape_.attention_bias});
-    write_attend_to("cross attention", cross_layers_, source, as_number(point_.tokens) * source,
-                    {heads_, width, width, 2.0 * keys});
-    product({ModelPart::attention, "cross output", cross_layers_, heads_ * width, d_model_, shape_.bias});
-  }
-
-  void write_latent_attention() {
-    const LatentAttention& latent = shape_.latent;
-    const double rank = as_number(latent.kv_rank), query_rank = as_number(latent.query_rank);
-    const double rope = as_number(latent.rope_dim), nope = as_number(latent.nope_dim),
-                 value = as_number(latent.value_dim);
-    const double layers = attention_layers_;
-    const double cached = rank + rope;
-    const double queries = heads_ * (nope + rope);
-    if (query_rank > 0.0) {
-      product({ModelPart::attention, "query and latent down", layers, d_model_, query_rank + cached,
-               shape_.attention_bias});
-      norm("query norm", layers, query_rank, false);
-      product({ModelPart::attention, "query up", layers, query_rank, queries});
-    } else {
-      product({ModelPart::attention, "query", layers, d_model_, queries});
-      product({ModelPart::attention, "latent down", layers, d_model_, cached, shape_.attention_bias});
-    }
-    norm("latent norm", layers, rank, false);
-    other("store latent", layers, rows_ * (cached * (value_bytes_ + cache_bytes_) + 2.0 * heads_ * rope * value_bytes_),
-          3.0 * rows_ * (heads_ + 1.0) * rope);
-    product_by_head("query into latent", layers, heads_, nope, rank);
-    write_attends(layers, {heads_, cached, rank, cached});
-    product_by_head("value from latent", layers, heads_, rank, value);
-    if (shape_.attention_gate) {
-      product({ModelPart::attention, "attention gate", layers, d_model_, heads_ * value});
-      other("gate the output", layers, 3.0 * rows_ * heads_ * value * value_bytes_, 2.0 * rows_ * heads_ * value);
-    }
-    product({ModelPart::attention, "attention output", layers, heads_ * value, d_model_, shape_.bias});
-  }
-
-  void write_linear_attention() {
-    const LinearAttention& linear = shape_.linear;
-    const double layers = as_number(linear.layers);
-    product_with(ModelPart::linear_attention, "linear attention projections", layers,
-                 as_number(linear.layer_parameters) / devices_, 2.0 * rows_ * d_model_, d_model_);
-    const double elements = as_number(linear.state_elements) / devices_;
-    const double states = as_number(point_.batch) * (point_.prompt ? 2.0 : 1.0 + as_number(point_.tokens));
-    unweighted(OperatorKind::attention, "linear attention", layers, states * elements * state_bytes,
-               state_flop * rows_ * elements);
   }
 
   /// Before each block, the streams are mixed to its input with weights computed from all streams; after it, its output
   /// is added to each stream.
   void write_residual_streams() {
     if (shape_.residual_streams == 1) return;
-    const double streams = as_number(shape_.residual_streams), width = streams * d_model_;
+    const double streams = as_double(shape_.residual_streams), width = streams * d_model_;
     const Weights mixing = weights_of(weight_format(NumberFormat::fp32), width * (2.0 + streams) * streams);
     add({{"mix residual streams", OperatorKind::product, unquantized_, blocks(),
           mixing.bytes + 4.0 * rows_ * width * value_bytes_, 2.0 * rows_ * mixing.parameters, width},
@@ -397,10 +174,10 @@ class StepWriter : OperatorWriter {
 
   void write_feed_forward() {
     const double dense = shape_.experts.count > 0
-                             ? std::min(as_number(shape_.experts.dense_layers), feed_forward_layers_)
+                             ? std::min(as_double(shape_.experts.dense_layers), feed_forward_layers_)
                              : feed_forward_layers_;
     write_dense_block(ModelPart::feed_forward, shape_.gated ? "gate and up" : "up", "activation", "down", dense,
-                      as_number(shape_.d_ff) / devices_);
+                      as_double(shape_.d_ff) / devices_);
     write_experts(feed_forward_layers_ - dense);
   }
 
@@ -415,11 +192,11 @@ class StepWriter : OperatorWriter {
   void write_experts(double layers) {
     if (layers <= 0.0) return;
     const Experts& experts = shape_.experts;
-    const double count = as_number(experts.count), used = as_number(experts.per_token);
+    const double count = as_double(experts.count), used = as_double(experts.per_token);
     const double read = experts_read(experts, rows_, deployment_.expert_skew.value_or(0.0));
-    const double d_ff = as_number(experts.d_ff) / devices_;
+    const double d_ff = as_double(experts.d_ff) / devices_;
     const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
-    const double width = experts.latent_dim > 0 ? as_number(experts.latent_dim) : d_model_;
+    const double width = experts.latent_dim > 0 ? as_double(experts.latent_dim) : d_model_;
     product_in(weight_format(unquantized_), {ModelPart::experts, "router", layers, d_model_, count, shape_.bias});
     other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
     if (experts.latent_dim > 0) {
@@ -448,7 +225,7 @@ class StepWriter : OperatorWriter {
     if (experts.shared_d_ff > 0) {
       write_dense_block(ModelPart::shared_experts, shape_.gated ? "shared experts gate and up" : "shared experts up",
                         "shared experts activation", "shared experts down", layers,
-                        as_number(experts.shared_d_ff) / devices_);
+                        as_double(experts.shared_d_ff) / devices_);
     }
   }
 
@@ -459,7 +236,7 @@ class StepWriter : OperatorWriter {
 
   void write_projection_of_logits() {
     const bool head = shape_.architecture == Architecture::head;
-    const double vocabulary = as_number(drafted_vocabulary(shape_));
+    const double vocabulary = as_double(drafted_vocabulary(shape_));
     // Shared with the embedding if tied, or with the target for a head without its own projection.
     const bool shared = head ? !shape_.head.own_vocabulary : shape_.tied;
     product({ModelPart::vocabulary, "vocabulary", 1.0, d_model_, vocabulary / devices_});
@@ -473,30 +250,24 @@ class StepWriter : OperatorWriter {
   void write_choice() {
     const std::int64_t drafts = std::max<std::int64_t>(point_.drafts, 1);
     const bool one_by_one = shape_.head.correction_parameters > 0;
-    const double logits = as_number(drafted_vocabulary(shape_)) * value_bytes_;
+    const double logits = as_double(drafted_vocabulary(shape_)) * value_bytes_;
     over(one_by_one ? 1 : point_.drafts, [&] {
-      if (one_by_one) write_correction(as_number(drafts));
-      other("choose token", one_by_one ? as_number(drafts) : 1.0, rows_ * (logits + id_bytes), 0.0);
+      if (one_by_one) write_correction(as_double(drafts));
+      other("choose token", one_by_one ? as_double(drafts) : 1.0, rows_ * (logits + id_bytes), 0.0);
     });
   }
 
   void write_correction(double drafts) {
-    const Weights weights = weights_of(ModelPart::inputs, as_number(shape_.head.correction_parameters));
+    const Weights weights = weights_of(ModelPart::inputs, as_double(shape_.head.correction_parameters));
     add({{"correction of logits", OperatorKind::product, compute_of(ModelPart::inputs), drafts,
-          weights.bytes + 2.0 * rows_ * as_number(drafted_vocabulary(shape_)) * value_bytes_,
+          weights.bytes + 2.0 * rows_ * as_double(drafted_vocabulary(shape_)) * value_bytes_,
           2.0 * rows_ * weights.parameters, d_model_},
          weights,
          weights});
   }
 
-  const ModelShape& shape_;
   const Deployment& deployment_;
-  StepPoint point_;
-  double devices_, d_model_;
-  double attention_layers_, feed_forward_layers_, cross_layers_;
-  double heads_;        ///< on one device
-  double cache_bytes_;  ///< per cached value
-  bool causal_ = true;
+  double feed_forward_layers_;
 };
 
 }  // namespace
@@ -520,7 +291,7 @@ StepPoint block_point(const HeadInputs& head, std::int64_t batch, std::int64_t d
 
 double index_key_bytes(std::int64_t index_dim) {
   constexpr std::int64_t scaled_together = 128;
-  return as_number(index_dim) + 4.0 * as_number(index_dim / scaled_together);
+  return as_double(index_dim) + 4.0 * as_double(index_dim / scaled_together);
 }
 
 std::vector<WeightedOperator> write_pass(WrittenPass pass, const ModelShape& shape, const Deployment& deployment,

@@ -11,24 +11,19 @@
 
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "scenario/methods.hpp"
 
 namespace foredraft::latency {
 namespace {
 
-const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::string& name) {
-  const auto found =
-      std::find_if(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == name; });
-  return found == shapes.end() ? nullptr : &*found;
-}
-
 std::vector<StepTable::Row> rows_of(const Profile& profile, const ForwardPassKind& kind, std::int64_t source_length) {
   std::vector<StepTable::Row> rows;
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
     const bool same = cell.model == kind.model && cell.role == kind.role && cell.source_length == source_length &&
-                      Setting{cell.dtype, cell.cache, cell.launch} == kind.setting;
+                      setting_of(cell) == kind.setting;
     if (!same || row.timing.summary.samples == 0) continue;
     rows.push_back({.point = {cell.batch, cell.tokens, cell.context},
                     .time_us = row.timing.summary.median_us,
@@ -149,7 +144,7 @@ Setting setting_for(const Profile& profile, std::string_view target) {
   });
   if (first == profile.steps.end() && profile.steps.empty()) return {.dtype = "fp16"};
   const Cell& cell = first == profile.steps.end() ? profile.steps.front().cell : first->cell;
-  return {cell.dtype, cell.cache, cell.launch};
+  return setting_of(cell);
 }
 
 CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, ForwardPassKind kind,
@@ -157,7 +152,7 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
     : kind_(std::move(kind)),
       spread_known_(profile.source == Source::measured || profile.step_error.value),
       sheet_pass_(sheet) {
-  const ModelShape* shape = shape_of(shapes, kind_.model);
+  const ModelShape* shape = shape_named(shapes, kind_.model);
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
   std::vector<StepTable::Row> rows = rows_of(profile, kind_, source_length);
@@ -179,9 +174,8 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
     return;
   }
   operations_ = measured_operations(*shape, kind_.role, kind_.setting.dtype, kind_.source_length);
-  const auto fit = std::find_if(profile.fits.begin(), profile.fits.end(), [&](const LatencyFit& one) {
-    return Setting{one.dtype, one.cache, one.launch} == kind_.setting;
-  });
+  const auto fit = std::find_if(profile.fits.begin(), profile.fits.end(),
+                                [&](const LatencyFit& one) { return setting_of(one) == kind_.setting; });
   if (fit != profile.fits.end()) {
     fit_ = *fit;
   } else if (!table_) {

@@ -14,6 +14,7 @@
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/profile/measurement.hpp"
 #include "latency/profile/profile_fields.hpp"
@@ -85,10 +86,9 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
   std::map<std::tuple<std::string, Role, std::int64_t>, ForwardPassOperations> passes;
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
-    if (row.timing.summary.samples == 0 || Setting{cell.dtype, cell.cache, cell.launch} != setting) continue;
-    const auto shape = std::find_if(shapes.begin(), shapes.end(),
-                                    [&](const ModelShape& candidate) { return candidate.name == cell.model; });
-    if (shape == shapes.end()) continue;
+    if (row.timing.summary.samples == 0 || setting_of(cell) != setting) continue;
+    const ModelShape* shape = shape_named(shapes, cell.model);
+    if (shape == nullptr) continue;
     const auto key = std::tuple(cell.model, cell.role, cell.source_length);
     auto known = passes.find(key);
     if (known == passes.end()) {
@@ -121,7 +121,7 @@ std::optional<double> number_after(std::string_view text, std::string_view word)
 void add_products(const Profile& profile, const Setting& setting, Observations& observations) {
   for (const KernelRow& row : profile.kernels) {
     if (row.operation != "project" || row.timing.summary.samples == 0) continue;
-    if (Setting{row.dtype, row.cache, row.launch} != setting) continue;
+    if (setting_of(row) != setting) continue;
     const auto inputs = number_after(row.shape, "inputs ");
     const std::size_t matrix = row.shape.find("outputs ");
     if (!inputs || matrix == std::string::npos) continue;
@@ -285,7 +285,7 @@ LatencyIntervals resampled(const Observations& observations, const std::vector<s
 std::vector<Setting> settings_of(const Profile& profile) {
   std::vector<Setting> settings;
   for (const StepRow& row : profile.steps) {
-    const Setting setting{row.cell.dtype, row.cell.cache, row.cell.launch};
+    const Setting setting = setting_of(row.cell);
     if (std::find(settings.begin(), settings.end(), setting) == settings.end()) settings.push_back(setting);
   }
   return settings;

@@ -58,6 +58,12 @@ struct Setting {
   auto operator<=>(const Setting&) const = default;
 };
 
+/// The setting of a cell or a fit.
+template <typename Row>
+[[nodiscard]] Setting setting_of(const Row& row) {
+  return {row.dtype, row.cache, row.launch};
+}
+
 /// The settings of a profile's steps, in the order of their first rows.
 [[nodiscard]] std::vector<Setting> settings_of(const Profile& profile);
 

@@ -18,9 +18,7 @@ double bytes_of_value(const Deployment& deployment) { return bits_of(deployment.
 /// Values of the activations of one token on one device that exist at the same time: residual stream, its norm, the
 /// next delta, the widest block, and the logits, which every device gathers.
 double activation_values(const ModelShape& shape, std::int64_t devices) {
-  const auto share = [devices](std::int64_t width) {
-    return static_cast<double>(width) / static_cast<double>(devices);
-  };
+  const auto share = [devices](std::int64_t width) { return as_double(width) / as_double(devices); };
   const auto& latent = shape.latent;
   const auto widest = [](const AttentionHeads& heads) { return 2 * (heads.heads + heads.kv_heads) * heads.key_dim; };
   const std::int64_t attention =
@@ -30,8 +28,8 @@ double activation_values(const ModelShape& shape, std::int64_t devices) {
   const auto& experts = shape.experts;
   const std::int64_t dense = inner * shape.d_ff;
   const std::int64_t mixture = inner * (experts.per_token * experts.d_ff + experts.shared_d_ff);
-  const double added = static_cast<double>(experts.count > 0 ? experts.per_token * shape.d_model : 0);
-  return static_cast<double>((2 + shape.residual_streams) * shape.d_model + shape.vocabulary) + added +
+  const double added = as_double(experts.count > 0 ? experts.per_token * shape.d_model : 0);
+  return as_double((2 + shape.residual_streams) * shape.d_model + shape.vocabulary) + added +
          share(std::max({attention, dense, mixture}));
 }
 
@@ -44,17 +42,17 @@ double further_tables_bytes(const DeployedModel& target, const DeployedModel& dr
   const double vocabulary = formats.of(ModelPart::vocabulary).bits;
   const double embedding = shape.tied ? vocabulary : formats.of(ModelPart::embedding).bits;
   const double projection = draft.shape->head.own_vocabulary || shape.tied ? 0.0 : vocabulary;
-  const double bytes = static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model) / 8.0;
+  const double bytes = as_double(shape.vocabulary) * as_double(shape.d_model) / 8.0;
   // In a pipeline the first devices have the embedding and the last ones the vocabulary projection.
   const bool pipeline = target.deployment.pipeline_parallel > 1;
   const double held = pipeline ? std::max(embedding, projection) : embedding + projection;
-  return bytes * (embedding + projection) / static_cast<double>(draft.deployment.tensor_parallel) -
-         bytes * held / static_cast<double>(target.deployment.tensor_parallel);
+  return bytes * (embedding + projection) / as_double(draft.deployment.tensor_parallel) -
+         bytes * held / as_double(target.deployment.tensor_parallel);
 }
 
 double sequence_bytes(const DeployedModel& model, std::int64_t tokens, std::int64_t context) {
   return sequence_bytes_per_device(*model.shape, model.deployment, context) +
-         rollback_bytes(*model.shape, tokens) / static_cast<double>(devices_of(model.deployment));
+         rollback_bytes(*model.shape, tokens) / as_double(devices_of(model.deployment));
 }
 
 }  // namespace
@@ -63,7 +61,7 @@ MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, 
                        std::int64_t context) {
   check_range("batch", batch, 1, largest_batch);
   check_at_least("tokens", tokens, 1);
-  const double rows = static_cast<double>(batch) * static_cast<double>(tokens);
+  const double rows = as_double(batch) * as_double(tokens);
   MemoryNeed need;
   need.target_weights_bytes = weight_bytes_per_device(*target.shape, target.deployment);
   need.sequence_bytes = sequence_bytes(target, tokens, context);

@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/models/storage.hpp"
 #include "latency/surfaces/memory_fit.hpp"
@@ -95,12 +96,6 @@ SheetPass pass_of(Deployment deployment, const std::optional<Attainable>& attain
   return {.deployment = deployment,
           .attained = central(*attainable),
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
-}
-
-/// The shape of this name; null for a model with steps but without a shape.
-const ModelShape* shape_named(const std::vector<ModelShape>& shapes, const std::string& name) {
-  const auto found = std::ranges::find(shapes, name, &ModelShape::name);
-  return found == shapes.end() ? nullptr : &*found;
 }
 
 /// True for a block head that drafts in blocks. Throws DomainError for a block head in an autoregressive role.

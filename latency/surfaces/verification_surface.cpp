@@ -35,7 +35,7 @@ VerificationSurface::VerificationSurface(const Profile& profile, const Setting& 
   for (const VerificationRow& row : profile.verifications) {
     const VerificationCell& cell = row.cell;
     if (cell.verifier != "fused_exact" || cell.logits != "real_like" || row.timing.summary.samples == 0) continue;
-    if (Setting{cell.dtype, cell.cache, cell.launch} != Setting{setting.dtype, Cache::hot, setting.launch}) continue;
+    if (setting_of(cell) != Setting{setting.dtype, Cache::hot, setting.launch}) continue;
     const Point point{.elements = elements_of(cell.batch, cell.gamma, cell.vocabulary),
                       .time_us = row.timing.summary.median_us,
                       .spread = spread_of(row, profile)};

@@ -75,7 +75,7 @@ bool is_blank_byte(char c) {
 
 /// Calls visit(token text) for each token of `text`.
 template <class Visit>
-void tokenise(std::string_view text, Visit visit) {
+void tokenize(std::string_view text, Visit visit) {
   std::size_t at = 0;
   while (at < text.size()) {
     std::size_t end = at + 1;
@@ -103,7 +103,7 @@ Vocabulary Vocabulary::build(std::span<const std::string> texts, std::int64_t li
   check_range("limit", limit, 2, std::int64_t{1} << 30);
   std::unordered_map<std::string_view, std::int64_t> counts;
   for (const std::string& text : texts) {
-    tokenise(text, [&](std::string_view word) { ++counts[word]; });
+    tokenize(text, [&](std::string_view word) { ++counts[word]; });
   }
   std::vector<std::pair<std::string_view, std::int64_t>> ranked(counts.begin(), counts.end());
   // string_view compares bytes as unsigned: a total order that does not depend on locale or hash table.
@@ -121,7 +121,7 @@ Vocabulary Vocabulary::build(std::span<const std::string> texts, std::int64_t li
 
 std::vector<Token> Vocabulary::encode(std::string_view text) const {
   std::vector<Token> tokens;
-  tokenise(text, [&](std::string_view word) {
+  tokenize(text, [&](std::string_view word) {
     const auto found = data_->tokens.find(word);
     tokens.push_back(found == data_->tokens.end() ? unknown_word : found->second);
   });

@@ -160,20 +160,25 @@ Verified verify_copied(const Model& target, Choice choice, std::span<const Token
 }
 
 /// Verifies copied drafts and appends the emitted tokens to `text`.
-CopiedIteration verify_copies(const Model& target, Choice choice, std::span<const Token> drafts, Convention convention,
-                              std::vector<Token>& text, const CopyStreams& streams, SpeculationStreams& work) {
+sim::VaryingIteration verify_copies(const Model& target, Choice choice, std::span<const Token> drafts,
+                                    Convention convention, std::vector<Token>& text, const CopyStreams& streams,
+                                    SpeculationStreams& work) {
   const auto drafted = static_cast<std::int64_t>(drafts.size());
   std::int64_t accepted = 0;
   for (const Token draft : drafts) {
     work.next_token();
     const Verified verified = verify_copied(target, choice, text, draft, streams);
     text.push_back(verified.token);
-    if (!verified.accepted) return {drafted, accepted + 1, accepted, accepted + 1};
+    if (!verified.accepted) {
+      return {drafted, {.tokens = accepted + 1, .accepted = accepted, .tested = accepted + 1}, 0};
+    }
     ++accepted;
   }
-  if (convention == Convention::no_bonus && drafted > 0) return {drafted, drafted, accepted, accepted};
-  text.push_back(next_token(target, choice, text, streams.bonus));
-  return {std::max(drafted, min_gamma(convention)), drafted, accepted, accepted + 1};
+  const bool bonus = convention == Convention::bonus || drafted == 0;
+  if (bonus) text.push_back(next_token(target, choice, text, streams.bonus));
+  return {.gamma = std::max(drafted, min_gamma(convention)),
+          .outcome = {.tokens = accepted + (bonus ? 1 : 0), .accepted = accepted, .tested = drafted},
+          .passes = 0};
 }
 
 /// Copies from the last `window` tokens.
@@ -204,9 +209,9 @@ std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std:
   return {copied.begin(), copied.end()};
 }
 
-CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
-                               std::int64_t gamma, Convention convention, std::vector<Token>& text,
-                               SpeculationStreams& streams) {
+sim::VaryingIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
+                                     std::int64_t gamma, Convention convention, std::vector<Token>& text,
+                                     SpeculationStreams& streams) {
   const std::vector<Token> drafts = look_up_in(window, text, match, gamma, 1, streams);
   return verify_copies(target, choice, drafts, convention, text, {streams.accept, streams.replacement, streams.bonus},
                        streams);
@@ -214,25 +219,27 @@ CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t 
 
 namespace {
 
-CopiedIteration modeled_iteration(std::int64_t gamma, Convention convention, std::int64_t accepted) {
-  return {gamma, std::min(accepted + 1, gamma), accepted, std::min(accepted + 1, max_tokens(gamma, convention))};
+sim::VaryingIteration modeled_iteration(std::int64_t gamma, Convention convention, std::int64_t accepted,
+                                        std::int64_t passes) {
+  return {gamma, sim::iteration_outcome({gamma, convention, Drafting::autoregressive}, accepted), passes};
 }
 
 }  // namespace
 
-CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
-                                      Convention convention, std::vector<Token>& text, SpeculationStreams& streams) {
+sim::VaryingIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
+                                           Convention convention, std::vector<Token>& text,
+                                           SpeculationStreams& streams) {
   const std::vector<Token> drafts = look_up_in(lookup.window, text, lookup.match, gamma, lookup.least, streams);
   if (drafts.empty()) {
-    return {modeled_iteration(gamma, convention, iterate(models, gamma, convention, text, streams)), gamma};
+    return modeled_iteration(gamma, convention, iterate(models, gamma, convention, text, streams), gamma);
   }
-  return {verify_copies(*models.target, models.choice, drafts, convention, text,
-                        {streams.accept, streams.replacement, streams.bonus}, streams),
-          0};
+  return verify_copies(*models.target, models.choice, drafts, convention, text,
+                       {streams.accept, streams.replacement, streams.bonus}, streams);
 }
 
-CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
-                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams) {
+sim::VaryingIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
+                                            Convention convention, std::vector<Token>& text,
+                                            SpeculationStreams& streams) {
   const Model& drafting = *models.drafter.models.front();
   // Rounds are sequential, so they can share one stream.
   const CopyStreams inner{streams.draft, streams.draft, streams.draft};
@@ -240,9 +247,9 @@ CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLo
   for (std::int64_t left = gamma; left > 0; ++passes) {
     const std::vector<Token> copies =
         look_up_in(lookup.window, text, lookup.match, std::min(lookup.copies, left - 1), 1, streams);
-    left -= verify_copies(drafting, models.choice, copies, Convention::bonus, text, inner, streams).emitted;
+    left -= verify_copies(drafting, models.choice, copies, Convention::bonus, text, inner, streams).outcome.tokens;
   }
-  return {modeled_iteration(gamma, convention, verify_drafts(models, gamma, convention, text, streams)), passes};
+  return modeled_iteration(gamma, convention, verify_drafts(models, gamma, convention, text, streams), passes);
 }
 
 Prompts::Prompts(const Model& target, const RandomStream& random, std::int64_t window)

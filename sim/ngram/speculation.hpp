@@ -13,6 +13,7 @@
 #include "foredraft/drafter.hpp"
 #include "foredraft/words.hpp"
 #include "sim/ngram/model.hpp"
+#include "sim/process/outcome_counts.hpp"
 
 /// Language models as drafters, and the distribution of each draft.
 namespace foredraft::ngram {
@@ -117,38 +118,27 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 [[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma,
                                          std::int64_t least = 1);
 
-/// Result of an iteration of copied drafts.
-struct CopiedIteration {
-  std::int64_t drafted;
-  std::int64_t tested;
-  std::int64_t accepted;
-  std::int64_t emitted;
-};
-
 /// One iteration: searches the last `window` tokens, drafts at most `gamma`, verifies and appends the emitted tokens to
 /// `text`. A copied x is accepted with probability p(x); a correction has the distribution p without x. If nothing is
-/// found, it emits one token of the target; without a bonus token that counts as one untested draft.
-CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
-                               std::int64_t gamma, Convention convention, std::vector<Token>& text,
-                               SpeculationStreams& streams);
+/// found, it emits one token of the target; without a bonus token that counts as one untested draft. Returns an
+/// iteration without passes.
+sim::VaryingIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
+                                     std::int64_t gamma, Convention convention, std::vector<Token>& text,
+                                     SpeculationStreams& streams);
 
-// ---- Copied drafts combined with a drafting model.
-
-/// Result of an iteration, and the passes of the drafting model.
-struct CascadeIteration {
-  CopiedIteration drafts;
-  std::int64_t passes;
-};
+// ---- Copied drafts combined with a drafting model. The iterations have the passes of that model.
 
 /// If a suffix matches, copies like iterate_copied; otherwise iterates with the drafter of `models`, one pass per
 /// draft.
-CascadeIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
-                                      Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
+sim::VaryingIteration iterate_lookup_first(const Speculation& models, const LookupFirst& lookup, std::int64_t gamma,
+                                           Convention convention, std::vector<Token>& text,
+                                           SpeculationStreams& streams);
 
 /// Drafts `gamma` tokens of the n-gram model of `models`: a pass verifies up to lookup.copies copied tokens and adds
 /// one. Then verifies them as iterate().
-CascadeIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
-                                       Convention convention, std::vector<Token>& text, SpeculationStreams& streams);
+sim::VaryingIteration iterate_staged_lookup(const Speculation& models, const StagedLookup& lookup, std::int64_t gamma,
+                                            Convention convention, std::vector<Token>& text,
+                                            SpeculationStreams& streams);
 
 /// Prompts at which counted text begins: positions in a text that the target generates without speculation at
 /// temperature 1, so they have the distribution of the target's output. Greedy decoding restarts at each, because it

@@ -15,11 +15,14 @@
 #include "core/random_stream.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/drafters.hpp"
+#include "sim/process/confidence_sources.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/kernels.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/process/policy_sources.hpp"
 #include "sim/process/recorded_outcomes.hpp"
+#include "sim/process/steppers.hpp"
+#include "sim/process/stopping_price.hpp"
 #include "sim/process/threshold.hpp"
 
 namespace foredraft::sim {
@@ -359,7 +362,7 @@ std::unique_ptr<Simulator> make_longest_simulator(const IndependentDrafts& draft
   });
 }
 
-/// `stop`: a Stop of policy_sources.hpp. Each token draws its own acceptance.
+/// `stop`: a Stop of confidence_sources.hpp. Each token draws its own acceptance.
 template <class Stop>
 std::unique_ptr<Simulator> make_confident_simulator(double concentration, const Stop& stop, const ProcessRun& run) {
   return make_source_simulator(run, run.longest.gamma,

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "foredraft/scenario.hpp"
+#include "sim/uniform_index.hpp"
 
 /// Probabilities as integers, so that rounding never decides acceptance. A probability within 1e-15 of 1 is as accurate
 /// as one half, and 0 and 1 are exact.
 namespace foredraft::sim {
-
-__extension__ using Uint128 = unsigned __int128;
 
 /// A probability in units of 2^-80. A uniform of 80 bits, 16 leading and 64 trailing, is below it with exactly that
 /// probability; the trailing bits matter only if the leading ones tie with `high`.

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "sim/process/draws.hpp"
-#include "sim/process/threshold.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 
@@ -70,9 +70,8 @@ std::int64_t draw_length(const TokenCount& count, RandomStream& random) {
   }
   const auto middle = static_cast<std::int64_t>(count.tokens);
   if (count.spread == 0) return middle;
-  // The high word of a product; uniform to 2^-32 of a length's probability.
   const auto lengths = static_cast<std::uint64_t>(2 * count.spread + 1);
-  return middle - count.spread + static_cast<std::int64_t>((Uint128{lengths} * random.next_u64()) >> 64U);
+  return middle - count.spread + static_cast<std::int64_t>(uniform_index(random.next_u64(), lengths));
 }
 
 }  // namespace foredraft::sim

@@ -174,21 +174,21 @@ SimulationPlan completed_plan(const PreparedServer& prepared, SimulationPlan pla
   const bool any_replicas = plan.replicas == as_load_needs;
   const bool any_warmup = plan.warmup_requests == as_load_needs;
   if (!any_requests && !any_replicas && !any_warmup) return plan;
-  constexpr std::uint64_t least_requests = 2000;
-  constexpr std::uint64_t least_share = 8;  // minimum requests of a replica
-  constexpr std::uint64_t least_warmup = 16;
+  constexpr std::uint64_t min_requests = 2000;
+  constexpr std::uint64_t min_share = 8;  // minimum requests of a replica
+  constexpr std::uint64_t min_warmup = 16;
   constexpr std::uint64_t turnovers = 4;
-  constexpr std::uint64_t least_replicas = 8;
-  constexpr std::uint64_t most_replicas = 32;
+  constexpr std::uint64_t min_replicas = 8;
+  constexpr std::uint64_t max_replicas = 32;
   const auto served = static_cast<std::uint64_t>(std::ceil(served_at_once(prepared)));
-  const std::uint64_t share = std::max(turnovers * served, least_share);
+  const std::uint64_t share = std::max(turnovers * served, min_share);
   if (any_replicas && any_requests) {
-    plan.replicas = most_replicas;
+    plan.replicas = max_replicas;
   } else if (any_replicas) {
-    plan.replicas = std::min(std::clamp(plan.requests / share, least_replicas, most_replicas), plan.requests);
+    plan.replicas = std::min(std::clamp(plan.requests / share, min_replicas, max_replicas), plan.requests);
   }
-  if (any_requests) plan.requests = std::max(least_requests, share * plan.replicas);
-  if (any_warmup) plan.warmup_requests = least_warmup + turnovers * served;
+  if (any_requests) plan.requests = std::max(min_requests, share * plan.replicas);
+  if (any_warmup) plan.warmup_requests = min_warmup + turnovers * served;
   return plan;
 }
 

@@ -13,8 +13,8 @@
 #include "foredraft/server.hpp"
 #include "foredraft/simulate.hpp"
 #include "sim/process/outcome_counts.hpp"
-#include "sim/process/policy_sources.hpp"
 #include "sim/process/recorded_outcomes.hpp"
+#include "sim/process/steppers.hpp"
 
 /// A prepared server: times of its passes, and the number of requests that a simulation needs.
 namespace foredraft::sim {

@@ -7,9 +7,10 @@
 #include <variant>
 
 #include "core/random_stream.hpp"
-#include "sim/process/policy_sources.hpp"
 #include "sim/process/recorded_outcomes.hpp"
+#include "sim/process/steppers.hpp"
 #include "sim/simulator.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 
@@ -64,8 +65,7 @@ class ReplayedRows {
         choices_(key.seed, {.purpose = Purpose::recording, .point = key.point, .block = block}) {}
 
   [[nodiscard]] RowMemory begin(std::uint64_t /*request*/) {
-    // The high word of a product; uniform over the sequences to 2^-64.
-    return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
+    return {.sequence = uniform_index(choices_.next_u64(), recorded_.sequences())};
   }
 
   [[nodiscard]] std::int64_t accepted(std::uint64_t /*draw*/, const RowMemory& memory, std::int64_t gamma) const {

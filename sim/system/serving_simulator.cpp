@@ -15,6 +15,7 @@
 #include "sim/process/draws.hpp"
 #include "sim/process/outcome_counts.hpp"
 #include "sim/system/arrivals.hpp"
+#include "sim/system/measured_window.hpp"
 #include "sim/system/prepared_server.hpp"
 #include "sim/system/row_acceptance.hpp"
 
@@ -57,9 +58,8 @@ class ServedReplica {
         phases_(key.seed, {.purpose = Purpose::client_phase, .point = key.point, .block = block}),
         acceptance_(rows_of(prepared, key, block)),
         stop_(key.stop),
-        measured_left_(prepared.requests),
         phased_left_(phased_requests(prepared)),
-        counts_(prepared.longest) {
+        window_(prepared.requests, prepared.longest, server_.latency_goal_us) {
     rows_.reserve(static_cast<std::size_t>(server_.max_batch));
     steps_.reserve(static_cast<std::size_t>(server_.max_batch));
     pass_time(0);  // for requests that have arrived at the start
@@ -67,26 +67,20 @@ class ServedReplica {
 
   /// Serves until the last measured request is complete.
   [[nodiscard]] Tally run() {
-    while (measured_left_ > 0) {
+    while (!window_.complete()) {
       admit();
       if (rows_.empty() && !(chunked_ && is_next_here())) {
         pass_time(std::max<std::int64_t>(queue_.next_ns() - now_ns_, 0));
       } else if (!admits_more()) {
         iterate();
       }
-      if (measured_left_ <= batch_end_) end_batch();
+      window_.end_batches(now_ns_, account_.in_system_ns);
     }
-    Replica replica = record();
+    Tally tally = std::move(window_).tally(now_ns_, account_.in_system_ns);
+    Replica& replica = tally.serving.replicas.front();
+    replica.number = block_;
     replica.warmup_requests = static_cast<std::int64_t>(prepared_.warmup_requests);
-    replica.batches = std::move(batches_);
     close_account();
-    counts_.end_unit();
-    Tally tally = counts_.tally();
-    tally.serving = {.latency = std::move(latency_.counts),
-                     .first_token = std::move(first_token_.counts),
-                     .per_token = std::move(per_token_.counts),
-                     .tpot = std::move(tpot_.counts),
-                     .replicas = {std::move(replica)}};
     return tally;
   }
 
@@ -101,17 +95,6 @@ class ServedReplica {
     std::int64_t remaining;  ///< 0: finished, padding of a static batch
     bool measured;
     RowMemory memory;
-  };
-
-  /// Histogram and sum of a duration of measured requests.
-  struct Durations {
-    DurationHistogram counts;
-    Int128 sum_ns = 0;
-
-    void add(std::int64_t duration_ns) {
-      counts.add(duration_ns);
-      sum_ns += duration_ns;
-    }
   };
 
   struct Lengths {
@@ -159,14 +142,7 @@ class ServedReplica {
     const std::uint64_t measured_from = prepared_.warmup_requests;
     const bool measured = admitted_ >= measured_from && admitted_ - measured_from < prepared_.requests;
     if (admitted_++ == measured_from) {
-      open_ = true;
-      opened_ns_ = now_ns_;
-      in_system_before_ns_ = account_.in_system_ns;
-      // A batch has several times the requests served at once; 16 batches are enough.
-      constexpr std::uint64_t most_batches = 16;
-      const auto served = static_cast<std::uint64_t>(std::min(in_system_, server_.max_batch));
-      batch_requests_ = std::max(2 * served, (prepared_.requests + most_batches - 1) / most_batches);
-      batch_end_ = prepared_.requests - std::min(prepared_.requests, batch_requests_);
+      window_.open(now_ns_, account_.in_system_ns, std::min(in_system_, server_.max_batch));
     }
     const auto cached = static_cast<std::int64_t>(server_.prefix_hit * static_cast<double>(prompt));
     rows_.push_back({.arrival_ns = queue_.next_ns(),
@@ -301,10 +277,7 @@ class ServedReplica {
   }
 
   void advance_rows(const IterationShape& shape) {
-    if (open_) {
-      ++passes_;
-      rows_passed_ += static_cast<std::int64_t>(decoding_);
-    }
+    window_.add_pass(static_cast<std::int64_t>(decoding_));
     const std::int64_t min_steps = draw_steps(shape.gamma);
     const std::int64_t max_steps = server_.batching == Batching::lockstep ? min_steps : shape.gamma;
     const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
@@ -313,7 +286,7 @@ class ServedReplica {
       if (row.remaining == 0) continue;
       Outcome outcome = outcome_in_text(shape, steps_[i], row.remaining);
       outcome.tokens = std::min(outcome.tokens, max_tokens);
-      if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
+      if (row.measured) window_.add_iteration({.gamma = shape.gamma, .outcome = outcome});
       emit(row, outcome.tokens);
     }
   }
@@ -338,7 +311,7 @@ class ServedReplica {
     row.memory.emitted += static_cast<std::uint64_t>(tokens);
     context_ += tokens;
     account_.emitted_tokens += tokens;
-    if (open_) window_tokens_ += tokens;
+    window_.add_tokens(tokens);
     if (row.remaining == 0) depart(row);
   }
 
@@ -352,16 +325,10 @@ class ServedReplica {
     queue_.answered(now_ns_);
     doors_.answered(now_ns_);
     if (!row.measured) return;
-    --measured_left_;
-    wait_sum_ns_ += row.wait_ns;
-    const std::int64_t first_token_ns = row.first_token_ns - row.arrival_ns;
-    latency_.add(latency_ns);
-    first_token_.add(first_token_ns);
-    per_token_.add(latency_ns / row.output);
-    if (row.output > 1) tpot_.add((latency_ns - first_token_ns) / (row.output - 1));
-    measured_tokens_ += row.output;
-    const auto& goal_us = server_.latency_goal_us;
-    if (!goal_us || static_cast<double>(latency_ns) <= *goal_us * ns_per_us) tokens_in_goal_ += row.output;
+    window_.add_request({.latency_ns = latency_ns,
+                         .wait_ns = row.wait_ns,
+                         .first_token_ns = row.first_token_ns - row.arrival_ns,
+                         .tokens = row.output});
   }
 
   /// Removes finished sequences: immediately from a continuous batch, all together from a static one.
@@ -377,56 +344,6 @@ class ServedReplica {
       decoding_ = 0;
       context_ = 0;
     }
-  }
-
-  /// Sums over the window so far.
-  [[nodiscard]] ServingValues sums() const {
-    ServingValues values{};
-    values[measured_requests] = static_cast<std::int64_t>(prepared_.requests - measured_left_);
-    values[latency_ns] = checked_sum(latency_.sum_ns);
-    values[wait_ns] = checked_sum(wait_sum_ns_);
-    values[first_token_ns] = checked_sum(first_token_.sum_ns);
-    values[per_token_ns] = checked_sum(per_token_.sum_ns);
-    values[tpot_requests] = static_cast<std::int64_t>(tpot_.counts.count());
-    values[tpot_ns] = checked_sum(tpot_.sum_ns);
-    values[window_ns] = now_ns_ - opened_ns_;
-    values[window_tokens] = checked_sum(window_tokens_);
-    values[good_tokens] = checked_sum(tokens_in_goal_);
-    values[passes] = passes_;
-    values[rows] = rows_passed_;
-    values[in_system_ns] = checked_sum(account_.in_system_ns - in_system_before_ns_);
-    return values;
-  }
-
-  /// Ends a batch of measured requests; batches that end at the same time are merged.
-  void end_batch() {
-    const std::uint64_t ended = (batch_end_ - measured_left_) / batch_requests_ + 1;
-    batch_end_ -= std::min(batch_end_, ended * batch_requests_);
-    const ServingValues until = sums();
-    ServingValues& batch = batches_.emplace_back(until);
-    for (std::size_t i = 0; i < batch.size(); ++i) batch[i] -= batch_start_[i];
-    const std::int64_t measured_tokens = checked_sum(measured_tokens_ - tokens_before_batch_);
-    if (measured_tokens > 0)
-      batch[good_tokens] =
-          static_cast<std::int64_t>(Int128{batch[window_tokens]} * batch[good_tokens] / measured_tokens);
-    tokens_before_batch_ = measured_tokens_;
-    batch_start_ = until;
-  }
-
-  [[nodiscard]] Replica record() const {
-    Replica replica{.number = block_, .values = sums()};
-    auto& values = replica.values;
-    values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
-    const auto set = [&](const Durations& durations, std::size_t first_quantile) {
-      values[first_quantile] = durations.counts.quantile(0.50);
-      values[first_quantile + 1] = durations.counts.quantile(0.95);
-      values[first_quantile + 2] = durations.counts.quantile(0.99);
-    };
-    set(latency_, latency_p50_ns);
-    set(first_token_, first_token_p50_ns);
-    set(per_token_, per_token_p50_ns);
-    set(tpot_, tpot_p50_ns);
-    return replica;
   }
 
   void close_account() {
@@ -460,7 +377,6 @@ class ServedReplica {
   std::int64_t now_ns_ = 0;
   std::int64_t in_system_ = 0;
   std::uint64_t admitted_ = 0;
-  std::uint64_t measured_left_;
   std::uint64_t phased_left_;
   std::optional<Lengths> next_lengths_;
   std::uint64_t draws_ = 0;
@@ -472,31 +388,7 @@ class ServedReplica {
   std::int64_t context_ = 0;           // total cached tokens of decoding sequences
 
   RunAccount account_;  // from the start
-
-  // Since the window opened.
-  bool open_ = false;
-  std::int64_t opened_ns_ = 0;
-  Int128 in_system_before_ns_ = 0;
-  std::int64_t window_tokens_ = 0;
-  std::int64_t passes_ = 0;
-  std::int64_t rows_passed_ = 0;
-
-  // Batches of the window, as of Replica::batches.
-  std::vector<ServingValues> batches_;
-  ServingValues batch_start_{};     // sums when the current one began
-  Int128 tokens_before_batch_ = 0;  // of measured requests
-  std::uint64_t batch_requests_ = 1;
-  std::uint64_t batch_end_ = 0;  // remaining measured requests when the batch ends
-
-  // For measured requests.
-  OutcomeCounts counts_;
-  Durations latency_;
-  Durations first_token_;
-  Durations per_token_;
-  Durations tpot_;
-  Int128 wait_sum_ns_ = 0;
-  Int128 measured_tokens_ = 0;
-  Int128 tokens_in_goal_ = 0;
+  MeasuredWindow window_;
 };
 
 /// `requests`, rounded up to whole batches if they are static.

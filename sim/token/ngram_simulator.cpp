@@ -21,11 +21,6 @@ constexpr std::uint64_t text_iterations_per_block = 1024;
 /// iterations start more often after rejected drafts. 64 are enough for the default corpora; 8 still show a bias.
 constexpr std::int64_t settling_iterations = 64;
 
-VaryingIteration varying(const ngram::CascadeIteration& iteration) {
-  const auto& [drafted, tested, accepted, emitted] = iteration.drafts;
-  return {drafted, {.tokens = emitted, .accepted = accepted, .tested = tested}, iteration.passes};
-}
-
 /// `iterate(text, streams)` runs one iteration; prompts hold at least `window` tokens.
 template <class Iterate>
 std::unique_ptr<Simulator> make_block_of_text(const ngram::Speculation& models, const IterationShape& shape,
@@ -64,9 +59,8 @@ std::unique_ptr<Simulator> make_text_simulator(const Scenario& scenario, std::ui
     return make_block_of_text(models, shape, iterations, lookup->window,
                               [models, shape, match = lookup->match, window = lookup->window](
                                   std::vector<ngram::Token>& text, ngram::SpeculationStreams& streams) {
-                                return varying({ngram::iterate_copied(*models.target, models.choice, match, window,
-                                                                      shape.gamma, shape.convention, text, streams),
-                                                0});
+                                return ngram::iterate_copied(*models.target, models.choice, match, window, shape.gamma,
+                                                             shape.convention, text, streams);
                               });
   }
   const auto models = ngram::make_speculation(trained.target, trained.drafter.value(), token.temperature, shape.gamma);
@@ -74,14 +68,14 @@ std::unique_ptr<Simulator> make_text_simulator(const Scenario& scenario, std::ui
     return make_block_of_text(
         models, shape, iterations, first->window,
         [models, shape, lookup = *first](std::vector<ngram::Token>& text, ngram::SpeculationStreams& streams) {
-          return varying(ngram::iterate_lookup_first(models, lookup, shape.gamma, shape.convention, text, streams));
+          return ngram::iterate_lookup_first(models, lookup, shape.gamma, shape.convention, text, streams);
         });
   }
   if (const auto* staged = std::get_if<StagedLookup>(&scenario.drafter)) {
     return make_block_of_text(
         models, shape, iterations, staged->window,
         [models, shape, lookup = *staged](std::vector<ngram::Token>& text, ngram::SpeculationStreams& streams) {
-          return varying(ngram::iterate_staged_lookup(models, lookup, shape.gamma, shape.convention, text, streams));
+          return ngram::iterate_staged_lookup(models, lookup, shape.gamma, shape.convention, text, streams);
         });
   }
   return make_block_of_text(models, shape, iterations, 0,

@@ -123,7 +123,7 @@ TEST_CASE("a confidence threshold agrees with its Beta tails, calibrated and bia
               policy_simulation(Iid{alpha}, ConfidenceThreshold{threshold, 3.0, bias}, 6, convention, Path::fast);
           simulation.plan.iterations = 6'000;
           const sim::Tally tally = run_policy(simulation);
-          const analytic::ConfidenceThreshold policy{alpha, 3.0, threshold, bias, 6};
+          const analytic::ConfidentDrafter policy{alpha, 3.0, threshold, bias, 6};
           check_yield(tally, analytic::confidence_threshold(policy, convention), convention, Drafting::autoregressive);
           const std::vector<double> distribution =
               analytic::tokens_pmf(analytic::reached(policy, convention), 6, convention);

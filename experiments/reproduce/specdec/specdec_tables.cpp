@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/specdec/logit_ladder.hpp"
+#include "experiments/reproduce/specdec/speedup_fit.hpp"
 #include "experiments/reproduce/table_account.hpp"
 
 /// Fits for the tables of the two SpecDec papers.
@@ -23,25 +23,25 @@ constexpr std::array<std::size_t, 4> drafter_rows{1, 2, 3, 4};
 constexpr Interval verify_range{0.1, 1000.0};
 
 /// Least-squares fit to `rows` without one of them.
-analytic::StepTimes step_times(const PublishedTable& table, std::span<const std::size_t> rows, std::size_t without) {
-  std::vector<analytic::DrafterRow> drafters;
+StepTimes step_times(const PublishedTable& table, std::span<const std::size_t> rows, std::size_t without) {
+  std::vector<DrafterRow> drafters;
   for (const std::size_t row : rows) {
     if (row == without) continue;
     drafters.push_back({.tokens = table.value(row, "tok"),
                         .draft_time = table.value(row, "t_d"),
                         .speedup = table.value(row, "speed_x")});
   }
-  return analytic::fit_step_times(drafters, verify_range);
+  return fit_step_times(drafters, verify_range);
 }
 
 /// The range of t_v that explains these rows within their rounding.
 std::string verify_times(const PublishedTable& table, std::span<const std::size_t> rows) {
-  std::vector<analytic::Strip> strips;
+  std::vector<Strip> strips;
   for (const std::size_t row : rows) {
-    strips.push_back(analytic::step_times_strip(table.number(row, "tok").rounding, table.number(row, "t_d").rounding,
-                                                table.number(row, "speed_x").rounding));
+    strips.push_back(step_times_strip(table.number(row, "tok").rounding, table.number(row, "t_d").rounding,
+                                      table.number(row, "speed_x").rounding));
   }
-  const auto range = analytic::feasible_x(strips, verify_range);
+  const auto range = feasible_x(strips, verify_range);
   return range ? fmt::format("t_v in [{:.2f}, {:.2f}]", range->low, range->high) : "no t_v";
 }
 
@@ -49,7 +49,7 @@ void emnlp_table2(TableAccount& account, const ExperimentSettings& /*settings*/)
   const PublishedTable& table = account.published();
   account.define("verify", [&](const Cells& at) { return step_times(table, consistent_rows, at.row()).verify; });
   account.define("step", [&](const Cells& at) { return step_times(table, consistent_rows, at.row()).step; });
-  const analytic::StepTimes all = step_times(table, drafter_rows, table.size());
+  const StepTimes all = step_times(table, drafter_rows, table.size());
   account.define("verify_all", all.verify);
   account.define("step_all", all.step);
   account.define_text("times_of_consistent", [&](const Cells&) { return verify_times(table, consistent_rows); });
@@ -133,13 +133,13 @@ void relaxed_verification(TableAccount& account, const ExperimentSettings& setti
 /// Slopes of one line that explains the three rows of SpecDec within their rounding.
 void iclr_table6(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  std::vector<analytic::Strip> strips;
+  std::vector<Strip> strips;
   for (std::size_t row = 0; row < table.size(); ++row) {
     if (!table.text(row, "model").starts_with("SpecDec")) continue;
-    strips.push_back(analytic::inverse_speedup_strip(table.number(row, "iterations").rounding,
-                                                     table.number(row, "speed_x").rounding));
+    strips.push_back(
+        inverse_speedup_strip(table.number(row, "iterations").rounding, table.number(row, "speed_x").rounding));
   }
-  const auto slopes = analytic::feasible_x(strips, {0.0, 1.0});
+  const auto slopes = feasible_x(strips, {0.0, 1.0});
   const Declaration& declared = account.declared();
   account.after().text = slopes ? declared.said("one_line", slopes->low, slopes->high) : declared.said("no_line");
 }

@@ -92,15 +92,15 @@ double RecursiveRejection::acceptance(Token candidate) const {
 void RecursiveRejection::reject(Token candidate) {
   std::vector<double> rest(residual_.size());
   for (std::size_t x = 0; x < rest.size(); ++x) rest[x] = std::max(0.0, residual_[x] - draft_[x]);
-  if (normalise(rest)) residual_ = std::move(rest);
+  if (normalize(rest)) residual_ = std::move(rest);
   if (draws_ == CandidateDraws::with_replacement) return;
 
   rejected_.push_back(candidate);
   draft_[static_cast<std::size_t>(candidate)] = 0.0;
-  if (normalise(draft_)) return;
+  if (normalize(draft_)) return;
   std::fill(draft_.begin(), draft_.end(), 1.0);
   for (const Token token : rejected_) draft_[static_cast<std::size_t>(token)] = 0.0;
-  normalise(draft_);
+  normalize(draft_);
 }
 
 FurtherOutcome try_further_candidates(const PositionDistributions& distributions, const CandidateScheme& scheme,

@@ -149,7 +149,7 @@ class FreshBlock {
     }
     emitted.resize(before + kept);
     // A residual is drawn from only if P < 1 or p and q differ; its mass may still round to 0.
-    if (!normalise(last_distribution_)) std::ranges::copy(target_distribution_, last_distribution_.begin());
+    if (!normalize(last_distribution_)) std::ranges::copy(target_distribution_, last_distribution_.begin());
     emitted.push_back({.token = draw_token(last_distribution_, replacement_), .context = -1});
     return kept;
   }

@@ -10,6 +10,7 @@
 #include "core/check.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 
@@ -59,7 +60,7 @@ void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std:
   fill_words(seed, id, index * (words.size() / 2), words);
   std::copy(rank_logits_.begin(), rank_logits_.end(), row.begin());
   for (std::size_t left = vocabulary_; left > 1; --left) {
-    std::swap(row[left - 1], row[static_cast<std::size_t>((Uint128{words[left - 1]} * left) >> 64U)]);
+    std::swap(row[left - 1], row[uniform_index(words[left - 1], left)]);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/random_stream.hpp"
 #include "sim/token/distribution/block_verification.hpp"
 #include "sim/token/rows/row_operations.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -75,7 +76,7 @@ class BlockIterations {
   };
 
   [[nodiscard]] std::uint32_t to_context(std::uint64_t word) const {
-    return static_cast<std::uint32_t>((Uint128{word} * tables_.contexts()) >> 64U);
+    return static_cast<std::uint32_t>(uniform_index(word, tables_.contexts()));
   }
 
   void meet_contexts() {

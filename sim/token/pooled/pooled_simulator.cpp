@@ -13,6 +13,7 @@
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulator.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -306,7 +307,7 @@ class PooledBlock {
   void meet_contexts() {
     const std::span words = context_words_.next(alive_count_);
     for (std::size_t j = 0; j < alive_count_; ++j) {
-      alive_.contexts[j] = static_cast<std::uint32_t>((Uint128{words[j]} * tables_.contexts()) >> 64U);
+      alive_.contexts[j] = static_cast<std::uint32_t>(uniform_index(words[j], tables_.contexts()));
     }
   }
 

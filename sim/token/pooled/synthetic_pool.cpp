@@ -109,9 +109,9 @@ void SyntheticPool::draft_distribution(std::size_t context, double strength, dou
 void SyntheticPool::distributions(std::size_t context, const TokenSampling& sampling, std::span<double> target,
                                   std::span<double> draft) const {
   target_distribution(context, sampling.target.temperature, target);
-  if (truncate_row(target, sampling.target.truncation)) normalise(target);
+  if (truncate_row(target, sampling.target.truncation)) normalize(target);
   draft_distribution(context, strength_, sampling.draft.temperature, draft);
-  if (truncate_row(draft, sampling.draft.truncation)) normalise(draft);
+  if (truncate_row(draft, sampling.draft.truncation)) normalize(draft);
 }
 
 GivenDistributions written_out(const SyntheticPool& pool, const TokenSampling& sampling) {

@@ -16,8 +16,8 @@
 
 namespace foredraft::sim {
 
-GivenDistributions text_contexts(const TrainedModels& models, std::int64_t contexts, std::uint64_t seed,
-                                 StopToken stop) {
+GivenDistributions text_contexts(const TrainedModels& models, std::int64_t contexts, std::uint64_t seed, StopToken stop,
+                                 std::uint64_t point) {
   check_at_least("contexts", contexts, 1);
   if (!models.drafter || models.drafter->sight != ngram::Sight::all) {
     throw DomainError("invalid drafter (must be an n-gram model: others have no distribution for a context)");
@@ -30,7 +30,7 @@ GivenDistributions text_contexts(const TrainedModels& models, std::int64_t conte
     throw DomainError(
         fmt::format("{} contexts of {} tokens take more than 2 GiB - ask for fewer", contexts, target.vocabulary()));
   }
-  ngram::Prompts prompts(target, RandomStream(seed, {.purpose = Purpose::text, .point = pool_point, .block = 0}));
+  ngram::Prompts prompts(target, RandomStream(seed, {.purpose = Purpose::text, .point = point, .block = 0}));
   GivenDistributions rows;
   for (std::int64_t k = 0; k < contexts; ++k) {
     stop.check();

@@ -11,10 +11,10 @@
 namespace foredraft::sim {
 
 /// Both n-gram models' distributions at `contexts` positions of the target's own text at temperature 1, which is drawn
-/// from `seed`; the positions are ngram::Prompts::passage_tokens apart. Throws DomainError for no context, a drafter
-/// that is no n-gram model and a pool above 2 GiB, Interrupted when stopped.
+/// from `seed` and `point`; the positions are ngram::Prompts::passage_tokens apart. Throws DomainError for no context,
+/// a drafter that is no n-gram model and a pool above 2 GiB, Interrupted when stopped.
 [[nodiscard]] GivenDistributions text_contexts(const TrainedModels& models, std::int64_t contexts, std::uint64_t seed,
-                                               StopToken stop = {});
+                                               StopToken stop = {}, std::uint64_t point = pool_point);
 
 /// The same contexts as their tokens are drawn.
 [[nodiscard]] GivenDistributions as_drawn(GivenDistributions contexts, const TokenSampling& sampling);

@@ -95,7 +95,7 @@ void write_point_mass(std::size_t index, std::span<double> row) {
   row[index] = 1.0;
 }
 
-bool normalise(std::span<double> row) {
+bool normalize(std::span<double> row) {
   const double sum = row_sum(row);
   if (!(sum > 0.0)) return false;
   for (double& entry : row) entry /= sum;
@@ -111,7 +111,7 @@ void softmax(std::span<const double> logits, double temperature, std::span<doubl
   }
   const double largest = logits[top];
   for (std::size_t x = 0; x < distribution.size(); ++x) distribution[x] = std::exp((logits[x] - largest) / temperature);
-  normalise(distribution);
+  normalize(distribution);
 }
 
 void apply_temperature(std::span<double> distribution, double temperature) {
@@ -126,7 +126,7 @@ void apply_temperature(std::span<double> distribution, double temperature) {
   for (double& probability : distribution) {
     probability = probability > 0.0 ? std::exp((std::log(probability) - largest) / temperature) : 0.0;
   }
-  normalise(distribution);
+  normalize(distribution);
 }
 
 template <class Real>
@@ -154,7 +154,7 @@ bool truncate_row(std::span<Real> row, const Truncation& truncation) {
 
 void apply_sampling(std::span<double> distribution, const Sampling& sampling) {
   apply_temperature(distribution, sampling.temperature);
-  if (truncate_row(distribution, sampling.truncation)) normalise(distribution);
+  if (truncate_row(distribution, sampling.truncation)) normalize(distribution);
 }
 
 double row_entropy(std::span<const double> distribution) {

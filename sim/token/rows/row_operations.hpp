@@ -10,6 +10,7 @@
 #include "foredraft/models.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
+#include "sim/uniform_index.hpp"
 
 namespace foredraft::sim {
 
@@ -54,8 +55,6 @@ struct SlotDraw {
   std::uint64_t share;  ///< uniform on [0, 2^46)
 };
 
-__extension__ using Uint128 = unsigned __int128;
-
 [[nodiscard]] inline SlotDraw slot_draw(std::uint64_t word, std::size_t slots) {
   const Uint128 product = Uint128{word} * slots;
   return {static_cast<std::uint32_t>(product >> 64U), static_cast<std::uint64_t>(product) >> alias_bits};
@@ -81,7 +80,7 @@ void write_point_mass(std::size_t index, std::span<double> row);
 
 /// Divides the row by its sum and returns true; does nothing and returns false if the sum is 0. Divides instead of
 /// multiplying by a reciprocal, so that a row with a single entry becomes exactly 1.
-bool normalise(std::span<double> row);
+bool normalize(std::span<double> row);
 
 /// distribution = exp(logits / temperature), normalized, with the largest logit subtracted first; temperature 0: the
 /// point mass at the largest logit, lowest index on ties. Logits may be -infinity, but not all of them.

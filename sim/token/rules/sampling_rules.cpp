@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -14,6 +15,8 @@
 
 namespace foredraft::sim::rules {
 namespace {
+
+double best_probability(std::span<const double> row) { return row[row_argmax(row)]; }
 
 /// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
 /// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted distribution is p for every
@@ -150,7 +153,7 @@ class KSeqRule final : public VerificationRule {
     for (std::size_t x = 0; x < distribution.size(); ++x) {
       distribution[x] = std::max(0.0, distributions.target[x] - distribution[x] * share);
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
@@ -161,59 +164,30 @@ class KSeqRule final : public VerificationRule {
 /// deferred to the target [Narasimhan2025]. The emitted distribution is q or p, depending on the context. The paper
 /// decides by the distributions before the temperature; here, as in all rules, after it. The bonus token is the
 /// target's.
-class CascadeRule : public VerificationRule {
+class CascadeRule final : public VerificationRule {
  public:
-  [[nodiscard]] bool uses_row_statistic() const final { return true; }
+  /// The drafter is trusted if the probability of its best token is at least the demanded one.
+  using Demanded = std::function<double(const PositionDistributions& distributions)>;
+
+  explicit CascadeRule(Demanded demanded) : demanded_(std::move(demanded)) {}
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
   /// 1 if the decision is deferred to the target, else 0.
-  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const final {
-    const double best = distributions.draft[row_argmax(distributions.draft)];
-    return best < demanded(distributions) ? 1.0 : 0.0;
+  [[nodiscard]] double row_statistic(const PositionDistributions& distributions) const override {
+    return best_probability(distributions.draft) < demanded_(distributions) ? 1.0 : 0.0;
   }
 
-  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const final {
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
     return row_statistic == 0.0 || drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
   }
 
-  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const final {
+  void replacement(const PositionDistributions& distributions, std::span<double> distribution) const override {
     write_residual(distributions, 1.0, distribution);
   }
 
  private:
-  /// The drafter is trusted if the probability of its best token is at least this.
-  [[nodiscard]] virtual double demanded(const PositionDistributions& distributions) const = 0;
-};
-
-class CascadeChowRule final : public CascadeRule {
- public:
-  explicit CascadeChowRule(double margin) : margin_(margin) {}
-
- private:
-  [[nodiscard]] double demanded(const PositionDistributions& /*distributions*/) const override { return 1.0 - margin_; }
-  double margin_;
-};
-
-class CascadeDiffRule final : public CascadeRule {
- public:
-  explicit CascadeDiffRule(double margin) : margin_(margin) {}
-
- private:
-  [[nodiscard]] double demanded(const PositionDistributions& distributions) const override {
-    return distributions.target[row_argmax(distributions.target)] - margin_;
-  }
-  double margin_;
-};
-
-class CascadeOptRule final : public CascadeRule {
- public:
-  explicit CascadeOptRule(double margin) : margin_(margin) {}
-
- private:
-  [[nodiscard]] double demanded(const PositionDistributions& distributions) const override {
-    const double total_variation = 1.0 - overlap(distributions.target, distributions.draft);
-    return distributions.target[row_argmax(distributions.target)] - margin_ * total_variation;
-  }
-  double margin_;
+  Demanded demanded_;
 };
 
 /// SGLang's test of a draft (sgl-kernel, tree_speculative_sampling_target_only, SGLang 0.5.17) with one candidate per
@@ -241,7 +215,7 @@ class SglangThresholdsRule final : public VerificationRule {
     for (std::size_t y = 0; y < distribution.size(); ++y) {
       distribution[y] = distributions.target[y] * std::max(0.0, sum - distribution[y]);
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
@@ -295,7 +269,7 @@ class SigmoidApproximationRule final : public VerificationRule {
     for (std::size_t x = 0; x < distribution.size(); ++x) {
       distribution[x] = std::max(0.0, round(sigmoid(distributions.target[x]) - sigmoid(distributions.draft[x])));
     }
-    if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+    if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
   }
 
  private:
@@ -344,9 +318,23 @@ MadeRule make(const Lenient& rule) {
 
 MadeRule make(const KSeq& rule) { return std::make_unique<KSeqRule>(rule.candidates); }
 
-MadeRule make(const CascadeChow& rule) { return std::make_unique<CascadeChowRule>(rule.margin); }
-MadeRule make(const CascadeDiff& rule) { return std::make_unique<CascadeDiffRule>(rule.margin); }
-MadeRule make(const CascadeOpt& rule) { return std::make_unique<CascadeOptRule>(rule.margin); }
+MadeRule make(const CascadeChow& rule) {
+  return std::make_unique<CascadeRule>(
+      [demanded = 1.0 - rule.margin](const PositionDistributions& /*distributions*/) { return demanded; });
+}
+
+MadeRule make(const CascadeDiff& rule) {
+  return std::make_unique<CascadeRule>([margin = rule.margin](const PositionDistributions& distributions) {
+    return best_probability(distributions.target) - margin;
+  });
+}
+
+MadeRule make(const CascadeOpt& rule) {
+  return std::make_unique<CascadeRule>([margin = rule.margin](const PositionDistributions& distributions) {
+    const double total_variation = 1.0 - overlap(distributions.target, distributions.draft);
+    return best_probability(distributions.target) - margin * total_variation;
+  });
+}
 
 MadeRule make(const SglangThresholds& rule) {
   return std::make_unique<SglangThresholdsRule>(rule.threshold_single, rule.threshold_acc);

@@ -19,7 +19,7 @@ class GivenRule final : public VerificationRule {
     return acceptance_[static_cast<std::size_t>(drafted.token)];
   }
 
-  void replacement(const PositionDistributions& /*laws*/, std::span<double> distribution) const override {
+  void replacement(const PositionDistributions& /*distributions*/, std::span<double> distribution) const override {
     std::copy(replacement_.begin(), replacement_.end(), distribution.begin());
   }
 
@@ -33,7 +33,7 @@ class GivenRule final : public VerificationRule {
 
 }  // namespace
 
-double VerificationRule::row_statistic(const PositionDistributions& /*laws*/) const { return 0.0; }
+double VerificationRule::row_statistic(const PositionDistributions& /*distributions*/) const { return 0.0; }
 
 void VerificationRule::bonus(std::span<const double> target, std::span<double> distribution) const {
   std::copy(target.begin(), target.end(), distribution.begin());
@@ -49,7 +49,7 @@ void write_residual(const PositionDistributions& distributions, double l, std::s
   for (std::size_t x = 0; x < distribution.size(); ++x) {
     distribution[x] = std::max(0.0, distributions.target[x] - l * distributions.draft[x]);
   }
-  if (!normalise(distribution)) std::ranges::copy(distributions.target, distribution.begin());
+  if (!normalize(distribution)) std::ranges::copy(distributions.target, distribution.begin());
 }
 
 std::unique_ptr<const VerificationRule> make_rule(const Rule& rule) {

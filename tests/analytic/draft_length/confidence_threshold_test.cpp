@@ -19,7 +19,7 @@ namespace {
 using tests::few_ulp;
 using tests::second_route;
 
-ConfidenceThreshold policy_of(double alpha, double concentration, double threshold, double bias, std::int64_t gamma) {
+ConfidentDrafter policy_of(double alpha, double concentration, double threshold, double bias, std::int64_t gamma) {
   return {.alpha = alpha, .concentration = concentration, .threshold = threshold, .bias = bias, .gamma = gamma};
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("tokens, their distribution and drafts are those of every way a draft 
     for (const double threshold : {0.0, 0.3, 0.8, 1.0}) {
       for (const std::int64_t gamma : {1, 2, 5}) {
         CAPTURE(threshold, gamma, to_string(convention));
-        const ConfidenceThreshold policy = policy_of(0.7, 3.0, threshold, 1.0, gamma);
+        const ConfidentDrafter policy = policy_of(0.7, 3.0, threshold, 1.0, gamma);
         Enumerated expected;
         expected.pmf.assign(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);
         walk(go_on(policy), 0.7, gamma, convention, 1.0, 0, 0, true, true, expected);
@@ -97,11 +97,11 @@ TEST_CASE("tokens, their distribution and drafts are those of every way a draft 
 }
 
 TEST_CASE("a threshold of 0 drafts gamma tokens always, one of 1 a single one") {
-  const ConfidenceThreshold none = policy_of(0.8, 5.0, 0.0, 1.0, 7);
+  const ConfidentDrafter none = policy_of(0.8, 5.0, 0.0, 1.0, 7);
   CHECK(confidence_threshold(none, Convention::bonus).mean_gamma == 7.0);
   CHECK(confidence_threshold(none, Convention::bonus).tokens ==
         Approx(tokens_per_iteration({0.8, 7, Convention::bonus})).epsilon(few_ulp));
-  const ConfidenceThreshold all = policy_of(0.8, 5.0, 1.0, 1.0, 7);
+  const ConfidentDrafter all = policy_of(0.8, 5.0, 1.0, 1.0, 7);
   CHECK(confidence_threshold(all, Convention::bonus).mean_gamma == 1.0);
   CHECK(confidence_threshold(all, Convention::bonus).tokens == Approx(1.8).epsilon(few_ulp));
 }

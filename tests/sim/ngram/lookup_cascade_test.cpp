@@ -30,8 +30,8 @@ Speculation small_pair(double temperature, std::int64_t gamma) {
                           temperature, gamma);
 }
 
-using Iterate = std::function<CascadeIteration(const Speculation&, std::int64_t, Convention, std::vector<Token>&,
-                                               SpeculationStreams&)>;
+using Iterate = std::function<sim::VaryingIteration(const Speculation&, std::int64_t, Convention, std::vector<Token>&,
+                                                    SpeculationStreams&)>;
 
 Iterate by(const LookupFirst& lookup) {
   return [lookup](const auto& models, std::int64_t gamma, Convention convention, auto& text, auto& streams) {
@@ -139,11 +139,11 @@ TEST_CASE("greedy text of copies in front of a model is the target's greedy text
     std::vector<Token> plain = text;
     std::int64_t emitted = 0;
     while (text.size() < 80) {
-      const auto [drafts, passes] = tried.iterate(models, tried.gamma, tried.convention, text, streams);
-      emitted += drafts.emitted;
-      CHECK(drafts.accepted <= drafts.tested);
-      CHECK(drafts.tested <= drafts.drafted);
-      CHECK(passes <= tried.gamma);
+      const sim::VaryingIteration done = tried.iterate(models, tried.gamma, tried.convention, text, streams);
+      emitted += done.outcome.tokens;
+      CHECK(done.outcome.accepted <= done.outcome.tested);
+      CHECK(done.outcome.tested <= done.gamma);
+      CHECK(done.passes.value() <= tried.gamma);
     }
     while (plain.size() < text.size()) plain.push_back(models.target->argmax(plain));
     INFO(tried.name << ", gamma " << tried.gamma);

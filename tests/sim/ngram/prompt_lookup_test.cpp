@@ -80,9 +80,9 @@ TEST_CASE("a copy is looked for in the last tokens that the window holds, and in
       text.front() = text.back() = 0;
       SpeculationStreams streams(1, 0, 0);
       CAPTURE(size, window);
-      const CopiedIteration done =
+      const sim::VaryingIteration done =
           iterate_copied(*target, Choice::greedy, 3, window, 2, Convention::bonus, text, streams);
-      CHECK(done.drafted == (window == size ? 2 : 0));
+      CHECK(done.gamma == (window == size ? 2 : 0));
     }
   }
 }
@@ -134,11 +134,11 @@ TEST_CASE("greedy text of copied drafts is the text of plain greedy decoding") {
     std::int64_t accepted = 0;
     std::int64_t emitted = 0;
     while (copied.size() < 80) {
-      const CopiedIteration done = iterate_copied(*target, Choice::greedy, 3, 64, 5, convention, copied, streams);
-      accepted += done.accepted;
-      emitted += done.emitted;
-      CHECK(done.accepted <= done.tested);
-      CHECK(done.tested <= done.drafted);
+      const sim::VaryingIteration done = iterate_copied(*target, Choice::greedy, 3, 64, 5, convention, copied, streams);
+      accepted += done.outcome.accepted;
+      emitted += done.outcome.tokens;
+      CHECK(done.outcome.accepted <= done.outcome.tested);
+      CHECK(done.outcome.tested <= done.gamma);
     }
     while (plain.size() < copied.size()) plain.push_back(target->argmax(plain));
     CHECK(copied == plain);

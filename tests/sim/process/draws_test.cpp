@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "sim/process/policy_sources.hpp"
+#include "sim/process/steppers.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {

@@ -74,7 +74,7 @@ class BlockEnumeration {
       for (std::size_t x = 0; x < residual.size(); ++x) {
         residual[x] = std::max(0.0, kept.ratio * kept.next.distributions.target[x] - kept.next.distributions.draft[x]);
       }
-      sim::normalise(residual);
+      sim::normalize(residual);
       emit(i, kept.next, residual, probability);
     }
     if (!(ratio > 0.0)) return;

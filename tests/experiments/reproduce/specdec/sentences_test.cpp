@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/tokens/finite_length.hpp"
+#include "experiments/reproduce/specdec/sentence_tokens.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -122,8 +122,8 @@ TEST_CASE("iterations of simulated sentences are those of the finite-length recu
       double squared = 0.0;
       for (const Sentence& sentence : sentences) {
         const auto length = static_cast<double>(sentence.tokens);
-        const double mean = length / analytic::sentence_tokens_per_iteration(
-                                         {.alpha = alpha, .gamma = 10, .convention = convention}, length);
+        const double mean =
+            length / sentence_tokens_per_iteration({.alpha = alpha, .gamma = 10, .convention = convention}, length);
         const double difference = static_cast<double>(sentence.iterations) - mean;
         expected += difference;
         squared += difference * difference;

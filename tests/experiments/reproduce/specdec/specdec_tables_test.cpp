@@ -65,7 +65,7 @@ constexpr double direction_error = 0.10;
 
 bool known_table(std::string_view stem) {
   const auto& files = published_files();
-  return std::any_of(files.begin(), files.end(), [&](const PublishedFile& file) { return file.name == stem; });
+  return std::any_of(files.begin(), files.end(), [&](const EmbeddedFile& file) { return file.name == stem; });
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ TEST_CASE("every table of the two SpecDec papers is registered once and accounts
   }
   for (int i = 1; i <= 16; ++i) CHECK(seen.contains("emnlp-table" + std::to_string(i)));
   for (int i = 1; i <= 19; ++i) CHECK(seen.contains("iclr-table" + std::to_string(i)));
-  for (const PublishedFile& file : published_files()) {
+  for (const EmbeddedFile& file : published_files()) {
     std::string id(file.name);
     std::replace(id.begin(), id.end(), '_', '-');
     if (is_specdec_table(id)) CHECK(seen.contains(id));

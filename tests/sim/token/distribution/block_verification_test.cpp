@@ -64,7 +64,7 @@ class DependentModels {
       std::vector<double> weights(vocabulary_);
       for (double& weight : weights) weight = random.uniform() < zeros ? 0.0 : std::pow(random.uniform(), 2.0);
       weights[i % vocabulary_] += 0.01;
-      normalise(weights);
+      normalize(weights);
       return weights;
     };
     Rows rows;

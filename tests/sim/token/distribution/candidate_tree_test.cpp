@@ -34,7 +34,7 @@ BigramPair random_pair(std::size_t vocabulary, std::uint64_t seed) {
     for (std::vector<double>& row : table) {
       for (double& entry : row) entry = random.uniform() < 0.2 ? 0.0 : std::pow(random.uniform(), 5.0);
       row[static_cast<std::size_t>(random.uniform() * static_cast<double>(vocabulary))] += 0.1;
-      normalise(row);
+      normalize(row);
     }
     return table;
   };
@@ -43,7 +43,7 @@ BigramPair random_pair(std::size_t vocabulary, std::uint64_t seed) {
     for (std::size_t x = 0; x < vocabulary; ++x) {
       if (pair.draft[row][x] > 0.0) pair.draft[row][x] += 0.5 * pair.target[row][x];
     }
-    normalise(pair.draft[row]);
+    normalize(pair.draft[row]);
   }
   return pair;
 }
@@ -133,11 +133,11 @@ DrawnNode draw_tree(const BigramPair& pair, const CandidateTree& tree, std::size
     node.children.push_back(draw_tree(pair, tree, depth + 1, token + 1, random));
     if (tree.draws == CandidateDraws::with_replacement) continue;
     left[token] = 0.0;
-    if (normalise(left)) continue;
+    if (normalize(left)) continue;
     for (std::size_t x = 0; x < left.size(); ++x) {
       left[x] = std::ranges::find(node.tokens, static_cast<Token>(x)) == node.tokens.end() ? 1.0 : 0.0;
     }
-    normalise(left);
+    normalize(left);
   }
   return node;
 }

@@ -38,7 +38,7 @@ std::vector<DistributionPair> small_distributions() {
     std::vector<double> row(size);
     for (double& entry : row) entry = random.uniform() < 0.25 ? 0.0 : std::pow(random.uniform(), 2.0);
     row.front() += 0.01;
-    normalise(row);
+    normalize(row);
     return row;
   };
   for (std::size_t i = 0; i < 40; ++i) {
@@ -302,7 +302,7 @@ TEST_CASE("a residual's tokens are drawn with its distribution") {
       std::vector<double> expected(pair.p.size());
       for (std::size_t x = 0; x < pair.p.size(); ++x) expected[x] = std::max(0.0, pair.p[x] - c * pair.q[x]);
       if (!(mass(c) > tests::second_route)) continue;
-      normalise(expected);
+      normalize(expected);
       std::vector<double> shares(pair.p.size(), 0.0);
       for (int i = 0; i < draws; ++i) {
         shares[static_cast<std::size_t>(mass.draw(c, (i + 0.5) / draws))] += 1.0 / draws;

@@ -28,7 +28,7 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> random_distribu
     std::vector<double> distribution(size);
     for (double& entry : distribution) entry = std::floor(8.0 * std::pow(random.uniform(), 2.0));
     distribution.front() += 0.5;
-    normalise(distribution);
+    normalize(distribution);
     return distribution;
   };
   for (std::size_t size = 2; size <= 30; ++size) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/policy_sources.hpp"
+#include "sim/process/stopping_price.hpp"
 
 #include <algorithm>
 #include <boost/math/special_functions/beta.hpp>
-#include <cmath>
+#include <cstddef>
 #include <stdexcept>
+#include <variant>
 #include <vector>
+
+#include "core/random_stream.hpp"
+#include "sim/process/draws.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -116,42 +120,6 @@ double stopping_price_of_tokens(double alpha, double concentration, std::int64_t
   });
 }
 
-double row_entropy(double confidence, std::int64_t alternatives) {
-  const auto others = static_cast<double>(alternatives);
-  const double rest = 1.0 - confidence;
-  if (rest <= 0.0) return 0.0;
-  if (confidence * (others + 1.0) <= 1.0) return std::log(others + 1.0);
-  return -confidence * std::log(confidence) - rest * std::log(rest / others);
-}
-
-void DynamicStop::learn(const VaryingIteration& iteration) {
-  const auto above = [](double confidence, const Tested& tested) { return confidence > tested.confidence; };
-  for (std::int64_t i = 0; i < iteration.outcome.tested; ++i) {
-    const double confidence = drafted_[static_cast<std::size_t>(i)];
-    seen_.insert(std::upper_bound(seen_.begin(), seen_.end(), confidence, above),
-                 {confidence, i < iteration.outcome.accepted});
-  }
-  accepted_ += iteration.outcome.accepted;
-  const auto size = static_cast<std::int64_t>(seen_.size());
-  const std::int64_t rejected = size - accepted_;
-  constexpr std::int64_t few = 5;
-  if (size <= few || accepted_ == 0 || rejected == 0) return;
-  // In integers: costs multiplied by the numbers of accepted and rejected drafts.
-  constexpr std::int64_t cost_of_missing = 3;
-  std::int64_t best = cost_of_missing * accepted_ * rejected;  // for a threshold above all confidences
-  std::int64_t accepted_above = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    const Tested& tested = seen_[static_cast<std::size_t>(i)];
-    accepted_above += tested.accepted ? 1 : 0;
-    if (i + 1 < size && seen_[static_cast<std::size_t>(i) + 1].confidence == tested.confidence) continue;
-    const std::int64_t rejected_above = i + 1 - accepted_above;
-    const std::int64_t cost = rejected_above * accepted_ + cost_of_missing * (accepted_ - accepted_above) * rejected;
-    if (cost >= best) continue;
-    best = cost;
-    threshold_ = tested.confidence;
-  }
-}
-
 std::int64_t drafts_at_price(double alpha, double price, std::int64_t gamma, Convention convention) {
   return draft_at_price(alpha, price, gamma, convention).drafts;
 }
@@ -159,28 +127,6 @@ std::int64_t drafts_at_price(double alpha, double price, std::int64_t gamma, Con
 std::int64_t drafts_at_price(const AcceptanceProcess& process, double price, std::int64_t gamma,
                              Convention convention) {
   return draft_at_price(process, price, gamma, convention).drafts;
-}
-
-SurvivalRow::SurvivalRow(Thresholds survival) : survival_(std::move(survival)) {
-  std::uint32_t above = 0;
-  for (std::size_t byte = from_byte_.size(); byte-- > 0;) {
-    while (above < survival_.size() && survival_.high[above] >= byte * 256) ++above;
-    from_byte_[byte] = above;
-  }
-  constexpr std::uint32_t no_draw = 0xffffffff;
-  survival_.push_back({.high = no_draw, .low = 0});
-}
-
-std::shared_ptr<const SurvivalByState> survival_by_state(const AcceptanceProcess& process, std::int64_t positions) {
-  SurvivalByState rows{SurvivalRow(survival_thresholds(process, positions, false))};
-  if (std::holds_alternative<Markov>(process)) rows[1] = SurvivalRow(survival_thresholds(process, positions, true));
-  return std::make_shared<const SurvivalByState>(std::move(rows));
-}
-
-std::shared_ptr<const ThresholdsByState> acceptance_by_state(const AcceptanceProcess& process, std::int64_t positions) {
-  ThresholdsByState rows{acceptance_thresholds(process, positions, false)};
-  if (std::holds_alternative<Markov>(process)) rows[1] = acceptance_thresholds(process, positions, true);
-  return std::make_shared<const ThresholdsByState>(std::move(rows));
 }
 
 }  // namespace foredraft::sim

@@ -8,7 +8,7 @@
 
 /// Tests whether one pair of parameters (x, y) explains every printed row. Each rounded row restricts (x, y) to a strip
 /// between two lines. The intersection of all strips is a polygon or empty.
-namespace foredraft::analytic {
+namespace foredraft::experiments {
 
 /// y = intercept + slope * x.
 struct Line {
@@ -56,4 +56,4 @@ struct StepTimes {
 /// `speedup`. All > 0.
 [[nodiscard]] Strip inverse_speedup_strip(const Interval& iterations, const Interval& speedup);
 
-}  // namespace foredraft::analytic
+}  // namespace foredraft::experiments

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/speedup_fit.hpp"
+#include "experiments/reproduce/specdec/speedup_fit.hpp"
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft::experiments {
 namespace {
 
 void check_strips(std::span<const Strip> strips) {
@@ -134,4 +134,4 @@ Strip inverse_speedup_strip(const Interval& iterations, const Interval& speedup)
           .high = {.intercept = 1.0 / speedup.low, .slope = -iterations.low}};
 }
 
-}  // namespace foredraft::analytic
+}  // namespace foredraft::experiments

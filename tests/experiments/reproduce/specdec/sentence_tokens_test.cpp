@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tokens/finite_length.hpp"
+#include "experiments/reproduce/specdec/sentence_tokens.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft::experiments {
 namespace {
 
 using tests::second_route;
@@ -54,22 +54,22 @@ TEST_CASE("tokens per iteration of short sentences are length over the expected 
 }
 
 TEST_CASE("a long text has the tokens of an endless one, and a short one fewer") {
-  const IidIteration iteration{.alpha = 0.9, .gamma = 25, .convention = Convention::no_bonus};
-  const double endless = tokens_per_iteration(iteration);
+  const analytic::IidIteration iteration{.alpha = 0.9, .gamma = 25, .convention = Convention::no_bonus};
+  const double endless = analytic::tokens_per_iteration(iteration);
   CHECK(sentence_tokens_per_iteration(iteration, 30'000.0) == Approx(endless).epsilon(1e-3));
   CHECK(sentence_tokens_per_iteration(iteration, 27.0) < 0.85 * endless);
 }
 
 TEST_CASE("alpha comes back from the tokens of sentences") {
   for (const double alpha : {0.0, 0.2, 0.877, 0.99}) {
-    const IidIteration iteration{.alpha = alpha, .gamma = 25, .convention = Convention::no_bonus};
+    const analytic::IidIteration iteration{.alpha = alpha, .gamma = 25, .convention = Convention::no_bonus};
     const double tokens = sentence_tokens_per_iteration(iteration, 27.65);
     CHECK(alpha_from_sentence_tokens(tokens, 25, Convention::no_bonus, 27.65) == Approx(alpha).margin(second_route));
   }
 }
 
 TEST_CASE("sentences reject lengths below one token and tokens that no alpha yields") {
-  const IidIteration iteration{.alpha = 0.5, .gamma = 5, .convention = Convention::no_bonus};
+  const analytic::IidIteration iteration{.alpha = 0.5, .gamma = 5, .convention = Convention::no_bonus};
   CHECK_THROWS_WITH(sentence_tokens_per_iteration(iteration, 0.5), "invalid mean_length=0.5 (must lie in [1, 100000])");
   CHECK_THROWS_AS(sentence_tokens_per_iteration(iteration, std::nan("")), DomainError);
   CHECK_THROWS_WITH(alpha_from_sentence_tokens(6.0, 5, Convention::no_bonus, 20.0),
@@ -77,4 +77,4 @@ TEST_CASE("sentences reject lengths below one token and tokens that no alpha yie
   CHECK_THROWS_AS(alpha_from_sentence_tokens(std::nan(""), 5, Convention::no_bonus, 20.0), DomainError);
 }
 
-}  // namespace foredraft::analytic
+}  // namespace foredraft::experiments

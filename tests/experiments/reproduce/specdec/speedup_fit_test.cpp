@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/speedup_fit.hpp"
+#include "experiments/reproduce/specdec/speedup_fit.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft::experiments {
 namespace {
 
 using tests::second_route;
@@ -103,4 +103,4 @@ TEST_CASE("fits reject too few rows, equal abscissae and values out of range") {
   CHECK_THROWS_AS(inverse_speedup_strip({2.0, 1.0}, {1.0, 2.0}), DomainError);
 }
 
-}  // namespace foredraft::analytic
+}  // namespace foredraft::experiments

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/speedup_fit.hpp"
+#include "experiments/reproduce/specdec/speedup_fit.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
@@ -9,7 +9,7 @@
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft::experiments {
 namespace {
 
 using tests::few_ulp;
@@ -80,4 +80,4 @@ TEST_CASE("feasibility rejects no strips and coefficients that are not finite") 
   CHECK_THROWS_AS(feasible_x(bad, {0.0, 1.0}), DomainError);
 }
 
-}  // namespace foredraft::analytic
+}  // namespace foredraft::experiments
