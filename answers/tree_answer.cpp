@@ -8,7 +8,6 @@
 #include "analytic/tree/dynamic_tree.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "answers/profile_prediction.hpp"
 #include "core/intervals.hpp"
 #include "core/json_values.hpp"
 #include "foredraft/errors.hpp"
@@ -186,30 +185,32 @@ Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
 
 }  // namespace
 
-TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+TreePrice price_from_profile(const latency::Profile& profile, const ProfileQuestion& pair, std::int64_t nodes,
                              std::int64_t depth) {
-  const latency::TimedPair& models = pair.models;
-  if (models.memory_utilization) {
-    const auto memory = latency::memory_limit(profile, models, pair.drafting, *models.memory_utilization);
-    if (memory) memory->check(pair.batch, nodes, pair.context);
+  const std::int64_t batch = pair.batches.front();
+  const std::int64_t context = pair.contexts.front();
+  const latency::TimedPair models = timed_pair_of(pair, profile);
+  if (profile.source == latency::Source::datasheet && !pair.ignore_memory) {
+    const auto memory = latency::memory_limit(profile, models, pair.drafting, pair.memory_utilization);
+    if (memory) memory->check(batch, nodes, context);
   }
   const latency::PairSurface surface(profile, models, pair.drafting);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
-    double us = known_us(surface.target_pass(n, pair.batch, pair.context), profile);
+    double us = known_us(surface.target_pass(n, batch, context), profile);
     // The root is the target's own token: without further nodes the step is one without speculation.
-    const auto catch_up = n > 1 ? surface.catch_up(n - 1, pair.batch, pair.context) : std::nullopt;
+    const auto catch_up = n > 1 ? surface.catch_up(n - 1, batch, context) : std::nullopt;
     if (catch_up) us += known_us(*catch_up, profile);
     price.verification.push_back(us);
   }
   const bool block = pair.drafting == latency::Role::block_drafting;
   if (block) price.drafting = Drafting::block;
   const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
-  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
+  price.c = known_us(surface.drafting(drafts, batch, context), profile) / price.verification.front();
   const bool heads = pair.drafting == latency::Role::head_drafting;
   price.times = fmt::format(
       "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
-      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, batch, context);
   for (const std::string& note : format_notes(surface, profile.device.name)) price.times += "; " + note;
   return price;
 }

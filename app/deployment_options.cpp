@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/deployment_options.hpp"
 
-#include <utility>
-#include <variant>
-
 #include "app/request_options.hpp"
 #include "app/scenario_options.hpp"
 #include "inputs/deployment.hpp"
@@ -45,31 +42,17 @@ inputs::AskedDeployment read_asked_deployment(CommandLine& line) {
 
 void reject_deployment(CommandLine& line) { inputs::reject_deployment(read_asked_deployment(line), line.problems()); }
 
-inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
-                                        const inputs::AskedPair& asked) {
-  // With --prompt-device the data-sheet options describe how the models run on that device.
-  const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
-  return inputs::read_deployed_pair(asked, profile, line.problems(), beside);
-}
-
 std::vector<std::string> read_deployment(CommandLine& line, const latency::Profile& profile,
                                          answers::ProfileQuestion& question, std::vector<FileDigest>& files) {
   const inputs::AskedPair asked{.target = question.target,
                                 .draft = question.draft,
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
-  const inputs::DeployedPair pair = read_deployed_pair(line, profile, asked);
-  std::vector<std::string> notes = pair.notes;
+  // With --prompt-device the data-sheet options describe how the models run on that device.
+  const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
+  const inputs::DeployedPair pair = inputs::read_deployed_pair(asked, profile, line.problems(), beside);
   inputs::deploy(asked.deployment, pair, question, files);
-  if (question.drafting == latency::Role::block_drafting && !question.host &&
-      std::holds_alternative<Iid>(question.acceptance)) {
-    notes.emplace_back(
-        "one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
-        "measured at this block size");
-  }
-  // A stated overhead is charged as it is, without our own estimate.
-  if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
-  return notes;
+  return pair.notes;
 }
 
 }  // namespace foredraft::app

@@ -21,13 +21,9 @@ namespace foredraft::app {
 /// Rejects them all if no device is named.
 void reject_deployment(CommandLine& line);
 
-/// The pair on the profile's device. Throws InputError with the problems of the line, for models that
-/// cannot be read and for what does not fit together.
-[[nodiscard]] inputs::DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile,
-                                                      const inputs::AskedPair& asked);
-
-/// Puts models, formats, parallelism, memory and attainable fractions of the line into the question; `files` gets the
-/// digests of what was read. Returns what was assumed, a sentence each. Throws as read_deployed_pair() does.
+/// Reads the models that the question names, with the deployment that the line states, and puts both into the question.
+/// Adds the digests of the files that it reads to `files`. Returns what it assumed, a sentence each. Throws InputError
+/// with the problems of the line, for models that cannot be read and for models that do not go together.
 [[nodiscard]] std::vector<std::string> read_deployment(CommandLine& line, const latency::Profile& profile,
                                                        answers::ProfileQuestion& question,
                                                        std::vector<FileDigest>& files);

@@ -56,7 +56,7 @@ void replace(Number& value, const std::optional<std::int64_t>& given) {
 
 /// Options replace what a configuration says. The digests of what it read go into `files`.
 MethodsQuestion read_methods_question(CommandLine& line, std::vector<FileDigest>& files) {
-  const std::optional<AskedPrice> device = read_asked_price(line, "autoregressive");
+  const std::optional<answers::ProfileQuestion> device = read_asked_price(line, "autoregressive");
   const std::optional<double> c = line.real("c", 0.0, 1.0);
   const std::optional<double> growth = line.real("verify-growth", 0.0, unlimited);
   const std::optional<std::int64_t> positions = line.integer("positions", 2, most_positions);

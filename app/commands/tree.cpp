@@ -32,7 +32,7 @@ struct TreeOptions {
   std::optional<std::int64_t> depth;
   std::optional<double> c, growth;
   std::string drafter;
-  std::optional<AskedPrice> price;
+  std::optional<answers::ProfileQuestion> price;
   std::optional<TreeGrowth> expansion;
 };
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "analytic/tokens/acceptance_by_position.hpp"
 #include "answers/observed.hpp"
@@ -115,7 +116,15 @@ void read_timed_files(TimedQuestion& question) {
   question.read = steps ? inputs::read_steps(*steps) : read_named_device(line);
   question.files = {question.read.digest};
   if (question.observed) question.files.push_back(question.observed->file);
-  question.notes = read_deployment(line, question.read.profile, question.pair, question.files);
+  answers::ProfileQuestion& pair = question.pair;
+  question.notes = read_deployment(line, question.read.profile, pair, question.files);
+  // A stated overhead is charged as it is, without our own estimate.
+  if (line.has("overhead-us")) pair.attained.iteration_us = 0.0;
+  if (pair.drafting == latency::Role::block_drafting && !pair.host && std::holds_alternative<Iid>(pair.acceptance)) {
+    question.notes.emplace_back(
+        "one alpha for all positions: those of a block are drafted at once and are no chain - state --marginal as "
+        "measured at this block size");
+  }
 }
 
 }  // namespace foredraft::app
