@@ -119,7 +119,7 @@ struct Recommendation {
   std::int64_t gamma;  ///< 0: no speculation, or an engine that varies the draft length (adaptive)
   bool adaptive = false;
   std::string drafter = {};                  ///< if several were logged
-  std::vector<ScheduleRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
+  std::vector<GammaRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
   double value, low, high;                   ///< speedup over all loads; NaN: not known
   double p_best, expected_loss;
   std::vector<std::int64_t> ties;  ///< draft lengths of nearly the same expected loss, including gamma

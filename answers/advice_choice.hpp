@@ -73,7 +73,7 @@ struct Traffic {
 
 /// The best draft lengths of the main curve by load, if they gain more than a schedule costs at any load; else empty.
 /// `fixed`: the setting for all loads.
-[[nodiscard]] std::vector<ScheduleRange> paying_schedule(const Traffic& traffic, const Option& fixed,
+[[nodiscard]] std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed,
                                                          const Advice& advice);
 
 }  // namespace foredraft::answers

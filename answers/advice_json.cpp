@@ -225,8 +225,8 @@ ordered_json load_json(const LoadAdvice& load, const Advice& advice) {
 ordered_json recommendation_json(const std::optional<Recommendation>& use) {
   if (!use) return nullptr;
   ordered_json schedule = nullptr;
-  for (const ScheduleRange& range : use->schedule) {
-    schedule.push_back({{"first_batch", range.first}, {"last_batch", range.last}, {"gamma", range.gamma}});
+  for (const GammaRange& range : use->schedule) {
+    schedule.push_back({{"first_batch", range.from_batch}, {"last_batch", range.to_batch}, {"gamma", range.gamma}});
   }
   return {{"gamma", use->gamma},
           {"adaptive", use->adaptive},

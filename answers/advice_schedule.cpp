@@ -18,14 +18,14 @@ double schedule_cost(std::string_view engine) {
 }
 
 /// Draft lengths by batch, with edges in the middle between loads; empty where a load is no number of requests.
-std::vector<ScheduleRange> schedule_of(const std::vector<std::int64_t>& gammas, const std::vector<double>& requests) {
-  std::vector<ScheduleRange> ranges;
+std::vector<GammaRange> schedule_of(const std::vector<std::int64_t>& gammas, const std::vector<double>& requests) {
+  std::vector<GammaRange> ranges;
   std::int64_t first = 1;
   for (std::size_t i = 0; i < gammas.size(); ++i) {
     const double last = i + 1 < requests.size() ? std::sqrt(requests[i] * requests[i + 1]) : requests[i];
     const auto end = std::max(first, static_cast<std::int64_t>(std::floor(last)));
     if (!ranges.empty() && ranges.back().gamma == gammas[i]) {
-      ranges.back().last = end;
+      ranges.back().to_batch = end;
     } else {
       ranges.push_back({first, end, gammas[i]});
     }
@@ -35,7 +35,7 @@ std::vector<ScheduleRange> schedule_of(const std::vector<std::int64_t>& gammas, 
 }
 
 struct Scheduled {
-  std::vector<ScheduleRange> ranges = {};
+  std::vector<GammaRange> ranges = {};
   std::vector<Draws> by_load = {};  ///< speedups of its draft lengths
 };
 
@@ -84,10 +84,10 @@ bool schedule_pays(const Scheduled& scheduled, const Option& fixed, const Traffi
 
 }  // namespace
 
-std::vector<ScheduleRange> paying_schedule(const Traffic& traffic, const Option& fixed, const Advice& advice) {
+std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed, const Advice& advice) {
   Scheduled scheduled = best_schedule(traffic, advice.main_curve, advice);
   const bool pays = schedule_pays(scheduled, fixed, traffic, schedule_cost(advice.engine));
-  return pays ? std::move(scheduled.ranges) : std::vector<ScheduleRange>();
+  return pays ? std::move(scheduled.ranges) : std::vector<GammaRange>();
 }
 
 }  // namespace foredraft::answers

@@ -139,14 +139,14 @@ std::string speedup_at(const LoadAdvice& load, std::int64_t gamma, const Advice&
 std::string schedule_text(const Advice& advice) {
   const auto& schedule = advice.recommendation->schedule;
   std::vector<std::string> texts;
-  for (const ScheduleRange& range : schedule) {
+  for (const GammaRange& range : schedule) {
     std::string text = range.gamma == 0 ? std::string("off") : fmt::format("K = {}", range.gamma);
-    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.first)
-                                       : fmt::format(" up to {} requests", range.last);
+    text += &range == &schedule.back() ? fmt::format(" from {} requests", range.from_batch)
+                                       : fmt::format(" up to {} requests", range.to_batch);
     for (const LoadAdvice& load : advice.loads) {
       const double requests = load.requests.value_or(0.0);
       const bool inside =
-          requests >= static_cast<double>(range.first) && requests < static_cast<double>(range.last) + 1.0;
+          requests >= static_cast<double>(range.from_batch) && requests < static_cast<double>(range.to_batch) + 1.0;
       const std::string speedup = inside ? speedup_at(load, range.gamma, advice) : "";
       if (!speedup.empty()) {
         text += fmt::format(" ({})", speedup);

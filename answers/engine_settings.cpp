@@ -22,7 +22,7 @@ bool is_plain_word(const std::string& word) {
 
 std::int64_t longest_of(const SettingsQuestion& question) {
   std::int64_t longest = *question.gamma;
-  for (const ScheduleRange& range : question.schedule) longest = std::max(longest, range.gamma);
+  for (const GammaRange& range : question.schedule) longest = std::max(longest, range.gamma);
   return longest;
 }
 
@@ -38,8 +38,8 @@ std::string vllm(const SettingsQuestion& question) {
   if (!question.method.empty()) config["method"] = question.method;
   if (!question.draft.empty()) config["model"] = question.draft;
   config["num_speculative_tokens"] = longest_of(question);
-  for (const ScheduleRange& range : question.schedule) {
-    config["num_speculative_tokens_per_batch_size"].push_back({range.first, range.last, range.gamma});
+  for (const GammaRange& range : question.schedule) {
+    config["num_speculative_tokens_per_batch_size"].push_back({range.from_batch, range.to_batch, range.gamma});
   }
   std::string text = config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at)) {
@@ -60,9 +60,9 @@ std::string sglang(const SettingsQuestion& question) {
   if (question.schedule.empty()) return text;
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   std::vector<std::string> off;
-  for (const ScheduleRange& range : question.schedule) {
-    config[std::to_string(range.first)] = {{"candidate_steps", {std::max<std::int64_t>(1, range.gamma)}}};
-    if (range.gamma == 0) off.push_back(fmt::format("{} to {}", range.first, range.last));
+  for (const GammaRange& range : question.schedule) {
+    config[std::to_string(range.from_batch)] = {{"candidate_steps", {std::max<std::int64_t>(1, range.gamma)}}};
+    if (range.gamma == 0) off.push_back(fmt::format("{} to {}", range.from_batch, range.to_batch));
   }
   text += " --speculative-adaptive --speculative-adaptive-config schedule.json\nschedule.json: " + config.dump();
   if (off.empty()) return text;
@@ -100,8 +100,8 @@ std::string trtllm(const SettingsQuestion& question) {
   if (!question.schedule.empty()) {
     const bool upper = *release >= std::pair(1, 3);
     std::vector<std::string> keys;
-    for (const ScheduleRange& range : question.schedule) {
-      keys.push_back(fmt::format("{}: {}", upper ? range.last : range.first, range.gamma));
+    for (const GammaRange& range : question.schedule) {
+      keys.push_back(fmt::format("{}: {}", upper ? range.to_batch : range.from_batch, range.gamma));
     }
     text += fmt::format(", draft_len_schedule: {{{}}}", fmt::join(keys, ", "));
   }

@@ -73,12 +73,6 @@ Json closed_form_json(const LoadQuestion& question, const analytic::LoadEquilibr
             {"engine", shares.engine}}}};
 }
 
-Json ranges_json(const std::vector<GammaRange>& schedule) {
-  return list_json(schedule, [](const GammaRange& range) -> Json {
-    return {range.from_batch, range.to_batch, range.gamma};
-  });
-}
-
 Json length_json(const LoadQuestion& question, const AtLoad& at) {
   const bool fits = at.max_batch > 0;
   return {{"gamma", at.gamma},
@@ -154,9 +148,9 @@ std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
   return least == nullptr ? std::nullopt : std::optional(least->gamma);
 }
 
-Json schedule_json(const LoadPrediction& prediction) {
+Json scheduled_json(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return nullptr;
-  Json json{{"ranges", ranges_json(prediction.scheduled->schedule)},
+  Json json{{"ranges", schedule_json(prediction.scheduled->schedule)},
             {"switch_ms", prediction.question.switch_us / load_us_per_ms},
             {"switch_margin", prediction.question.switch_margin}};
   json.update(length_json(prediction.question, *prediction.scheduled));
@@ -198,7 +192,7 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
                         {"throughput", value_or_null(prediction.best_throughput)},
                         {"cost", value_or_null(cheapest(prediction))}};
   json["adaptive_gain"] = value_or_null(prediction.adaptive_gain);
-  json["schedule"] = schedule_json(prediction);
+  json["schedule"] = scheduled_json(prediction);
   json["gammas"] = list_json(prediction.lengths, [&](const AtLoad& at) { return length_json(question, at); });
   return json;
 }

@@ -134,6 +134,12 @@ Json cost_json(const Cost& cost) {
   return json;
 }
 
+Json schedule_json(std::span<const GammaRange> schedule) {
+  return list_json(schedule, [](const GammaRange& range) -> Json {
+    return {range.from_batch, range.to_batch, range.gamma};
+  });
+}
+
 nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   const ClosedForm answer = analytic::answer(scenario);
   Json json{{"schema", "foredraft.predict/1"},

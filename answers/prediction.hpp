@@ -12,6 +12,7 @@
 #include "analytic/observed/acceptance_fit.hpp"
 #include "core/digest.hpp"
 #include "foredraft/scenario.hpp"
+#include "foredraft/server.hpp"
 
 /// Closed forms of one scenario, and of what a log says of its acceptance.
 namespace foredraft::answers {
@@ -52,6 +53,9 @@ void add_stated_acceptance(const AcceptanceProcess& acceptance, std::span<const 
 
 /// {"model": ..., and the parameters that are required or not at their defaults, without the "cost." of their names}.
 [[nodiscard]] nlohmann::ordered_json cost_json(const Cost& cost);
+
+/// Rows [from batch, to batch, gamma].
+[[nodiscard]] nlohmann::ordered_json schedule_json(std::span<const GammaRange> schedule);
 
 /// Null if the drafter has an acceptance of its own, and for other processes.
 [[nodiscard]] const Iid* iid_of(const Scenario& scenario);

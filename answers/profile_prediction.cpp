@@ -160,16 +160,16 @@ void add_memory(const ProfileQuestion& question, const latency::MemoryLimit& mem
   at.max_batch = memory.max_batch(tokens, at.context);
 }
 
-std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
+std::vector<GammaRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
                                        std::int64_t context, std::optional<std::int64_t> max_batch) {
-  std::vector<ScheduleRange> ranges;
+  std::vector<GammaRange> ranges;
   const std::int64_t last = question.ignore_memory
                                 ? question.batches.back()
                                 : std::min(question.batches.back(), max_batch.value_or(question.batches.back()));
   for (std::int64_t batch = question.batches.front(); batch <= last; ++batch) {
     const std::int64_t use = at_batch(question, pair, batch, context).use;
     if (!ranges.empty() && ranges.back().gamma == use) {
-      ranges.back().last = batch;
+      ranges.back().to_batch = batch;
     } else {
       ranges.push_back({batch, batch, use});
     }

@@ -13,6 +13,7 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/intervals.hpp"
 #include "foredraft/acceptance.hpp"
+#include "foredraft/server.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/model_shape.hpp"
@@ -93,12 +94,6 @@ struct DraftStep {
   latency::PassParts parts = {};  ///< of all its passes
 };
 
-/// Batches `first` to `last` use `gamma`.
-struct ScheduleRange {
-  std::int64_t first, last, gamma;
-  bool operator==(const ScheduleRange&) const = default;
-};
-
 struct ProfilePrediction {
   ProfileQuestion question;
   std::string device;
@@ -108,7 +103,7 @@ struct ProfilePrediction {
   bool valid = true;                ///< false: the profile's A/A run says that it is not
   std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
   /// One a context: every batch from the first to the last, or to the largest that fits.
-  std::vector<std::vector<ScheduleRange>> schedules = {};
+  std::vector<std::vector<GammaRange>> schedules = {};
   std::optional<latency::Attainable> attainable = {};  ///< of data sheets and operators: what they were answered with
   latency::Figure step_error = {};                     ///< of every step, as the profile states it
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known

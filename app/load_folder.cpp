@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/prediction.hpp"
 #include "app/prediction_folder.hpp"
 #include "app/texts/texts.hpp"
 #include "core/json_values.hpp"
@@ -40,8 +41,6 @@ std::string_view unit_of(const LoadQuestion& question) {
 ordered_json length_content(const TokenCount& count) { return {{"tokens", count.tokens}, {"p95", count.p95}}; }
 
 ordered_json load_content(const LoadQuestion& question) {
-  ordered_json schedule = ordered_json::array();
-  for (const GammaRange& range : question.schedule) schedule.push_back({range.from_batch, range.to_batch, range.gamma});
   return {{"kind", unit_of(question)},
           {"load", load_of(question)},
           {"prompt", length_content(question.prompt)},
@@ -49,7 +48,7 @@ ordered_json load_content(const LoadQuestion& question) {
           {"prefix_hit", question.prefix_hit},
           {"engine", question.engine ? ordered_json(latency::engine_toml(*question.engine)) : ordered_json(nullptr)},
           {"graph_tokens", value_or_null(question.graph_tokens)},
-          {"schedule", std::move(schedule)},
+          {"schedule", answers::schedule_json(question.schedule)},
           {"switch_us", question.switch_us},
           {"switch_margin", question.switch_margin},
           {"slo_ttft_ms", value_or_null(question.objective.ttft_ms)},

@@ -116,8 +116,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
             {"gamma", scenario.gamma}};
   const auto* server = std::get_if<Server>(&scenario.fidelity);
   if (server != nullptr && !server->gamma_schedule.empty()) {
-    json["gamma"] = Json::array();
-    for (const auto& [from, to, gamma] : server->gamma_schedule) json["gamma"].push_back({from, to, gamma});
+    json["gamma"] = answers::schedule_json(server->gamma_schedule);
   }
   if (scenario::gamma_varies(scenario)) {
     const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "answers/load_prediction.hpp"
+#include "answers/prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/readable.hpp"
@@ -297,11 +299,7 @@ std::string graphs_line(const LoadPrediction& prediction) {
 std::string schedule_line(const LoadPrediction& prediction) {
   if (!prediction.scheduled) return "";
   const AtLoad& at = *prediction.scheduled;
-  std::vector<std::string> rows;
-  for (const GammaRange& range : at.schedule) {
-    rows.push_back(fmt::format("[{},{},{}]", range.from_batch, range.to_batch, range.gamma));
-  }
-  std::string text = fmt::format("schedule    [{}] (rows): ", fmt::join(rows, ","));
+  std::string text = fmt::format("schedule    {} (rows): ", answers::schedule_json(at.schedule).dump());
   if (!at.answers()) return text + "overloaded\n";
   text += at.speedup ? load_gain_text(prediction, at) : std::string("it keeps up");
   return text + "\n";

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "analytic/draft_length/best_gamma.hpp"
+#include "answers/prediction.hpp"
 #include "answers/profile_prediction.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
@@ -35,18 +37,18 @@ std::string use_text(std::int64_t gamma) {
 }
 
 /// "gamma 2 up to batch 101, gamma 1 from 102 to 128".
-std::string ranges_text(const std::vector<answers::ScheduleRange>& ranges) {
-  if (ranges.size() == 1 && ranges.front().first == ranges.front().last) return use_text(ranges.front().gamma);
+std::string ranges_text(const std::vector<GammaRange>& ranges) {
+  if (ranges.size() == 1 && ranges.front().from_batch == ranges.front().to_batch) return use_text(ranges.front().gamma);
   if (ranges.size() == 1) {
-    return fmt::format("{} at every batch from {} to {}", use_text(ranges.front().gamma), ranges.front().first,
-                       ranges.front().last);
+    return fmt::format("{} at every batch from {} to {}", use_text(ranges.front().gamma), ranges.front().from_batch,
+                       ranges.front().to_batch);
   }
   std::string text;
-  for (const answers::ScheduleRange& range : ranges) {
-    text += text.empty() ? fmt::format("{} up to batch {}", use_text(range.gamma), range.last)
-            : range.first == range.last
-                ? fmt::format(", {} at {}", use_text(range.gamma), range.first)
-                : fmt::format(", {} from {} to {}", use_text(range.gamma), range.first, range.last);
+  for (const GammaRange& range : ranges) {
+    text += text.empty() ? fmt::format("{} up to batch {}", use_text(range.gamma), range.to_batch)
+            : range.from_batch == range.to_batch
+                ? fmt::format(", {} at {}", use_text(range.gamma), range.from_batch)
+                : fmt::format(", {} from {} to {}", use_text(range.gamma), range.from_batch, range.to_batch);
   }
   return text;
 }
@@ -111,21 +113,21 @@ bool is_estimate(latency::Source source) {
 
 /// What to do and where it stops paying.
 std::string sentence(const answers::ProfilePrediction& prediction, std::size_t context_index) {
-  const std::vector<answers::ScheduleRange>& ranges = prediction.schedules[context_index];
+  const std::vector<GammaRange>& ranges = prediction.schedules[context_index];
   if (ranges.empty()) return "Does not fit into memory.";
   if (is_estimate(prediction.source)) {
     return fmt::format("Use {}. {}", ranges_text(ranges),
                        payoff_text(prediction, prediction.question.contexts[context_index]));
   }
-  const auto plain = std::ranges::find(ranges, 0, &answers::ScheduleRange::gamma);
-  const bool one_batch = ranges.front().first == ranges.back().last;
+  const auto plain = std::ranges::find(ranges, 0, &GammaRange::gamma);
+  const bool one_batch = ranges.front().from_batch == ranges.back().to_batch;
   std::string text = fmt::format("Use {}. ", ranges_text(ranges));
   if (plain == ranges.begin() && ranges.size() == 1) {
     return text + (one_batch ? "Speculation does not pay." : "Speculation pays at none of them.");
   }
-  if (plain != ranges.end()) return text + fmt::format("Speculation stops paying at batch {}.", plain->first);
+  if (plain != ranges.end()) return text + fmt::format("Speculation stops paying at batch {}.", plain->from_batch);
   return text + (one_batch ? "It pays."
-                           : fmt::format("It pays at every batch asked ({} is the largest).", ranges.back().last));
+                           : fmt::format("It pays at every batch asked ({} is the largest).", ranges.back().to_batch));
 }
 
 /// Gamma 1, those in use, and others up to max_shown_lengths.
@@ -183,12 +185,6 @@ Table table_of(const answers::ProfilePrediction& prediction, std::int64_t contex
     if (prediction.attainable) row.push_back(prediction.advises(at) ? range_text(at) : "");
   }
   return table;
-}
-
-std::string schedule_text(const std::vector<answers::ScheduleRange>& ranges) {
-  std::vector<std::string> texts;
-  for (const auto& [first, last, gamma] : ranges) texts.push_back(fmt::format("[{},{},{}]", first, last, gamma));
-  return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
 const answers::AtDraftLength& shown_or_first(const answers::ProfileQuestion& question, const answers::AtBatch& at) {
@@ -394,7 +390,7 @@ std::string to_text(const answers::ProfilePrediction& prediction) {
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     text += fmt::format("schedule    {}{}        ties within 1 % go to the smaller gamma\n",
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
-                        schedule_text(prediction.schedules[i]));
+                        answers::schedule_json(prediction.schedules[i]).dump());
   }
   answers::ProfileQuestion unbounded = question;
   unbounded.max_gamma.reset();
