@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <array>
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/calibrate_log.hpp"
+#include "app/calibration_texts.hpp"
 #include "app/commands/commands.hpp"
-#include "app/operators_request.hpp"
 #include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "core/files.hpp"
@@ -41,7 +43,7 @@ struct CalibrateOptions {
   unsigned threads;
   bool quick, accept_noise;
   std::vector<std::string> files;
-  OperatorsRequest operators = {};  ///< of --backend aisimulate
+  std::string operators = {};     ///< of --backend aisimulate: read_operators()
   latency::EngineLoop loop = {};    ///< of --backend llama-bench
 };
 
@@ -53,24 +55,27 @@ const std::vector<std::string_view> loop_options{"draw-us", "draft-catch-up"};
 const std::vector<std::string_view> plan_options{"target", "draft", "batch", "context"};
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
-OperatorsRequest read_operators(CommandLine& line) {
+/// The request to scripts/operators/aisimulate_steps.py, one JSON object. The script checks names and has defaults for
+/// what is not stated.
+std::string read_operators(CommandLine& line) {
   line.require("device", "operator times belong to a device", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
   line.reject_any(measuring_options, "given with --backend aisimulate", "nothing is measured here", "remove it");
-  return {.device = line.text("device").value_or(""),
-          .target = line.text("target").value_or(""),
-          .engine = line.text("engine"),
-          .engine_version = line.text("engine-version"),
-          .draft = line.text("draft"),
-          .target_format = line.text("target-format"),
-          .draft_format = line.text("draft-format"),
-          .kv_format = line.text("kv-format"),
-          .target_tp = line.integer("target-tp", 1, max_count),
-          .draft_tp = line.integer("draft-tp", 1, max_count),
-          .target_ep = line.integer("target-ep", 1, max_count),
-          .attention_dp = line.integer("attention-dp", 1, max_count),
-          .batches = line.integers("batch", 1, max_count),
-          .contexts = line.integers("context", 0, max_count)};
+  nlohmann::ordered_json request = nlohmann::ordered_json::object();
+  const auto add = [&request](std::string option, const auto& value) {
+    std::ranges::replace(option, '-', '_');
+    if (value) request[option] = *value;
+  };
+  for (const char* option :
+       {"device", "target", "engine", "engine-version", "draft", "target-format", "draft-format", "kv-format"}) {
+    add(option, line.text(option));
+  }
+  for (const char* option : {"target-tp", "draft-tp", "target-ep", "attention-dp"}) {
+    add(option, line.integer(option, 1, max_count));
+  }
+  add("batches", line.integers("batch", 1, max_count));
+  add("contexts", line.integers("context", 0, max_count));
+  return request.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Defaults are those of llama.cpp: common/speculative.cpp, draft-simple.
@@ -218,7 +223,7 @@ int write_converted(const CalibrateOptions& options, Profile profile, std::strin
 
 int calibrate_operators(const CalibrateOptions& options) {
   try {
-    Profile profile = inputs::parse_operators(ask_operators(to_json(options.operators)), "aisimulate_steps.py");
+    Profile profile = inputs::parse_operators(ask_operators(options.operators), "aisimulate_steps.py");
     return write_converted(options, std::move(profile), operators_text);
   } catch (const InputError& error) {
     throw InputError(fmt::format("foredraft calibrate: --backend aisimulate: {}", error.what()));

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/calibration_texts.hpp"
 #include "app/commands/commands.hpp"
-#include "app/operators_request.hpp"
 #include "app/scenario_options.hpp"
 #include "app/scripts.hpp"
 #include "app/validation.hpp"

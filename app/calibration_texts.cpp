@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/operators_request.hpp"
+#include "app/calibration_texts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "core/table.hpp"
@@ -159,26 +157,6 @@ std::string serves_line(const latency::Profile& profile) {
 }
 
 }  // namespace
-
-std::string to_json(const OperatorsRequest& request) {
-  nlohmann::ordered_json json{{"device", request.device}, {"target", request.target}};
-  const auto add = [&json](const char* key, const auto& value) {
-    if (value) json[key] = *value;
-  };
-  add("engine", request.engine);
-  add("engine_version", request.engine_version);
-  add("draft", request.draft);
-  add("target_format", request.target_format);
-  add("draft_format", request.draft_format);
-  add("kv_format", request.kv_format);
-  add("target_tp", request.target_tp);
-  add("draft_tp", request.draft_tp);
-  add("target_ep", request.target_ep);
-  add("attention_dp", request.attention_dp);
-  add("batches", request.batches);
-  add("contexts", request.contexts);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 std::string operators_text(const latency::Profile& profile) {
   Table table;
