@@ -71,6 +71,4 @@ analytic::DrafterClass drafter_class(std::string_view method) {
   return DrafterClass::unknown;
 }
 
-Runs fitted_runs(const analytic::AcceptanceFit& fit) { return fit.model.value(); }
-
 }  // namespace foredraft::answers

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "analytic/observed/acceptance_fit.hpp"
-#include "foredraft/acceptance.hpp"
 #include "logs/observation.hpp"
 
 /// From what a log counted to what is fitted.
@@ -20,9 +19,6 @@ namespace foredraft::answers {
 
 /// Counts for a fit; nullopt if draft lengths vary or acceptance was not counted.
 [[nodiscard]] std::optional<analytic::AcceptanceCluster> counts_for_fit(const logs::Observation& observation);
-
-/// The fitted runs. Precondition: there is a fit.
-[[nodiscard]] Runs fitted_runs(const analytic::AcceptanceFit& fit);
 
 /// The class of the drafter that an engine calls `method`: "eagle3", "ngram", "draft_model".
 [[nodiscard]] analytic::DrafterClass drafter_class(std::string_view method);

@@ -9,7 +9,6 @@
 #include "analytic/answer/answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "answers/observed.hpp"
 #include "core/json_values.hpp"
 #include "core/marginals.hpp"
 #include "scenario/cost.hpp"
@@ -186,7 +185,7 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
 
 Json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t> asked) {
   const AcceptanceFit& fit = observed.fit;
-  const Runs runs = fitted_runs(fit);
+  const Runs runs = fit.model.value();
   const auto [gammas, steps] = logged_steps(fit);
   Json json{{"file", observed.file.path},
             {"sha256", observed.file.sha256},

@@ -7,16 +7,15 @@
 
 #include "analytic/tree/tree_search.hpp"
 #include "answers/methods.hpp"
+#include "app/answer_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/device_price.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/digest.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
-#include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/scenario.hpp"
@@ -110,19 +109,14 @@ int run_methods(CommandLine& line) {
   std::vector<FileDigest> files;
   const MethodsQuestion question = read_methods_question(line, files);
   const MethodsAnswer answer = in_phase("comparing methods", [&] { return compare_methods(question, threads); });
-  std::optional<experiments::ResultFolder> folder;
-  if (const auto out = line.text("out")) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, experiments::ResultFolder::Kind{.schema = "foredraft.methods_result/1"}, line.words());
-    for (const FileDigest& file : files) folder->add_input(file);
-    folder->write("methods.txt", to_text(answer));
-    folder->write("methods.json", experiments::document_text(answers::to_json(answer)));
-    folder->write("methods.csv", answers::methods_csv(answer));
-    folder->complete();
-  }
-  print_result(line.has("json") ? experiments::document_text(answers::to_json(answer)) : to_text(answer));
-  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
-  return exit_done;
+  const std::string text = to_text(answer);
+  const std::string json = experiments::document_text(answers::to_json(answer));
+  return print_answer(line, line.has("json") ? json : text,
+                      {.kind = {.schema = "foredraft.methods_result/1"}, .inputs = files, .write = [&](auto& out) {
+                         out.write("methods.txt", text);
+                         out.write("methods.json", json);
+                         out.write("methods.csv", answers::methods_csv(answer));
+                       }});
 }
 
 }  // namespace

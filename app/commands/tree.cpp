@@ -5,15 +5,14 @@
 
 #include "analytic/tree/tree_search.hpp"
 #include "answers/tree_answer.hpp"
+#include "app/answer_folder.hpp"
 #include "app/commands/commands.hpp"
 #include "app/deployment_options.hpp"
 #include "app/device_price.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/digest.hpp"
 #include "core/progress.hpp"
-#include "core/streams.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "inputs/tree_files.hpp"
@@ -143,21 +142,14 @@ int run_tree(CommandLine& line) {
   std::vector<FileDigest> files;
   const TreeQuestion question = read_tree_question(line, files);
   const TreeAnswer answer = in_phase("searching the tree", [&] { return best_tree(question); });
-  std::optional<experiments::ResultFolder> folder;
-  if (const auto out = line.text("out")) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, experiments::ResultFolder::Kind{.schema = "foredraft.tree_result/1"}, line.words());
-    for (const FileDigest& file : files) folder->add_input(file);
-    folder->write("tree.json", experiments::document_text(answers::to_json(answer)));
-    folder->write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
-    folder->write("tree.dot", to_dot(answer));
-    folder->complete();
-  }
-  print_result(line.has("json")  ? experiments::document_text(answers::to_json(answer))
-               : line.has("dot") ? to_dot(answer)
-                                 : to_text(answer));
-  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
-  return exit_done;
+  const std::string json = experiments::document_text(answers::to_json(answer));
+  const std::string dot = to_dot(answer);
+  return print_answer(line, line.has("json") ? json : line.has("dot") ? dot : to_text(answer),
+                      {.kind = {.schema = "foredraft.tree_result/1"}, .inputs = files, .write = [&](auto& out) {
+                         out.write("tree.json", json);
+                         out.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
+                         out.write("tree.dot", dot);
+                       }});
 }
 
 }  // namespace

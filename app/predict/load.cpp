@@ -14,11 +14,11 @@
 
 #include "answers/load_prediction.hpp"
 #include "answers/run_cost.hpp"
+#include "app/answer_folder.hpp"
 #include "app/load_folder.hpp"
 #include "app/predict/predict.hpp"
 #include "app/predict/timed_question.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
@@ -252,27 +252,26 @@ int predict_load(CommandLine& line) {
   const AskedLoad asked = read_load(line);
   for (const std::string& note : asked.timed.notes) say("{}", note);
   const auto out = asked.timed.line.text("out");
-  // What is begun is written whole.
+  // With a folder there is no time limit: what is begun is written whole.
   const StopToken stop(&catch_interrupts(out ? std::chrono::milliseconds{} : default_patience));
   const answers::LoadPrediction prediction = [&] {
     const auto lengths = static_cast<double>(answers::max_drafts(asked.question.pair) + 1);
     Progress progress("draft lengths", lengths);
     return answer_load(asked, stop, [&](double share) { progress.show(share * lengths); });
   }();
-  std::optional<experiments::ResultFolder> folder;
+  std::vector<answers::LoadPrediction> curve;
   if (out) {
-    const std::vector<answers::LoadPrediction> curve = in_phase("other loads", [&] {
+    curve = in_phase("other loads", [&] {
       return with_source(asked.timed,
                          [&] { return answers::predict_loads(asked.question, asked.timed.read.profile, stop); });
     });
-    folder.emplace(*out, load_folder_kind(asked.question, asked.timed.files, asked.timed.read.profile.valid()),
-                   asked.timed.line.words());
-    for (const FileDigest& file : asked.timed.files) folder->add_input(file);
-    write_load(*folder, prediction, curve);
-    folder->complete();
   }
-  print_result(line.has("json") ? experiments::document_text(to_json(prediction)) : to_text(prediction));
-  return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
+  const bool valid = asked.timed.read.profile.valid();
+  return print_answer(asked.timed.line,
+                      line.has("json") ? experiments::document_text(to_json(prediction)) : to_text(prediction),
+                      {.kind = load_folder_kind(asked.question, asked.timed.files, valid),
+                       .inputs = asked.timed.files,
+                       .write = [&](auto& folder) { write_load(folder, prediction, curve); }});
 }
 
 }  // namespace foredraft::app

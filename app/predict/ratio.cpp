@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "analytic/answer/answer.hpp"
-#include "answers/observed.hpp"
 #include "answers/overlap.hpp"
 #include "answers/prediction.hpp"
 #include "app/predict/acceptance_options.hpp"
@@ -29,7 +28,7 @@ void read_acceptance(const CommandLine& line, answers::Question& question) {
   const auto log = line.text("acceptance");
   if (!log) return;
   question.observed = std::make_shared<const answers::FittedAcceptance>(inputs::read_fitted_acceptance(*log));
-  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = answers::fitted_runs(question.observed->fit);
+  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = question.observed->fit.model.value();
 }
 
 answers::Answered answer(CommandLine& line) {

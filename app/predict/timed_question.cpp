@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "analytic/tokens/acceptance_by_position.hpp"
-#include "answers/observed.hpp"
 #include "app/deployment_options.hpp"
 #include "app/predict/acceptance_options.hpp"
 #include "app/scenario_options.hpp"
@@ -109,7 +108,7 @@ void read_timed_files(TimedQuestion& question) {
   line.done();
   if (const auto log = line.text("acceptance")) {
     question.observed = inputs::read_fitted_acceptance(*log);
-    question.pair.acceptance = answers::fitted_runs(question.observed->fit);
+    question.pair.acceptance = question.observed->fit.model.value();
   }
   const auto steps = line.text("steps-file");
   question.source = steps ? *steps : named_device(line);

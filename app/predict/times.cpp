@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "answers/profile_prediction.hpp"
+#include "app/answer_folder.hpp"
 #include "app/predict/predict.hpp"
 #include "app/predict/timed_question.hpp"
 #include "app/prediction_folder.hpp"
 #include "app/scenario_options.hpp"
-#include "app/scripts.hpp"
 #include "app/texts/texts.hpp"
 #include "core/numbers.hpp"
 #include "core/progress.hpp"
@@ -43,19 +43,15 @@ int predict_and_print(const TimedQuestion& question) {
   });
   const answers::ProfilePrediction& prediction = predictions.front();
   const std::string printed = times_text(question, predictions);
-  std::optional<experiments::ResultFolder> folder;
-  if (out) {
-    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, folder_kind(prediction.question, question.read.digest, prediction.valid), line.words());
-    for (const FileDigest& file : question.files) folder->add_input(file);
-    write_prediction(*folder, prediction, curves, printed);
-    folder->complete();
-    if (!has_decision_map(prediction.question)) {
-      say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
-    }
-  }
-  print_result(line.has("json") ? experiments::document_text(times_json(question, predictions)) : printed);
-  return folder && draw_figures(folder->path()) == PlotResult::failed ? exit_failed : exit_done;
+  return print_answer(
+      line, line.has("json") ? experiments::document_text(times_json(question, predictions)) : printed,
+      {.kind = folder_kind(prediction.question, question.read.digest, prediction.valid),
+       .inputs = question.files,
+       .write = [&](auto& folder) {
+         write_prediction(folder, prediction, curves, printed);
+         if (has_decision_map(prediction.question)) return;
+         say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
+       }});
 }
 
 }  // namespace
