@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "foredraft/lossiness.hpp"
-#include "foredraft/methods.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
@@ -193,10 +192,10 @@ struct ComparisonTexts {
 /// How a tree is drafted. Throws InputError for an unknown word.
 [[nodiscard]] Drafting tree_drafting(const std::string& drafter);
 
-/// `foredraft methods`: schema foredraft.methods/1. `tables`: pairs and parameters as a JSON object, like those of a
-/// configuration.
-[[nodiscard]] AnswerTexts methods_comparison(MethodsQuestion question, const std::string& tables, unsigned threads,
-                                             const std::atomic<bool>* stop);
+/// `foredraft methods`: schema foredraft.methods/1. `document`: a configuration as JSON, without the cost of
+/// verification; `verification`: the time of a target pass over 1, 2, ... positions.
+[[nodiscard]] AnswerTexts methods_comparison(const std::string& document, const std::vector<double>& verification,
+                                             unsigned threads, const std::atomic<bool>* stop);
 
 /// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);

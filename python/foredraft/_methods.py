@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from foredraft import _core
+from foredraft._scenarios import plain
 from foredraft._values import Answer, checked_array
 
 if TYPE_CHECKING:
@@ -54,10 +55,6 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _plain(tables: Mapping[str, Mapping[str, Any]] | None) -> dict[str, dict[str, Any]]:
-    return {name: dict(table) for name, table in (tables or {}).items()}
-
-
 def methods(methods: Iterable[str] | None = None,
             *,
             alpha: float = 0.8,
@@ -97,7 +94,14 @@ def methods(methods: Iterable[str] | None = None,
     times = [1.0 + verify_growth * position for position in range(positions)]
     if verification is not None:
         times = [float(time) for time in checked_array("verification", verification).ravel()]
-    tables = json.dumps({"pairs": _plain(pairs), "parameters": _plain(parameters)})
-    document, text = _core.compare_methods([] if methods is None else list(methods), alpha, vocabulary, pool,
-                                           temperatures, gamma, c, times, width, servers, iterations, seed, tables, threads)
+    question: dict[str, Any] = {
+        "schema": "foredraft.methods/1", "methods": [] if methods is None else list(methods), "temperature": temperatures,
+        "gamma": plain(gamma), "c": plain(c), "width": plain(width), "servers": plain(servers),
+        "iterations": plain(iterations), "seed": plain(seed),
+        "models": {"alpha": plain(alpha), "vocabulary": plain(vocabulary), "pool": plain(pool)}}
+    for name, tables in (("pairs", pairs), ("parameters", parameters)):
+        question[name] = {key: {entry: plain(value) for entry, value in table.items()}
+                          for key, table in (tables or {}).items()}
+    stated = {name: value for name, value in question.items() if value is not None and value != []}
+    document, text, _, _ = _core.compare_methods(json.dumps(stated), times, threads)
     return Methods(json.loads(document), text)
