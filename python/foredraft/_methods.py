@@ -94,14 +94,11 @@ def methods(methods: Iterable[str] | None = None,
     times = [1.0 + verify_growth * position for position in range(positions)]
     if verification is not None:
         times = [float(time) for time in checked_array("verification", verification).ravel()]
-    question: dict[str, Any] = {
-        "schema": "foredraft.methods/1", "methods": [] if methods is None else list(methods), "temperature": temperatures,
-        "gamma": plain(gamma), "c": plain(c), "width": plain(width), "servers": plain(servers),
-        "iterations": plain(iterations), "seed": plain(seed),
-        "models": {"alpha": plain(alpha), "vocabulary": plain(vocabulary), "pool": plain(pool)}}
-    for name, tables in (("pairs", pairs), ("parameters", parameters)):
-        question[name] = {key: {entry: plain(value) for entry, value in table.items()}
-                          for key, table in (tables or {}).items()}
-    stated = {name: value for name, value in question.items() if value is not None and value != []}
-    document, text, _, _ = _core.compare_methods(json.dumps(stated), times, threads)
+    tables = {"pairs": pairs or {}, "parameters": parameters or {}}
+    question = {"schema": "foredraft.methods/1", "methods": list(methods or ()), "temperature": temperatures, "gamma": gamma,
+                "models": {"alpha": alpha, "vocabulary": vocabulary, "pool": pool}, "c": c, "width": width,
+                "servers": servers, "iterations": iterations, "seed": seed}
+    question |= {name: {key: dict(table) for key, table in stated.items()} for name, stated in tables.items()}
+    stated_keys = {name: value for name, value in question.items() if value not in (None, [])}
+    document, text, _, _ = _core.compare_methods(json.dumps(stated_keys, default=plain), times, threads)
     return Methods(json.loads(document), text)
