@@ -99,6 +99,6 @@ def methods(methods: Iterable[str] | None = None,
                 "models": {"alpha": alpha, "vocabulary": vocabulary, "pool": pool}, "c": c, "width": width,
                 "servers": servers, "iterations": iterations, "seed": seed}
     question |= {name: {key: dict(table) for key, table in stated.items()} for name, stated in tables.items()}
-    stated_keys = {name: value for name, value in question.items() if value not in (None, [])}
-    document, text, _, _ = _core.compare_methods(json.dumps(stated_keys, default=plain), times, threads)
+    given = {name: value for name, value in question.items() if value not in (None, [])}
+    document, text, _, _ = _core.compare_methods(json.dumps(given, default=plain), times, threads)
     return Methods(json.loads(document), text)
