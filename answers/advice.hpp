@@ -118,9 +118,9 @@ struct RequestSpread {
 struct Recommendation {
   std::int64_t gamma;  ///< 0: no speculation, or an engine that varies the draft length (adaptive)
   bool adaptive = false;
-  std::string drafter = {};                  ///< if several were logged
+  std::string drafter = {};               ///< if several were logged
   std::vector<GammaRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
-  double value, low, high;                   ///< speedup over all loads; NaN: not known
+  double value, low, high;                ///< speedup over all loads; NaN: not known
   double p_best, expected_loss;
   std::vector<std::int64_t> ties;  ///< draft lengths of nearly the same expected loss, including gamma
   bool over_plain = true;          ///< false: no run without speculation, the best of the logged ones
@@ -187,39 +187,6 @@ inline constexpr std::int64_t longest_advised = 12;
 
 /// Schema foredraft.advise/1: docs/schemas/advise.schema.json.
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);
-
-// ---- The steps of advise(), in their order; internal to the folder.
-
-/// Strata of the observations at this draft length (empty: of all) that counted steps. A dimension is included if its
-/// values were logged and at least two of them have 200 steps each. Within it the lowest acceptance length comes first;
-/// contexts are in ascending order.
-[[nodiscard]] std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
-                                                           const std::optional<std::int64_t>& gamma);
-
-/// Over requests of at least 20 steps; nullopt for fewer than 10.
-[[nodiscard]] std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
-                                                              const std::optional<std::int64_t>& gamma);
-
-/// Loads of the speculative runs, each with its comparable run without speculation. Adds warnings (W03, W09, W16).
-void add_loads(const AdviceQuestion& question, Advice& advice);
-
-/// Speedups at other draft lengths, and the setting of least expected loss.
-void add_choice(const AdviceQuestion& question, Advice& advice);
-
-/// Takes the measurements of each load from the chosen setting if it was logged there, else from the fastest one.
-void add_main_runs(const AdviceQuestion& question, Advice& advice);
-
-/// Causes, action, cause, why_not and evidence, as text.
-void add_words(const AdviceQuestion& question, Advice& advice);
-
-/// Whether the interval of the acceptance length is much wider than 5 %, so that nothing is recommended.
-[[nodiscard]] bool too_uncertain(const Advice& advice);
-
-/// Names of a factor in documents and in tables.
-struct FactorNames {
-  std::string_view word, title;
-};
-[[nodiscard]] FactorNames names_of(analytic::ChainFactor factor);
 
 /// "1.23x +- 0.04", 95 %, the half width rounded up; without it where the error is not known.
 [[nodiscard]] std::string with_half_width(const Estimate& estimate, std::string_view unit = "");

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "answers/advice_steps.hpp"
 #include "answers/advice_words.hpp"
 
 namespace foredraft::answers {

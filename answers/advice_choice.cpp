@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analytic/observed/expected_loss.hpp"
+#include "answers/advice_steps.hpp"
 
 namespace foredraft::answers {
 namespace {

@@ -74,6 +74,6 @@ struct Traffic {
 /// The best draft lengths of the main curve by load, if they gain more than a schedule costs at any load; else empty.
 /// `fixed`: the setting for all loads.
 [[nodiscard]] std::vector<GammaRange> paying_schedule(const Traffic& traffic, const Option& fixed,
-                                                         const Advice& advice);
+                                                      const Advice& advice);
 
 }  // namespace foredraft::answers

@@ -100,10 +100,16 @@ ordered_json by_gamma_json(const Advice& advice) {
   });
 }
 
+std::string_view factor_word(analytic::ChainFactor factor) {
+  constexpr std::array<std::string_view, 5> words{"verification", "drafting", "engine_overhead", "plain_overhead",
+                                                  "iteration_cost"};
+  return words.at(static_cast<std::size_t>(factor));
+}
+
 ordered_json explanation_json(const LoadAdvice& load) {
   if (!load.chain) return ordered_json::array();
   return list_json(load.chain->links, [](const analytic::ChainLink& link) -> ordered_json {
-    return {{"factor", names_of(link.factor).word},
+    return {{"factor", factor_word(link.factor)},
             {"value", link.value},
             {"standard_error", finite_json(link.standard_error)},
             {"share", finite_json(link.share)}};

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 
+#include "answers/advice_steps.hpp"
 #include "answers/logging_plan.hpp"
 
 namespace foredraft::answers {
@@ -364,15 +364,6 @@ void add_words(const AdviceQuestion& question, Advice& advice) {
   for (LoadAdvice& load : advice.loads) {
     if (is_cheaper_than_a_step(load)) load.chain.reset();  // it would explain what cannot be
   }
-}
-
-FactorNames names_of(analytic::ChainFactor factor) {
-  constexpr std::array<FactorNames, 5> names{{{"verification", "verification"},
-                                              {"drafting", "drafting"},
-                                              {"engine_overhead", "engine"},
-                                              {"plain_overhead", "in both"},
-                                              {"iteration_cost", "iteration cost"}}};
-  return names.at(static_cast<std::size_t>(factor));
 }
 
 std::string with_half_width(const Estimate& estimate, std::string_view unit) {

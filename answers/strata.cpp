@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "answers/advice.hpp"
+#include "answers/advice_steps.hpp"
 #include "core/readable.hpp"
 #include "logs/acceptance.hpp"
 
