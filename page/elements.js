@@ -64,6 +64,10 @@ export function table(caption, head, rows, marked = () => false) {
         ...rows.map((row, at) => element("tr", { class: marked(row, at) && "marked" }, ...row.map(cell))))));
 }
 
+/** Fills a list of descriptions with the entries that have a text. @param {[string, ?string][]} entries */
+export const describe = (list, entries) => list.replaceChildren(...entries.filter(([, text]) => text)
+  .flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+
 /** Offers `content` as a file. @param {Blob|string} content @param {string} name */
 export function download(content, name, type = "text/plain") {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

@@ -2,10 +2,10 @@
 // Explore: one setting by closed form, with its neighbors in draft length, acceptance and cost.
 import { ask, newest, read } from "./ask.js";
 import { draw, newChart } from "./chart.js";
-import { element, number, symbols, table, times } from "./elements.js";
+import { describe, element, number, symbols, table, times } from "./elements.js";
 import { BY_PROCESS, COST_FORMULAS, FORMULAS } from "./formulas.js";
 import { example } from "./examples.js";
-import { form } from "./fields.js";
+import { fieldsSet, form } from "./fields.js";
 import { code, commandLine, configuration, literal, pythonCall, shareBox } from "./share.js";
 import { treeParts } from "./tree.js";
 
@@ -85,6 +85,7 @@ export const EXPLORE = [
 ];
 
 const FIELDS = EXPLORE.flatMap(({ fields }) => fields);
+const ALWAYS_STATED = ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"];
 const PROCESS = { conditional: "positional", marginal: "positional", runs: "runs" };
 const MAP_POINTS = 33;
 const MAP_ALPHAS = Array.from({ length: MAP_POINTS }, (_, k) =>
@@ -100,10 +101,8 @@ const isList = (name) => name === "conditional" || name === "marginal";
 
 /** What of `values` counts in a question, without draft length. `alpha` replaces an acceptance length. */
 function counted(values, alpha) {
-  const kept = FIELDS.filter((field) => field.flag && (!field.when || field.when(values))
-    && (values[field.name] !== field.default
-      || ["alpha", "c", "a", "b", "conditional", "marginal", "step", "draft", "verify"].includes(field.name))
-    && values[field.name] !== "").map((field) => [field, values[field.name]]);
+  const kept = fieldsSet(EXPLORE, values).filter((field) => values[field.name] !== field.default
+    || ALWAYS_STATED.includes(field.name)).map((field) => [field, values[field.name]]);
   return values.process === "length" && alpha !== undefined
     ? [[FIELDS.find(({ name }) => name === "alpha"), alpha], ...kept] : kept;
 }
@@ -270,10 +269,9 @@ export function exploreTab(values, changed) {
       : best.document;
     const shownAt = own.length ? at.document : atBest;
     numbers.replaceChildren(numbersTable(values, shownAt, atBest));
-    lines.replaceChildren(...[["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
+    describe(lines, [["Near best", near], ["Break even", lineOf(first[2].stdout, "break even")],
       ["Any acceptance of this mean", lineOf(first[2].stdout, "any process")],
-      ["Assumes", lineOf(first[2].stdout, "assumes")]].filter(([, text]) => text).flatMap(([name, text]) =>
-        [element("dt", {}, name), element("dd", {}, text)]));
+      ["Assumes", lineOf(first[2].stdout, "assumes")]]);
     drawCurves(curve, best.document, shownAt, undefined);
     shareChain(options, own, typeof shownAt.gamma === "number" ? shownAt.gamma : 16, alpha, first[1].stdout);
     clearTimeout(calm);

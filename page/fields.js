@@ -18,6 +18,10 @@ const STEPS_OF_LOG = 200;
 export const defaultsOf = (groups) =>
   Object.fromEntries(groups.flatMap(({ fields }) => fields).map((field) => [field.name, field.default]));
 
+/** The fields that are options of the program, in view and not empty. @param {Group[]} groups @returns {Field[]} */
+export const fieldsSet = (groups, values) => groups.flatMap(({ fields }) => fields).filter((field) =>
+  field.flag && (!field.when || field.when(values)) && values[field.name] !== "");
+
 /**
  * A value for `field` from text of an address, or its default where the text is none.
  * @param {Field} field @param {string} given

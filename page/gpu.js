@@ -2,8 +2,8 @@
 // Your GPU: what a device, two models and an acceptance rate give, by batch size or for the users of a server.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, symbols, table, times } from "./elements.js";
-import { form } from "./fields.js";
+import { describe, element, interval, number, symbols, table, times } from "./elements.js";
+import { fieldsSet, form } from "./fields.js";
 import { dropArea } from "./files.js";
 import { code, commandLine, configuration, pythonCall, shareBox } from "./share.js";
 
@@ -63,9 +63,9 @@ export const GPU = [
     { name: "price", label: "Price of a GPU hour", kind: "number", default: "", flag: "--gpu-hour-price", when: users },
     { name: "any", label: "Also what does not fit: memory, vocabulary", kind: "check", default: false } ] },
 ];
-const FIELDS = GPU.flatMap(({ fields }) => fields);
 const listOf = (words) => String(words).split(/[\s,;]+/).filter(Boolean);
 const isList = (name) => name === "marginal" || name === "batch";
+const listCode = (words) => code(`[${listOf(words).join(", ")}]`);
 
 /** The first paragraph of a text answer, in one line. */
 const opening = (text) => text.split(/\n(?=evidence|\n|Decoding only)/)[0].replace(/\s+/g, " ").trim();
@@ -141,8 +141,7 @@ export function gpuTab(values, changed) {
     dropArea("Drop the target's config.json here.", takeConfig("target"), false),
       dropArea("Drop the draft model's config.json here.", takeConfig("draft"), false)));
 
-  const counted = () => FIELDS.filter((field) => field.flag && (!field.when || field.when(values))
-    && values[field.name] !== "");
+  const counted = () => fieldsSet(GPU, values);
   const options = (folder) =>
     [...counted().flatMap((field) => [field.flag, dropped[field.name] ? folder + dropped[field.name].file
     : isList(field.name) ? listOf(values[field.name]).join(",") : String(values[field.name])]),
@@ -196,7 +195,7 @@ export function gpuTab(values, changed) {
       { kind: "line", name: "drafting", look: 2, points: best.map(([cell, row]) => [cell.batch, row.drafting.ms]) }] });
     const schedule = document.schedules[0]?.schedule.map(([from, to, gamma]) =>
       `γ = ${gamma} from batch ${from} to ${to}`).join("; ");
-    showFacts([["Schedule", schedule], ["Device", document.profile.device],
+    describe(facts, [["Schedule", schedule], ["Device", document.profile.device],
       ["Target", modelText(document.models.target)], ["Draft", document.models.draft
       && modelText(document.models.draft)],
       ["Largest batch", document.schedules[0]?.max_batch && number(document.schedules[0].max_batch)]]);
@@ -204,9 +203,6 @@ export function gpuTab(values, changed) {
 
   const modelText = (model) =>
     `${number(model.parameters / 1e9, 3)} G parameters, ${model.format}, KV cache ${model.kv_format}`;
-  const showFacts = (list) =>
-    facts.replaceChildren(...list.filter(([, value]) => value).flatMap(([name, value]) =>
-    [element("dt", {}, name), element("dd", {}, value)]));
 
   function showLoad(document) {
     const simulated = document.gammas.some((row) => row.simulated);
@@ -230,7 +226,7 @@ export function gpuTab(values, changed) {
       layers: shares.map((row, look) =>
         ({ kind: "bars", name: row.gamma === 0 ? "no speculation" : `K = ${row.gamma}`, look: look === 0 ? 0 : 2,
         points: parts.map((part, k) => [k, row.closed_form.shares[part] * row.closed_form.iteration_ms]) })) });
-    showFacts([["Evidence", document.evidence.error], ["Device", document.device], ["Engine", document.engine?.summary],
+    describe(facts, [["Evidence", document.evidence.error], ["Device", document.device], ["Engine", document.engine?.summary],
       ["Largest batch",
         document.gammas.map(({ gamma, max_batch: batch, max_batch_by: by }) => ({ gamma, batch, by })).slice(0,
         2).map(({ gamma, batch, by }) => `${batch} with K = ${gamma} (${by})`).join(", ")],
@@ -291,19 +287,18 @@ export function gpuTab(values, changed) {
   });
 
   function showShare() {
+    const valueOf = ({ name }) => (isList(name) ? listCode(values[name]) : values[name]);
     const keywords = Object.fromEntries(counted().map((field) =>
-      [field.flag.slice(2).replaceAll("-", "_"), isList(field.name) ? code(`[${listOf(values[field.name]).join(", ")}]`)
-      : values[field.name]]));
+      [field.flag.slice(2).replaceAll("-", "_"), valueOf(field)]));
     const extra = { ...(values.any ? { ignore_memory: true, allow_vocabulary_mismatch: true } : {}),
       ...(users(values) && !values.percentiles ? { closed_form: true } : {}) };
     const first = Object.fromEntries(counted().filter(({ parameter, name }) => parameter
-      && name !== "batch").map((field) => [field.parameter, isList(field.name)
-      ? code(`[${listOf(values[field.name]).join(", ")}]`) : values[field.name]]));
+      && name !== "batch").map((field) => [field.parameter, valueOf(field)]));
     share.show([["Command line", commandLine(["predict", ...options("")])],
       ...(users(values) ? []
         : [["Configuration (TOML)",
         configuration({ ...(values.marginal ? { process: "positional" } : {}), cost: "roofline", ...first }, undefined,
-        { gamma: code("{ from = 1, to = 8 }"), "cost.batch": code(`[${listOf(values.batch).join(", ")}]`) })]]),
+        { gamma: code("{ from = 1, to = 8 }"), "cost.batch": listCode(values.batch) })]]),
       ["Python", pythonCall(users(values) ? "predict_load" : "predict_times", { ...keywords, ...extra })],
         ["Link", location.href]], json);
   }

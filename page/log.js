@@ -2,9 +2,9 @@
 // Your log: does speculation pay, which draft length, and why. Or two logs compared, or what to log.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
-import { element, interval, number, table, times } from "./elements.js";
+import { describe, element, interval, number, table, times } from "./elements.js";
 import { example } from "./examples.js";
-import { form } from "./fields.js";
+import { fieldsSet, form } from "./fields.js";
 import { dropArea, fileList } from "./files.js";
 import { code, commandLine, copy, pythonCall, shareBox } from "./share.js";
 
@@ -45,7 +45,6 @@ export const LOG = [
     { name: "version", label: "Version of the engine, if the log does not say it", kind: "text", default: "",
       flag: "--engine-version", when: asks("advise") } ] },
 ];
-const FIELDS = LOG.flatMap(({ fields }) => fields);
 const FACTORS = { verification: "verification", drafting: "drafting", engine_overhead: "engine overhead",
   plain_overhead: "overhead in both", iteration_cost: "iteration cost" };
 const MAX_TEXT_BYTES = 20e6;
@@ -184,8 +183,7 @@ export function logTab(values, changed) {
   }
 
   /** Options that people set, without files. */
-  const options = () => FIELDS.filter((field) => field.flag && field.when(values)
-    && values[field.name] !== "").flatMap((field) => [field.flag, String(values[field.name])]);
+  const options = () => fieldsSet(LOG, values).flatMap((field) => [field.flag, String(values[field.name])]);
 
   function question() {
     const at = (role) => given.files.filter((file) => file.role === role).map(({ name }) => name);
@@ -199,7 +197,7 @@ export function logTab(values, changed) {
   function showAdvice(document) {
     said.textContent = document.action;
     more.textContent = document.cause ?? "";
-    const list = [["Evidence", document.evidence], ["Read",
+    describe(facts, [["Evidence", document.evidence], ["Read",
       [document.engine, document.engine_version,
       document.method].filter(Boolean).join(" ") + (document.verification_steps
       ? `, ${number(document.verification_steps)} verification steps` : "")],
@@ -208,9 +206,7 @@ export function logTab(values, changed) {
       ["Schedule",
         document.recommendation?.schedule?.map((row) =>
         `K = ${row.gamma} at ${row.first_batch} to ${row.last_batch} requests`).join("; ")],
-      ["Next", document.next], ["Why no more", document.why_not !== document.next ? document.why_not : null]];
-    facts.replaceChildren(...list.filter(([, value]) => value).flatMap(([name, value]) =>
-      [element("dt", {}, name), element("dd", {}, value)]));
+      ["Next", document.next], ["Why no more", document.why_not !== document.next ? document.why_not : null]]);
     tables.replaceChildren(...(document.loads.length ? [evidenceTable(document.loads)] : []),
       element("p", { class: "note" },
         "Speedup: TPOT without speculation / TPOT. Decode steps: time of an iteration / TPOT without speculation. "
