@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -16,6 +15,7 @@
 #include "analytic/observed/acceptance_fit.hpp"
 #include "answers/advice_steps.hpp"
 #include "answers/observed.hpp"
+#include "core/names.hpp"
 
 namespace foredraft::answers {
 namespace {
@@ -34,8 +34,7 @@ analytic::AcceptanceCluster counts_of_printed(std::int64_t gamma, const std::vec
 
 /// True for a drafter that proposes a block in one pass. How much of it is accepted depends on the size of the block.
 bool drafts_blocks(std::string_view drafter) {
-  std::string lower(drafter);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(drafter);
   const auto named = [&](const char* word) { return lower.find(word) != std::string::npos; };
   return named("dflash") || named("block") || named("diffusion");
 }

@@ -83,10 +83,10 @@ bool meets(const Objective& objective, const Estimates& served) {
 }
 
 /// One question at one profile: its servers, and what their errors leave open.
-class AskedLoad {
+class LoadAtProfile {
  public:
-  AskedLoad(const LoadPrediction& prediction, const LoadServers& servers, std::vector<LoadServers> others,
-            StopToken stop)
+  LoadAtProfile(const LoadPrediction& prediction, const LoadServers& servers, std::vector<LoadServers> others,
+                StopToken stop)
       : prediction_(prediction),
         question_(prediction.question),
         servers_(servers),
@@ -334,7 +334,7 @@ void answer(LoadPrediction& prediction, const LoadServers& servers, StopToken st
       if (engine.name != prediction.engine.name) others.push_back(servers.with(engine));
     }
   }
-  const AskedLoad asked(prediction, servers, std::move(others), stop);
+  const LoadAtProfile asked(prediction, servers, std::move(others), stop);
   const std::int64_t longest = max_drafts(prediction.question.pair);
   for (std::int64_t gamma = 0; gamma <= longest; ++gamma) {
     stop.check();

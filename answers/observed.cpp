@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "core/names.hpp"
 
 namespace foredraft::answers {
 
@@ -58,8 +59,7 @@ std::optional<analytic::AcceptanceCluster> counts_for_fit(const Observation& obs
 
 analytic::DrafterClass drafter_class(std::string_view method) {
   using analytic::DrafterClass;
-  std::string lower(method);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(method);
   const auto names = [&](const auto& words) {
     return std::ranges::any_of(words, [&](const char* word) { return lower.find(word) != lower.npos; });
   };

@@ -62,13 +62,12 @@ LoggedSteps logged_steps(const AcceptanceFit& fit) {
 Json to_json(const Answered& answered) {
   const auto& [question, prediction] = answered;
   const Scenario& scenario = question.scenario;
-  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
   const analytic::AtGamma& asked = prediction.asked;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(scenario.convention)},
             {"drafter", scenario::name_of(scenario.drafter)}};
-  add_stated_acceptance(acceptance, prediction.marginal, question.acceptance_length, question.accepted_over_drafted,
-                        json);
+  add_stated_acceptance(question.acceptance(), prediction.marginal, question.acceptance_length,
+                        question.accepted_over_drafted, json);
   json["c"] = scenario::draft_step(scenario).value();
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "analytic/answer/prediction.hpp"
@@ -29,6 +30,10 @@ struct Question {
   std::optional<double> acceptance_length = {};           ///< what alpha was inferred from
   std::optional<double> accepted_over_drafted = {};       ///< likewise
   std::shared_ptr<const FittedAcceptance> observed = {};  ///< the log that the acceptance is of
+
+  [[nodiscard]] const AcceptanceProcess& acceptance() const {
+    return std::get<ProcessFidelity>(scenario.fidelity).acceptance;
+  }
 };
 
 /// A question and its answer.

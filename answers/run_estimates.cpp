@@ -161,11 +161,6 @@ TotalsOf marginal_totals(std::size_t index) {
   };
 }
 
-MeasuredMetric* find_metric(RunEstimates& run, std::string_view metric) {
-  const auto found = std::ranges::find(run.measured, metric, &MeasuredMetric::metric);
-  return found == run.measured.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::span<const MetricEntry> metric_entries() { return all_metrics; }
@@ -216,10 +211,9 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   const std::string all = "every draft was accepted: a counter of full drafts only (W13)";
   add("acceptance_length", full ? all : "no accepted drafts were logged", !full, acceptance_totals);
   // Counts of one run know their own error.
-  if (MeasuredMetric* length = find_metric(estimates, "acceptance_length");
-      length != nullptr && is_assumed(length->estimate) && run.tokens && run.steps > 0.0 &&
-      std::isfinite(run.tokens->standard_error)) {
-    length->estimate = analytic::stated_estimate(length->estimate.value, run.tokens->standard_error, number);
+  if (!estimates.measured.empty() && run.tokens && run.steps > 0.0 && std::isfinite(run.tokens->standard_error)) {
+    analytic::ClusteredEstimate& length = estimates.measured.front().estimate;
+    if (is_assumed(length)) length = analytic::stated_estimate(length.value, run.tokens->standard_error, number);
   }
   if (const auto* length = estimates.estimate("acceptance_length"); length != nullptr && estimates.run.tokens) {
     estimates.run.tokens->mean = length->value;  // one number, however it was counted

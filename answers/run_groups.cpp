@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -15,6 +14,7 @@
 
 #include "analytic/observed/acceptance_fit.hpp"
 #include "answers/observed.hpp"
+#include "core/names.hpp"
 #include "core/readable.hpp"
 
 namespace foredraft::answers {
@@ -26,9 +26,7 @@ bool are_alike(double first, double second) {
 
 std::string short_name(std::string_view model) {
   while (model.ends_with('/')) model.remove_suffix(1);
-  std::string name(model.substr(model.find_last_of('/') + 1));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return lower_case(model.substr(model.find_last_of('/') + 1));
 }
 
 namespace {

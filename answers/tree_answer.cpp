@@ -160,13 +160,6 @@ Json judged_json(const JudgedTree& judged) {
           {"speedup", value_or_null(judged.speedup)}};
 }
 
-Json mean_json(const Estimate& estimate) {
-  const Interval interval = normal_interval(estimate);
-  return {{"mean", finite_json(estimate.mean)},
-          {"standard_error", finite_json(estimate.standard_error)},
-          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
-}
-
 Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
   return {{"width", growth.width},
           {"depth", dynamic.depth},
@@ -174,12 +167,12 @@ Json dynamic_json(const TreeGrowth& growth, const DynamicTree& dynamic) {
           {"confidence_temperature", growth.temperature},
           {"iterations", growth.iterations},
           {"seed", growth.seed},
-          {"tokens_per_iteration", mean_json(dynamic.tokens)},
+          {"tokens_per_iteration", estimate_json(dynamic.tokens)},
           {"tokens_variance", dynamic.variance},
           {"tokens_exact", value_or_null(dynamic.exact)},
           {"tokens_bound", dynamic.bound},
           {"iteration_cost", value_or_null(dynamic.iteration_cost)},
-          {"speedup", dynamic.speedup ? mean_json(*dynamic.speedup) : Json(nullptr)},
+          {"speedup", dynamic.speedup ? estimate_json(*dynamic.speedup) : Json(nullptr)},
           {"static_tree", judged_json(dynamic.static_tree)}};
 }
 

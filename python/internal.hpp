@@ -120,7 +120,7 @@ struct ReproductionOptions {
                                                const ReproductionOptions& options);
 
 /// Speedups measured in an engine, beside those that a profile predicts.
-struct Validated {
+struct ValidatedSpeedups {
   std::string csv;  ///< as validation.csv
   std::string text;
   std::string device;
@@ -128,9 +128,9 @@ struct Validated {
 };
 /// `foredraft validate --against` of the text of a file `source`, with a results folder if one is named. `steps`: the
 /// profile is a CSV of steps.
-[[nodiscard]] Validated validate_speedups(const std::string& profile, bool steps, const std::string& text,
-                                          const std::string& source, const std::optional<std::string>& folder,
-                                          const std::vector<std::string>& command_line);
+[[nodiscard]] ValidatedSpeedups validate_speedups(const std::string& profile, bool steps, const std::string& text,
+                                                  const std::string& source, const std::optional<std::string>& folder,
+                                                  const std::vector<std::string>& command_line);
 
 /// The document of `foredraft list NAME --json`, schema foredraft.list/1.
 [[nodiscard]] std::string list_document(const std::string& name);

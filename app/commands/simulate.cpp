@@ -82,13 +82,6 @@ Simulation from_config(CommandLine& line) {
   return {experiments::Points(config).scenario(0), *config.simulation, config.folder};
 }
 
-Json estimate_json(const Estimate& estimate) {
-  const Interval interval = normal_interval(estimate);
-  return {{"mean", finite_json(estimate.mean)},
-          {"standard_error", finite_json(estimate.standard_error)},
-          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
-}
-
 Json acceptance_json(const sim::Tally& tally) {
   const sim::Acceptance acceptance = sim::acceptance(tally);
   Json json{{"per_token", finite_json(acceptance.per_token.mean)},

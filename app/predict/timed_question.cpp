@@ -19,10 +19,6 @@ namespace {
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
 
-const AcceptanceProcess& acceptance_of(const answers::Question& question) {
-  return std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
-}
-
 answers::ProfileQuestion read_profile_question(CommandLine& line, const answers::Question& acceptance) {
   if (names_device(line) && line.has("steps-file")) {
     line.reject("steps-file",
@@ -35,7 +31,7 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
       // Of a line with problems, which are told together, this is the default.
-      .acceptance = acceptance_of(acceptance),
+      .acceptance = acceptance.acceptance(),
       .acceptance_length = acceptance.acceptance_length,
       .accepted_over_drafted = acceptance.accepted_over_drafted,
       .convention = acceptance.scenario.convention,

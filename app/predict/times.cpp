@@ -83,9 +83,7 @@ std::vector<answers::ProfilePrediction> answer_times(const TimedQuestion& questi
     std::vector<answers::ProfilePrediction> all;
     for (const answers::Question& acceptance : question.acceptances) {
       answers::ProfileQuestion one = question.pair;
-      if (question.acceptances.size() > 1) {
-        one.acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
-      }
+      if (question.acceptances.size() > 1) one.acceptance = acceptance.acceptance();
       all.push_back(answers::predict(one, question.read.profile));
     }
     return all;

@@ -41,12 +41,8 @@ const MeasuredTimes* measured_times(const answers::Answered& answered) {
   return std::get_if<MeasuredTimes>(&answered.question.scenario.cost);
 }
 
-const AcceptanceProcess& acceptance_of(const answers::Answered& answered) {
-  return std::get<ProcessFidelity>(answered.question.scenario.fidelity).acceptance;
-}
-
 /// Of i.i.d. acceptance.
-double alpha_of(const answers::Answered& answered) { return std::get<Iid>(acceptance_of(answered)).alpha; }
+double alpha_of(const answers::Answered& answered) { return std::get<Iid>(answered.question.acceptance()).alpha; }
 
 /// Time of an iteration of the asked gamma in decode steps of the target.
 double asked_steps(const answers::Answered& answered) {
@@ -136,7 +132,7 @@ std::string break_even_line(const answers::Answered& answered) {
   const Drafter& drafter = question.scenario.drafter;
   const bool one_by_one =
       !std::holds_alternative<HorizontalCascade>(drafter) && !std::holds_alternative<IndependentDrafts>(drafter);
-  if (one_by_one && prediction.marginal.empty() && std::holds_alternative<Iid>(acceptance_of(answered)) &&
+  if (one_by_one && prediction.marginal.empty() && std::holds_alternative<Iid>(answered.question.acceptance()) &&
       scenario::verify_growth(question.scenario.cost) == 0.0 && measured_times(answered) == nullptr &&
       question.scenario.convention == Convention::bonus && drafting_of(answered) == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
@@ -162,7 +158,7 @@ std::string bounds_line(const answers::Answered& answered) {
 std::string assumptions_line(const answers::Answered& answered, std::optional<std::int64_t> gamma) {
   const answers::Question& question = answered.question;
   const analytic::Prediction& prediction = answered.prediction;
-  std::string acceptance = acceptance_words(acceptance_of(answered));
+  std::string acceptance = acceptance_words(answered.question.acceptance());
   if (!prediction.marginal.empty())
     acceptance = fmt::format("acceptance by position, {} given", prediction.marginal.size());
   if (question.acceptance_length) {
@@ -190,7 +186,8 @@ std::string assumptions_line(const answers::Answered& answered, std::optional<st
   if (growth > 0.0)
     cost += fmt::format(",\n            each but the first adds {} decode steps", short_number_text(growth));
   // The parameters of runs fill a line.
-  const std::string_view between = std::holds_alternative<Runs>(acceptance_of(answered)) ? ";\n            " : "; ";
+  const std::string_view between =
+      std::holds_alternative<Runs>(answered.question.acceptance()) ? ";\n            " : "; ";
   return fmt::format("assumes     {}{}{} convention; {}\n", acceptance, between,
                      to_string(question.scenario.convention), cost);
 }
