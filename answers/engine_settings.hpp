@@ -19,11 +19,11 @@ struct BreakEven {
 };
 
 struct SettingsQuestion {
-  std::string method = {}, draft = {};       ///< as logged; empty: unknown
-  std::string engine = {};                   ///< whose metrics alerts name; empty: vLLM's
-  std::string version = {};                  ///< of the engine; empty: unknown
-  std::optional<std::int64_t> gamma = {};    ///< to set; 0: no speculation; empty: no setting is recommended
-  std::vector<GammaRange> schedule = {};  ///< empty: one draft length
+  std::string method = {}, draft = {};     ///< as logged; empty: unknown
+  std::string engine = {};                 ///< whose metrics alerts name; empty: vLLM's
+  std::string version = {};                ///< of the engine; empty: unknown
+  std::optional<std::int64_t> gamma = {};  ///< to set; 0: no speculation; empty: no setting is recommended
+  std::vector<GammaRange> schedule = {};   ///< empty: one draft length
   std::optional<std::int64_t> replayed_gamma =
       {};                                  ///< draft length of the replayed acceptance: `gamma`, else the logged one
   std::optional<double> tokens = {};       ///< per iteration at this draft length
