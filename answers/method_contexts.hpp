@@ -13,7 +13,7 @@
 #include "foredraft/tree.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 
-/// The contexts of a pair of models on which methods are compared; internal to the folder.
+/// The contexts on which methods are compared for a pair of models; internal to the folder.
 namespace foredraft::answers {
 
 class PairContexts {
@@ -21,8 +21,8 @@ class PairContexts {
   PairContexts(const MethodsPair& pair, std::uint64_t seed, StopToken stop);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// s of the Beta(alpha s, (1 - alpha) s) that has the mean and variance of the contexts' acceptance rates at
-  /// temperature 1.
+  /// s of the distribution Beta(alpha s, (1 - alpha) s) with the mean and variance of the acceptance rates of the
+  /// contexts at temperature 1.
   [[nodiscard]] double concentration() const { return concentration_; }
   /// nullptr: synthetic models.
   [[nodiscard]] const NgramModels* text() const { return text_ ? &*text_ : nullptr; }
@@ -36,14 +36,14 @@ class PairContexts {
   double concentration_ = 1.0;
 };
 
-/// Acceptance rate of one draft under rejection sampling: sum min(p, q), mean over the contexts.
+/// Acceptance rate of one draft under rejection sampling: mean over the contexts of sum min(p, q).
 [[nodiscard]] double mean_acceptance(const GivenDistributions& contexts);
 
-/// For each context the drafter's `width` most probable tokens: the target's probabilities as accuracies, the drafter's
-/// as confidences.
+/// The `width` most probable tokens of the drafter in each context. Accuracies are the probabilities of the target,
+/// confidences those of the drafter.
 [[nodiscard]] std::vector<DraftContext> draft_contexts(const GivenDistributions& contexts, std::int64_t width);
 
-/// By rank, mean over the contexts.
+/// Mean accuracy over the contexts, by rank.
 [[nodiscard]] std::vector<double> mean_accuracies(const std::vector<DraftContext>& contexts);
 
 }  // namespace foredraft::answers

@@ -15,14 +15,14 @@
 /// folder.
 namespace foredraft::answers {
 
-/// A method with one value for each of its parameters that were asked for.
+/// A method with one value for each requested parameter.
 struct AskedMethod {
   const scenario::Method* method;
   scenario::ComparedMethod compared;
   std::vector<std::pair<std::string, double>> parameters = {};
 };
 
-/// What one pair of models yields at one temperature.
+/// Results of one pair of models at one temperature.
 struct MethodRows {
   double acceptance;            ///< mean_acceptance() of the contexts
   std::vector<MethodRow> rows;  ///< fastest first

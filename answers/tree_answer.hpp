@@ -8,7 +8,7 @@
 #include "foredraft/tree.hpp"
 #include "latency/profile/profile.hpp"
 
-/// Trees as JSON, and what they cost on a device.
+/// Trees as JSON, and their cost on a device.
 namespace foredraft::answers {
 
 /// Schema foredraft.tree/1.
