@@ -19,7 +19,8 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
   for (const auto* logs : {&question.logs, &question.plain}) {
     std::vector<const logs::ObservedLog*> files;
     for (const logs::ObservedLog& log : *logs) files.push_back(&log);
-    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);  // their order changes nothing
+    // The result must not depend on the order of the logs.
+    std::ranges::stable_sort(files, {}, &logs::ObservedLog::file);
     for (const logs::ObservedLog* log : files) {
       const logs::LogContents& contents = log->contents;
       if (advice.format.empty()) advice.format = contents.format;
@@ -38,7 +39,7 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
   }
 }
 
-/// W11 and W17, which follow from all logs together.
+/// Adds W11 and W17, which depend on all logs together.
 void add_acceptance_warnings(Advice& advice) {
   std::size_t windows = 0;
   std::size_t tiny_windows = 0;
@@ -56,7 +57,7 @@ void add_acceptance_warnings(Advice& advice) {
   }
 }
 
-/// W17 also if runs of one draft length contradict each other.
+/// Adds W17 if runs of one draft length contradict each other.
 void add_contradictions(Advice& advice) {
   std::set<std::optional<std::int64_t>> gammas;
   bool contradict = false;
@@ -67,7 +68,8 @@ void add_contradictions(Advice& advice) {
   advice.warnings.push_back({"W17", 0, "runs of one setting contradict each other: each has its own row"});
 }
 
-/// Windows whose times are left out (W11, W12), and request rates that the server does not keep up with (W21).
+/// Warns of windows whose times are left out (W11, W12) and of request rates that the server does not keep up with
+/// (W21).
 void add_time_warnings(Advice& advice) {
   RunTimesLeftOut all;
   std::size_t windows = 0;
@@ -171,7 +173,7 @@ Advice advise(const AdviceQuestion& question) {
   add_time_warnings(advice);
   add_loads(question, advice);
   add_choice(question, advice);
-  if (!advice.curves.empty()) add_observed(advice);  // of the drafter that was chosen
+  if (!advice.curves.empty()) add_observed(advice);  // again, for the recommended drafter
   advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
   advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
   add_main_runs(question, advice);

@@ -20,8 +20,8 @@
 namespace foredraft::answers {
 namespace {
 
-/// Stands for the printed acceptance lengths of one draft length, which come without counts: as many steps as would
-/// have their assumed error.
+/// Counts that stand for printed acceptance lengths of one draft length, which come without counts: as many steps as
+/// give the assumed error.
 analytic::AcceptanceCluster counts_of_printed(std::int64_t gamma, const std::vector<double>& lengths) {
   double length = 0.0;
   for (const double one : lengths) length += one / static_cast<double>(lengths.size());
@@ -39,7 +39,7 @@ bool drafts_blocks(std::string_view drafter) {
   return named("dflash") || named("block") || named("diffusion");
 }
 
-/// Tokens per iteration at a block size that was not logged: any number is possible.
+/// Tokens per iteration at a block size that was not logged, which may be any number.
 analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
   return {.gamma = gamma,
           .value = std::numeric_limits<double>::quiet_NaN(),
@@ -49,7 +49,7 @@ analytic::TokensAtGamma unknown_tokens(std::int64_t gamma) {
           .source = analytic::TokensAtGamma::Source::left_open};
 }
 
-/// The counts that a curve is fitted to.
+/// The counts to fit a curve to.
 struct CurveCounts {
   std::vector<analytic::AcceptanceCluster> clusters = {};  ///< of windows, requests and printed lengths
   std::set<std::int64_t> gammas = {};

@@ -43,7 +43,7 @@ PlainRun plain_run_for(const Run& run, const std::vector<RunEstimates>& runs) {
   return found;
 }
 
-/// For the chain of factors, with assumed errors included.
+/// For the chain of factors: with assumed errors.
 Estimate estimate_of(const analytic::ClusteredEstimate& estimate) {
   return {estimate.value, analytic::uncertainty_of(estimate).standard_error};
 }
@@ -59,7 +59,7 @@ analytic::ChainTimes chain_times(const LoadAdvice& load, const Run& run) {
   const auto part = [](double ms) { return Estimate{ms, 0.0}; };
   if (run.draft_ms && *run.draft_ms < load.iteration_ms->mean) times.drafting = part(*run.draft_ms);
   if (run.verification_ms && *run.verification_ms > 0.0) times.verification = part(*run.verification_ms);
-  // All that is not drafting, including the time that the engine adds.
+  // Everything except drafting, including engine overhead.
   if (times.drafting && !times.verification) times.verification = part(load.iteration_ms->mean - *run.draft_ms);
   return times;
 }
@@ -91,7 +91,7 @@ std::map<RunLoad, std::vector<std::size_t>> runs_by_load(const std::vector<RunEs
   return loads;
 }
 
-/// Tokens that a run of a load generated, mean over its runs.
+/// Tokens generated per run of a load, mean over its runs.
 double generated_tokens(const std::vector<std::size_t>& runs, const Advice& advice) {
   double tokens = 0.0;
   for (const std::size_t run : runs) {

@@ -57,7 +57,7 @@ std::optional<double> adaptive_gain(const LoadPrediction& prediction, const Load
     if (!at.answers()) continue;
     const analytic::Survival survival = survival_of(question.pair, batch, at.gamma);
     if (survival.empty()) return std::nullopt;
-    std::vector<double> times;  // over 1, 2, ... tokens of each request
+    std::vector<double> times;  // with 1, 2, ... tokens for each request
     for (std::int64_t tokens = 1; tokens <= at.gamma + 1; ++tokens) {
       times.push_back(servers.iteration_us(batch, context, at.gamma, tokens));
     }

@@ -94,7 +94,7 @@ Json length_json(const LoadQuestion& question, const AtLoad& at) {
           {"cost_per_million_output_tokens", value_or_null(at.cost_per_million)}};
 }
 
-/// What was assumed of the engine.
+/// The engine and its assumed terms.
 Json engine_json(const LoadPrediction& prediction) {
   const latency::Engine& engine = prediction.engine;
   Json covered = Json::array();
@@ -115,7 +115,7 @@ Json engine_json(const LoadPrediction& prediction) {
           {"graph_tokens", prediction.question.graph_tokens.value_or(engine.graph_tokens)}};
 }
 
-/// A whole number as such: of a recording a mean may lie between two.
+/// An integer if the value is one. The mean of a recording may not be.
 Json mean_tokens_json(double tokens) {
   const auto count = static_cast<std::int64_t>(tokens);
   return static_cast<double>(count) == tokens ? Json(count) : Json(tokens);
@@ -135,8 +135,8 @@ void add_load(const LoadQuestion& question, Json& json) {
   json["prefix_hit"] = question.prefix_hit;
 }
 
-/// Of a closed loop at the asked load. At one rate every draft length costs the same there; what a GPU can serve at
-/// most decides.
+/// With a fixed number of clients, the draft length of the lowest cost. At a fixed request rate all draft lengths cost
+/// the same, and the maximum rate per GPU decides.
 std::optional<std::int64_t> cheapest(const LoadPrediction& prediction) {
   if (!prediction.question.gpu_hour_price) return std::nullopt;
   if (prediction.question.arrivals.kind != ArrivalKind::closed) return prediction.best_throughput;

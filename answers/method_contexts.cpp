@@ -24,14 +24,14 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// s of the Beta(alpha s, (1 - alpha) s) with the mean and variance of these acceptances.
+/// s of the distribution Beta(alpha s, (1 - alpha) s) with the mean and variance of these acceptance rates.
 double concentration_of(const std::vector<double>& acceptances) {
   const double mean = mean_of(acceptances);
   double squares = 0.0;
   for (const double acceptance : acceptances) squares += (acceptance - mean) * (acceptance - mean);
   const double variance = squares / static_cast<double>(acceptances.size());
   constexpr double least = 1e-3;
-  constexpr double most = 1e6;  // contexts that are all alike
+  constexpr double most = 1e6;  // all contexts are alike
   return std::clamp(mean * (1.0 - mean) / variance - 1.0, least, most);
 }
 

@@ -67,7 +67,7 @@ class MethodsAtTemperature {
 
   [[nodiscard]] double alpha() const { return alpha_; }
 
-  /// Text is drawn at temperature 0 or 1.
+  /// Whether n-gram models can draw text: only at temperature 0 or 1.
   [[nodiscard]] bool has_row(const AskedMethod& asked) const {
     return !needs_text(*asked.method) || (pair_.text() != nullptr && (temperature_ == 0.0 || temperature_ == 1.0));
   }
@@ -106,7 +106,7 @@ class MethodsAtTemperature {
     return std::min(question_.gamma.value_or(max_methods_gamma), max_positions() - 1);
   }
   [[nodiscard]] std::int64_t min_gamma() const { return question_.gamma ? max_gamma() : 1; }
-  /// A pass of the target over so many positions, in decode steps.
+  /// Time of a forward pass of the target over this many positions, in decode steps.
   [[nodiscard]] double verification(std::int64_t positions) const {
     return cost_.verification[static_cast<std::size_t>(positions - 1)] / cost_.verification.front();
   }
@@ -114,7 +114,7 @@ class MethodsAtTemperature {
     return analytic::tree_iteration_cost(cost_, positions, gamma);
   }
 
-  /// The gamma of the largest speedup(gamma).
+  /// The gamma with the maximum speedup(gamma).
   template <class Speedup>
   [[nodiscard]] std::int64_t best_gamma(std::int64_t largest, const Speedup& speedup) const {
     std::int64_t best = largest;
@@ -153,7 +153,7 @@ class MethodsAtTemperature {
     return 1;
   }
 
-  /// The last known token and a full tree: every candidate has as many after it.
+  /// The last known token and a full tree, in which every candidate has the same number of children.
   static std::int64_t full_tree(std::int64_t candidates, std::int64_t depth) {
     return analytic::dense_nodes(std::vector<std::int64_t>(static_cast<std::size_t>(depth), candidates));
   }
@@ -190,11 +190,11 @@ class MethodsAtTemperature {
     if (!row.exact) return iid_tokens(std::min(1.0, alpha_ + row.loss), row.gamma);
     constexpr std::uint64_t paths = 20'000;
     const Estimate joint = sim::joint_overlap(*contexts_, row.gamma, paths, question_.seed, stop_);
-    return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));  // known not to be less
+    return std::max(1.0 + joint.mean, iid_tokens(alpha_, row.gamma));  // it cannot be less
   }
 
-  // ---- Draft-length policies that learn begin anew with each text. Acceptance alone, each further token adds its part
-  // of the longest verification.
+  // ---- Draft-length policies. Those that learn start again with each text. Each verified token adds the same part of
+  // the time of the longest verification.
 
   [[nodiscard]] Scenario policy_scenario(const Policy& policy, std::int64_t gamma) const {
     const double growth = (verification(gamma + 1) - 1.0) / static_cast<double>(gamma);
@@ -203,7 +203,7 @@ class MethodsAtTemperature {
     return {.fidelity = std::move(process), .gamma = gamma, .cost = ConstantRatio{.c = cost_.c + growth}};
   }
 
-  /// The policy in the contexts' spread of acceptance.
+  /// Runs the policy with acceptance rates that vary as those of the contexts.
   [[nodiscard]] Policy with_spread(Policy policy) const {
     std::visit(
         [&](auto& member) {
@@ -213,7 +213,7 @@ class MethodsAtTemperature {
     return policy;
   }
 
-  /// The fastest threshold of a grid over the range of thresholds; for policies without one, nothing changes.
+  /// The policy with the fastest threshold of a grid. A policy without a threshold is returned unchanged.
   [[nodiscard]] Policy with_best_threshold(Policy policy, std::int64_t gamma, MethodRow& row) const {
     Policy best = policy;
     double reached = -std::numeric_limits<double>::infinity();
@@ -288,11 +288,11 @@ class MethodsAtTemperature {
     } else {
       row.speedup = {.mean = row.closed_form, .standard_error = 0.0};
     }
-    // Each rejection takes a decode step at least, and each accepted draft a draft step.
+    // A rejection takes at least a decode step, an accepted draft at least a draft step.
     row.bound = std::min(1.0 / (1.0 - alpha_), 1.0 / (cost_.c * alpha_));
   }
 
-  // ---- Drafters: those of text write it, the others draft with the acceptance of the pair.
+  // ---- Drafters. Those that copy text run on generated text, the others draft with the acceptance of the pair.
 
   void fill(MethodRow& row, const Drafter& drafter) const {
     if (entry_of(scenario::drafters(), drafter).text) return fill_from_text(row, drafter);
@@ -310,11 +310,11 @@ class MethodsAtTemperature {
     set_tokens(row, simulate(scenario_of(row.gamma), plan, threads_, stop_).estimates.tokens_per_iteration,
                cost_of(row.gamma));
     row.closed_form = tokens_of(row.gamma) / row.iteration_cost;
-    // Drafts without end, verified at the cost of one token.
+    // Bound: drafts of unlimited length, verified at the cost of one token.
     row.bound = std::min(1.0 / (1.0 - alpha_), static_cast<double>(max_positions())) / (1.0 + cost_.c);
   }
 
-  /// Every pass of the target has room for gamma drafts, however many were copied.
+  /// Every forward pass of the target verifies gamma positions, even if fewer tokens were copied.
   [[nodiscard]] sim::Tally text_tally(const Drafter& drafter, std::int64_t gamma, std::uint64_t iterations,
                                       std::uint64_t point) const {
     const Scenario scenario{.fidelity = TokenFidelity{.temperature = temperature_, .models = *pair_.text()},
@@ -328,7 +328,7 @@ class MethodsAtTemperature {
     const auto speedup_of = [&](const sim::Tally& tally, std::int64_t gamma) {
       return sim::speedup(tally, {.iteration = verification(gamma + 1), .draft_pass = cost_.c});
     };
-    // The fastest of short runs, which share no draw with the run that counts.
+    // The best of short runs, which use other random numbers than the final run.
     const std::uint64_t searched = std::max<std::uint64_t>(2, question_.iterations / 16);
     constexpr std::array<std::int64_t, 11> lengths{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
     row.gamma = max_gamma();
@@ -385,7 +385,7 @@ class MethodsAtTemperature {
 
   void fill(MethodRow& /*row*/, const std::monostate& /*nothing*/) const {}
 
-  /// Tokens of a text, and about how many iterations they take.
+  /// Tokens of a text, and the approximate number of iterations for them.
   static constexpr double learned_text = 512.0;
   static constexpr std::uint64_t iterations_of_learned_text = 128;
 

@@ -47,8 +47,8 @@ const Method& compared_method(const std::string& name) {
   throw DomainError(fmt::format("{} is not compared: {} - {}", name, method->not_compared, suggestion));
 }
 
-/// Stores a value into a member of a family. Throws DomainError for a parameter that it does not have or that is no
-/// number, and for a value out of its range.
+/// Stores a value into a member of a family. Throws DomainError for a parameter that the member lacks or that is not a
+/// number, and for a value out of range.
 template <class Entry, class Family>
 void set_parameter(const std::vector<Entry>& registry, Family& member, const std::string& name, double value) {
   const Entry& entry = entry_of(registry, member);
@@ -73,7 +73,7 @@ void set_parameter(scenario::ComparedMethod& compared, const std::string& name, 
   throw DomainError(fmt::format("invalid parameter \"{}\" (the method has none)", name));
 }
 
-/// Each method of the question once, with every combination of its parameters' values.
+/// Each method of the question with every combination of the values of its parameters.
 std::vector<AskedMethod> asked_methods(const MethodsQuestion& question) {
   std::vector<AskedMethod> asked;
   std::set<const Method*> seen;

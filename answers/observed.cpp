@@ -15,7 +15,8 @@ using logs::Observation;
 
 namespace {
 
-/// Some logs lack the positions after the last that was accepted.
+/// Accepted drafts by position, filled up to gamma: some logs omit the positions after the last accepted one. Empty if
+/// the counts contradict each other.
 std::vector<double> accepted_at(const logs::AcceptanceCounts& counts, std::int64_t gamma) {
   std::vector<double> result(counts.accepted_at.begin(), counts.accepted_at.end());
   if (result.empty() || result.size() == static_cast<std::size_t>(gamma)) return result;
@@ -33,7 +34,7 @@ bool has_counts(const Observation& observation) {
 }
 
 bool drafts_are_whole(const Observation& observation) {
-  constexpr double cut_short = 0.02;  // by the ends of texts
+  constexpr double cut_short = 0.02;  // at the ends of texts
   const auto gamma = observation.gamma.value_or(0);
   if (!has_counts(observation) || gamma < 1 || gamma > analytic::max_observed_gamma) return false;
   const logs::AcceptanceCounts& counts = *observation.acceptance;

@@ -22,7 +22,7 @@ Json latency_json(const latency::Latency& latency) {
       {"inside", latency.inside}};
 }
 
-/// Null where it is not known.
+/// Null if unknown.
 Json sampling_json(const std::optional<latency::Latency>& latency) {
   return latency ? latency_json(*latency) : Json(nullptr);
 }

@@ -25,7 +25,7 @@ analytic::TreeCost tree_cost_of(const TreePrice& price) {
   return {.verification = price.verification, .c = price.c, .drafting = price.drafting};
 }
 
-/// `accuracies`: those of the question, checked.
+/// `accuracies`: of the question, already checked.
 JudgedTree judge(const TreeQuestion& question, const HeadAccuracies& accuracies, TokenTree tree) {
   JudgedTree judged{.tree = std::move(tree), .tokens = 1.0, .variance = 0.0, .iteration_cost = {}, .speedup = {}};
   judged.tokens = analytic::tokens_per_iteration(judged.tree, accuracies);
@@ -44,14 +44,14 @@ TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuraci
   return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
 }
 
-/// The first candidates alone: trees of these are chains.
+/// Only the first candidates, whose trees are chains.
 HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   std::vector<std::vector<double>> rows;
   for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});
   return HeadAccuracies(std::move(rows));
 }
 
-/// Where the accuracies are unexpected.
+/// Warnings about unexpected accuracies.
 std::vector<std::string> tree_notes(const TreeQuestion& question) {
   std::vector<std::string> notes;
   for (std::size_t head = 0; head < question.accuracies.size(); ++head) {
@@ -79,7 +79,7 @@ std::vector<std::string> tree_notes(const TreeQuestion& question) {
   return notes;
 }
 
-/// A tree that grows to the nodes of `chosen`; to its depth if depths cost time.
+/// A dynamic tree with as many nodes as `chosen`, and with its depth if a depth costs time.
 DynamicTree grow(const TreeQuestion& question, const HeadAccuracies& accuracies, const TokenTree& chosen) {
   const TreeGrowth& growth = *question.growth;
   const std::int64_t depth = question.price ? chosen.depth() : std::min(question.depth, accuracies.heads());
@@ -191,7 +191,7 @@ TreePrice price_from_profile(const latency::Profile& profile, const ProfileQuest
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
     double us = known_us(surface.target_pass(n, batch, context), profile);
-    // The root is the target's own token: without further nodes the step is one without speculation.
+    // The root is a token of the target: without further nodes the step is a decode step.
     const auto catch_up = n > 1 ? surface.catch_up(n - 1, batch, context) : std::nullopt;
     if (catch_up) us += known_us(*catch_up, profile);
     price.verification.push_back(us);
