@@ -9,13 +9,13 @@
 #include "core/digest.hpp"
 #include "experiments/results/manifest.hpp"
 
-/// What every command with --out does after it has computed its answer.
+/// The last step of every command with --out: prints the answer and writes its folder.
 namespace foredraft::app {
 
 /// The results folder of an answer.
 struct AnswerFolder {
   experiments::ResultFolder::Kind kind;
-  std::vector<FileDigest> inputs;                            ///< files that were read
+  std::vector<FileDigest> inputs;                             ///< files that were read
   std::function<void(experiments::ResultFolder& out)> write;  ///< writes all files except the manifest
 };
 

@@ -9,29 +9,29 @@
 namespace foredraft::app {
 
 OptionGroup deployment_options() {
-  return {
-      "deployment of the models, for times from a data sheet",
-      {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
-        latency::hugging_face_architectures},
-       {"target-format", "F",
-        "format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4, or of a GGUF file: q4_k_m, "
-        "...; default: as published, else fp16",
-        false, weight_format_names},
-       {"draft-format", "F", "format of the draft model's weights", false, weight_format_names},
-       {"kv-format", "F", "format of both KV caches (default: as the weights, but at least bf16)", false,
-        number_format_names},
-       {"target-tp", "T", "tensor parallelism of the target (default 1)"},
-       {"draft-tp", "T", "tensor parallelism of the draft model (default 1)"},
-       {"target-pp", "P", "groups of devices that have some of the target's layers each (layer split; default 1)"},
-       {"expert-skew", "S",
-        "0: tokens choose their experts independently; 1: all choose the same (default: as was measured, 0.4)"},
-       {"bandwidth-efficiency", "E", "attained share of the memory bandwidth (docs/step-times.md)"},
-       {"compute-efficiency", "E", "attained share of the matrix peak"},
-       {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
-       {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
-       {"ignore-memory", "", "predict also what does not fit into memory"},
-       {"draft-host-us", "U", "time of one request's drafts on the host (--draft ngram or suffix)"},
-       {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
+  return {"deployment of the models, for times from a data sheet",
+          {{"assume", "FAMILY", "read the target's config.json as this architecture, if its own is unknown", false,
+            latency::hugging_face_architectures},
+           {"target-format", "F",
+            "format of the target's weights: fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4, or a format of GGUF "
+            "files: q4_k_m, "
+            "...; default: as published, else fp16",
+            false, weight_format_names},
+           {"draft-format", "F", "format of the draft model's weights", false, weight_format_names},
+           {"kv-format", "F", "format of both KV caches (default: that of the weights, but at least bf16)", false,
+            number_format_names},
+           {"target-tp", "T", "tensor parallelism of the target (default 1)"},
+           {"draft-tp", "T", "tensor parallelism of the draft model (default 1)"},
+           {"target-pp", "P", "pipeline stages of the target, each with a part of its layers (layer split; default 1)"},
+           {"expert-skew", "S",
+            "0: tokens choose their experts independently; 1: all choose the same (default: 0.4, as measured)"},
+           {"bandwidth-efficiency", "E", "attained share of the memory bandwidth (docs/step-times.md)"},
+           {"compute-efficiency", "E", "attained share of the matrix peak"},
+           {"step-overhead-us", "U", "overhead of every forward pass, in addition to its operators"},
+           {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
+           {"ignore-memory", "", "predict even if the models do not fit into memory"},
+           {"draft-host-us", "U", "host time to draft for one request (--draft ngram or suffix)"},
+           {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
 inputs::AskedDeployment read_asked_deployment(CommandLine& line) {

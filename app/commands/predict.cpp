@@ -50,7 +50,7 @@ Command predict_command() {
        .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
        .options = {convention_option,
                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
-                   {"overlap", "", "also drafting while the target verifies: PEARL and DSI"},
+                   {"overlap", "", "also predict drafting while the target verifies: PEARL and DSI"},
                    {"json", "", "one JSON document, schema foredraft.predict/1"}},
        .min_positional = 0,
        .max_positional = 0,

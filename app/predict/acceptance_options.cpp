@@ -82,7 +82,7 @@ OptionGroup acceptance_options() {
        {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
        {"acceptance-rate", "R", "the same, under the name that engines log"},
        {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
-       {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
+       {"measured-speedup", "S", "find the alpha that explains it; with --alpha, the c; with both, the overhead"},
        {"gamma", "G", "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}};
   const auto add_before = [&group](std::string_view option, const std::vector<OptionSpec>& added) {
     group.options.insert(std::ranges::find(group.options, option, &OptionSpec::name), added.begin(), added.end());

@@ -66,7 +66,7 @@ OptionGroup times_options() {
            draft_option,
            {"batch", "B,...", "batch size (default 1)"},
            {"context", "N,...", "context length in tokens (default 512)"},
-           {"overhead-us", "U", "time of an iteration outside of forward passes (default 0)"},
+           {"overhead-us", "U", "time of an iteration outside its forward passes (default 0)"},
            {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
 }
 
