@@ -12,7 +12,7 @@ namespace foredraft::app {
 int print_answer(const CommandLine& line, const std::string& answer, const AnswerFolder& folder) {
   std::optional<experiments::ResultFolder> written;
   if (const auto out = line.text("out")) {
-    static_cast<void>(catch_interrupts());  // a folder that was begun is completed; drawing looks at the flag
+    static_cast<void>(catch_interrupts());  // an interrupt does not stop writing; drawing checks the flag
     written.emplace(*out, folder.kind, line.words());
     for (const FileDigest& file : folder.inputs) written->add_input(file);
     folder.write(*written);

@@ -48,7 +48,7 @@ std::vector<std::string> read_deployment(CommandLine& line, const latency::Profi
                                 .draft = question.draft,
                                 .heads = question.drafting == latency::Role::head_drafting,
                                 .deployment = read_asked_deployment(line)};
-  // With --prompt-device the data-sheet options describe how the models run on that device.
+  // With --prompt-device, the options for data sheets describe how the models run on that device.
   const auto beside = line.has("prompt-device") ? inputs::BesideTimes::of_another_sheet : inputs::BesideTimes::rejected;
   const inputs::DeployedPair pair = inputs::read_deployed_pair(asked, profile, line.problems(), beside);
   inputs::deploy(asked.deployment, pair, question, files);

@@ -52,7 +52,7 @@ std::optional<answers::ProfileQuestion> read_asked_price(CommandLine& line, cons
   } else {
     line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   }
-  static_cast<void>(read_asked_deployment(line));  // its problems are reported with the others
+  static_cast<void>(read_asked_deployment(line));  // reports its problems together with the others
   return answers::ProfileQuestion{.target = line.text("target").value_or(""),
                                   .draft = line.text("draft").value_or(""),
                                   .drafting = latency::role_of_drafter(drafter).value(),

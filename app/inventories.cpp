@@ -45,7 +45,7 @@ Json parameter_entry(const scenario::Parameter& parameter) {
 /// A member of a family, with its parameters.
 Json member(const auto& entry) {
   Json parameters = list_json(entry.parameters, [](const auto& parameter) {
-    scenario::Parameter own = *scenario::find_parameter(parameter.name);  // which others of the family may share
+    scenario::Parameter own = *scenario::find_parameter(parameter.name);  // other members of the family may share it
     own.summary = parameter.summary;
     own.range = parameter.range;
     own.default_value = parameter.default_value();

@@ -77,7 +77,7 @@ using scenario::Node;
 using scenario::Parameter;
 using scenario::ValueType;
 
-/// Parameters by family. A command takes those that its table of options names.
+/// Parameters by family. A command uses those in its table of options.
 struct StatedByOptions {
   bool OptionFamilies::*family;
   std::vector<std::string_view> parameters;
@@ -103,7 +103,7 @@ Node number_node(const Parameter& parameter, const std::string& text) {
   return {0, text};
 }
 
-/// The value of an option, as a document would state it; nullopt, with a problem, for a wrong number.
+/// The value of an option as in a document; nullopt, with a problem, for an invalid number.
 std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const std::string& text) {
   const std::string option = scenario::option_of(parameter.name);
   if (parameter.type == ValueType::choice || parameter.type == ValueType::text) return Node{0, text};
@@ -149,7 +149,7 @@ class ScenarioReader {
     }
   }
 
-  /// The process follows from how acceptance is stated, the cost from whether times are.
+  /// Sets the process from the way acceptance is stated, and the cost if times are given.
   void read_implied(bool cost) {
     if (!line_.has("process") && (line_.has("conditional") || line_.has("marginal"))) {
       state("process", std::string(scenario::name_of(AcceptanceProcess(Positional{}))));
@@ -160,7 +160,7 @@ class ScenarioReader {
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {
-    // With a misspelled word it is unknown which options are used, so further problems would mislead.
+    // A misspelled word leaves open which options are used, so further problems would mislead.
     if (std::ranges::find(rejected_, ValueType::choice, &Parameter::type) != rejected_.end()) return std::nullopt;
     if (line_.unreadable()) return std::nullopt;
     resolve_and_check(space_, rejected_, line_.problems());

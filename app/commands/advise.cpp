@@ -49,7 +49,7 @@ inputs::AdviceRequest read_request(CommandLine& line) {
 
 constexpr std::string_view engine_of_plan = "plan";
 
-/// The options that a plan goes with.
+/// The options that may accompany --plan.
 constexpr std::array<std::string_view, 6> options_of_plan{engine_of_plan, "current-k", "concurrency",
                                                           "target",       "draft",     "json"};
 
@@ -93,10 +93,10 @@ int run_advise(CommandLine& line) {
   const std::string settings = inputs::settings_of(request, advice);
   const std::string answer = line.has("json") ? experiments::document_text(to_json(advice, request.engine_version))
                                               : to_text(advice, settings);
-  const int code = print_answer(line, answer,
-                                {.kind = advice_kind(read.question), .inputs = read.files, .write = [&](auto& out) {
-                                   write_advice(out, advice, settings, request.engine_version);
-                                 }});
+  const int code =
+      print_answer(line, answer, {.kind = advice_kind(read.question), .inputs = read.files, .write = [&](auto& out) {
+                                    write_advice(out, advice, settings, request.engine_version);
+                                  }});
   return advice.concludes() ? code : exit_failed;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <array>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -43,11 +43,11 @@ struct CalibrateOptions {
   unsigned threads;
   bool quick, accept_noise;
   std::vector<std::string> files;
-  std::string operators = {};     ///< of --backend aisimulate: read_operators()
-  latency::EngineLoop loop = {};    ///< of --backend llama-bench
+  std::string operators = {};     ///< for --backend aisimulate, from read_operators()
+  latency::EngineLoop loop = {};  ///< for --backend llama-bench
 };
 
-/// Options of single backends.
+/// Options that only some backends use.
 const std::vector<std::string_view> operators_options{"device",       "engine",      "engine-version", "target-format",
                                                       "draft-format", "kv-format",   "target-tp",      "draft-tp",
                                                       "target-ep",    "attention-dp"};
@@ -55,8 +55,7 @@ const std::vector<std::string_view> loop_options{"draw-us", "draft-catch-up"};
 const std::vector<std::string_view> plan_options{"target", "draft", "batch", "context"};
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
-/// The request to scripts/operators/aisimulate_steps.py, one JSON object. The script checks names and has defaults for
-/// what is not stated.
+/// The request to scripts/operators/aisimulate_steps.py, one JSON object. The script checks names and has the defaults.
 std::string read_operators(CommandLine& line) {
   line.require("device", "operator times belong to a device", "e.g. --device h100");
   line.require("target", "the target model", "e.g. --target llama-3.1-8b");
@@ -179,7 +178,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   return {.end = result.end, .profile = std::move(result.profile)};
 }
 
-/// Runs foredraft-gpu on a folder beside the profile, which keeps its tables and its report.
+/// Runs foredraft-gpu in a folder beside the profile, which keeps its tables and its report.
 Calibration calibrate_cuda(const CalibrateOptions& options) {
   static_cast<void>(latency::claim_profile_file(options.out));
   const std::string program = find_program("foredraft-gpu");
@@ -199,7 +198,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   if (options.batches) add("--batch", *options.batches);
   if (options.contexts) add("--context", *options.contexts);
   if (options.quick) command.emplace_back("--quick");
-  static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
+  static_cast<void>(catch_interrupts());  // the child ends at the same signal and keeps its results
   const int code = run_and_wait(command, ChildOutput::to_stderr);
   if (code == exit_bad_input) throw InputError("foredraft calibrate: foredraft-gpu could not run; its reason is above");
   if (code != exit_done && code != exit_interrupted) {
@@ -212,7 +211,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
           .profile = latency::read_profile(options.out)};
 }
 
-/// Writes a profile that was measured elsewhere.
+/// Writes a profile from times that were measured elsewhere.
 int write_converted(const CalibrateOptions& options, Profile profile, std::string (*text)(const Profile&)) {
   const latency::Identity program = program_identity();
   profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);

@@ -28,7 +28,7 @@ struct Found {
   Json entries, more;
 };
 
-/// Whether every word is in its name, an alias, its summary or its source.
+/// Whether every word is in the name, an alias, the summary or the source of an entry.
 bool has_all(const Json& entry, const std::vector<std::string>& words) {
   std::vector<std::string> texts;
   for (const char* key : {"name", "summary", "source"}) {
@@ -73,7 +73,7 @@ std::string found_text(const Inventory& inventory, const Found& found) {
   return inventory.text != nullptr ? inventory.text(found.entries, found.more) : entries_text(found.entries);
 }
 
-/// Throws InputError for an unknown one.
+/// Throws InputError for an unknown name.
 const Inventory& inventory_named(const std::string& wanted) {
   const auto found = std::ranges::find(inventories(), wanted, &Inventory::name);
   if (found != inventories().end()) return *found;

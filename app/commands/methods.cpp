@@ -29,7 +29,7 @@ constexpr std::int64_t most_positions = 4'096;
 constexpr double default_growth = 0.01;
 constexpr double max_temperature = 1'000.0;
 
-/// 0, or at least min_temperature.
+/// Temperatures must be 0 or at least min_temperature.
 std::optional<std::vector<double>> read_temperatures(CommandLine& line) {
   const auto entries = line.texts("temperature");
   if (!entries) return std::nullopt;
@@ -53,7 +53,7 @@ void replace(Number& value, const std::optional<std::int64_t>& given) {
   if (given) value = static_cast<Number>(*given);
 }
 
-/// Options replace what a configuration says. The digests of what it read go into `files`.
+/// Options override the configuration. Adds the digests of the files that it reads to `files`.
 MethodsQuestion read_methods_question(CommandLine& line, std::vector<FileDigest>& files) {
   const std::optional<answers::ProfileQuestion> device = read_asked_price(line, "autoregressive");
   const std::optional<double> c = line.real("c", 0.0, 1.0);

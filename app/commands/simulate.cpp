@@ -28,11 +28,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One point and how to run it.
+/// One point, and how to run it.
 struct Simulation {
   Scenario scenario;
   SimulationPlan plan;
-  std::string folder;  ///< where the files that it names are looked for first
+  std::string folder;  ///< searched first for the files that it names
 };
 
 std::vector<std::string> path_names() { return {"fast", "reference"}; }
@@ -201,7 +201,7 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   return text;
 }
 
-/// An error during a run is not an error of the command line: exit code 1.
+/// Runs a point. An error during the run is not an error of the command line: exit code 1.
 sim::Tally run_with_progress(const sim::Simulator& simulator, const SimulationPlan& plan, unsigned threads) {
   const auto [total, units] = plan.requests != 0    ? std::pair{plan.requests, "requests"}
                               : plan.sequences != 0 ? std::pair{plan.sequences, "sequences"}

@@ -25,7 +25,7 @@ constexpr std::int64_t max_tree_depth = 1'024;
 constexpr std::int64_t max_tree_expansion = 1'024;
 constexpr double any_cost = std::numeric_limits<double>::max();
 
-/// What the line says before any file is read.
+/// The options, before any file is read.
 struct TreeOptions {
   std::int64_t nodes;
   std::optional<std::int64_t> depth;
@@ -35,7 +35,7 @@ struct TreeOptions {
   std::optional<TreeGrowth> expansion;
 };
 
-/// With --expand a tree that grows while drafting is asked for.
+/// With --expand, the question is about a dynamic tree.
 std::optional<TreeGrowth> read_growth(CommandLine& line) {
   const auto width = line.integer("expand", 1, max_tree_expansion);
   if (!line.has("expand")) {
@@ -119,7 +119,7 @@ std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& option
   return price;
 }
 
-/// The digests of what it read go into `files`.
+/// Adds the digests of the files that it reads to `files`.
 TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& files) {
   const TreeOptions options = read_options(line);
   line.done();

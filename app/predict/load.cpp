@@ -43,11 +43,11 @@ constexpr std::int64_t longest_text = 1'000'000;
 constexpr std::int64_t longest_output = 100'000;
 constexpr std::int64_t largest_served_batch = 65'536;
 constexpr std::int64_t largest_graph = 1'000'000;
-constexpr double most_p95 = 3.86;  ///< of a lognormal length, over its mean
+constexpr double most_p95 = 3.86;  ///< maximum 95th percentile of a lognormal length divided by its mean
 
 const std::vector<std::string_view> ways_to_load{"concurrency", "request-rate", "requests"};
 
-/// A length and the options that state it: an earlier version had one of another name.
+/// A length and its options: an earlier version had one with another name.
 struct LengthOptions {
   std::string_view name, older, p95;
   std::int64_t minimum, maximum;
@@ -77,7 +77,7 @@ TokenCount read_length(CommandLine& line, const LengthOptions& options) {
   return count;
 }
 
-/// Which load is asked, and its lengths; those of a recording are read later.
+/// Reads the load and its lengths. A recording is read later.
 void read_arrivals(CommandLine& line, answers::LoadQuestion& question) {
   const auto given = std::ranges::count_if(ways_to_load, [&](std::string_view load) { return line.has(load); });
   if (given > 1) line.reject_any(ways_to_load, "more than one of them", "a server has one load", "keep one");
@@ -119,7 +119,7 @@ std::vector<GammaRange> read_schedule(CommandLine& line, Convention convention) 
   return ranges;
 }
 
-/// Problems of the options; what they name is read later.
+/// Reads the options and reports their problems. Files are read later.
 answers::LoadQuestion read_load_options(CommandLine& line, Convention convention) {
   line.reject_any({"batch", "context"}, "mutually exclusive with a load", "both follow from the load",
                   "remove it; --max-batch bounds the batch");
@@ -253,7 +253,7 @@ int predict_load(CommandLine& line) {
   const AskedLoad asked = read_load(line);
   for (const std::string& note : asked.timed.notes) say("{}", note);
   const auto out = asked.timed.line.text("out");
-  // With a folder there is no time limit: what is begun is written whole.
+  // With a folder there is no time limit, so that it is written completely.
   const StopToken stop(&catch_interrupts(out ? std::chrono::milliseconds{} : default_patience));
   const answers::LoadPrediction prediction = [&] {
     const auto lengths = static_cast<double>(answers::max_drafts(asked.question.pair) + 1);

@@ -33,7 +33,7 @@ void read_acceptance(const CommandLine& line, answers::Question& question) {
 
 answers::Answered answer(CommandLine& line) {
   answers::Question question = read_question(line, all_option_families);
-  // Under this policy the scenario's own check says so.
+  // With this policy, the check of the scenario reports it.
   if (!states_times(line) && line.text("policy") != scenario::name_of(Policy(OptimalStopping{}))) {
     line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
   }
@@ -61,7 +61,7 @@ int predict_several(std::vector<CommandLine>& lines) {
   return exit_done;
 }
 
-/// What --overlap asks for of an answered line; nothing without it.
+/// The rows of --overlap for an answered line; empty without that option.
 std::vector<answers::OverlapRow> read_overlap(CommandLine& line, const answers::Answered& answered) {
   if (!line.has("overlap")) return {};
   const Scenario& scenario = answered.question.scenario;

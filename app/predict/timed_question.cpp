@@ -15,7 +15,7 @@
 namespace foredraft::app {
 namespace {
 
-/// A schedule asks at every batch between the smallest and the largest.
+/// A schedule evaluates every batch size from the first to the last one.
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
 
@@ -30,7 +30,7 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
       .draft = line.text("draft").value_or(""),
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
-      // Of a line with problems, which are told together, this is the default.
+      // The default if the line has problems, which are reported together.
       .acceptance = acceptance.acceptance(),
       .acceptance_length = acceptance.acceptance_length,
       .accepted_over_drafted = acceptance.accepted_over_drafted,
@@ -56,7 +56,7 @@ answers::ProfileQuestion read_profile_question(CommandLine& line, const answers:
   return question;
 }
 
-/// The options of a scenario that the times of a device replace, or that they do not answer.
+/// Rejects the options of a scenario that the times of a device replace or do not support.
 void reject_untimed(CommandLine& line) {
   line.reject_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
                   "mutually exclusive with the times of a device", "they set the cost of a draft", "remove one");
@@ -113,7 +113,7 @@ void read_timed_files(TimedQuestion& question) {
   if (question.observed) question.files.push_back(question.observed->file);
   answers::ProfileQuestion& pair = question.pair;
   question.notes = read_deployment(line, question.read.profile, pair, question.files);
-  // A stated overhead is charged as it is, without our own estimate.
+  // A stated overhead replaces our own estimate.
   if (line.has("overhead-us")) pair.attained.iteration_us = 0.0;
   if (pair.drafting == latency::Role::block_drafting && !pair.host && std::holds_alternative<Iid>(pair.acceptance)) {
     question.notes.emplace_back(

@@ -19,7 +19,7 @@
 namespace foredraft::app {
 namespace {
 
-/// Several are listed one after the other, each under its alpha.
+/// Lists several predictions one after the other, each under its alpha.
 std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) {
   if (predictions.size() == 1) return to_text(predictions.front());
   std::string text;
@@ -30,7 +30,7 @@ std::string text_of(const std::vector<answers::ProfilePrediction>& predictions) 
   return text;
 }
 
-/// Prints the prediction for each acceptance. With --out also writes the only one into a folder and draws it.
+/// Prints the prediction for each acceptance. With --out, also writes the only prediction to a folder and draws it.
 int predict_and_print(const TimedQuestion& question) {
   const CommandLine& line = question.line;
   const auto out = line.text("out");
