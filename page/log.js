@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Your log: does speculation pay, which draft length, and why. Or two logs compared, or what to log.
+// Your log: whether speculation pays, which draft length to use, and why. Or two logs compared, or a logging plan.
 import { ask, newest, read } from "./ask.js";
 import { MAX_SERIES, draw, newChart } from "./chart.js";
 import { describe, element, interval, number, table, times } from "./elements.js";
@@ -18,7 +18,7 @@ const EXAMPLES = {
   compare: ["Two logs compared", "compare", { "old.csv": "a", "new.csv": "b", "plain.csv": "plain" }],
 };
 
-/** What people set. @type {import("./fields.js").Group[]} */
+/** The controls. @type {import("./fields.js").Group[]} */
 export const LOG = [
   { title: "Question", fields: [
     { name: "question", label: "About logs", kind: "choice", default: "advise",
@@ -62,7 +62,7 @@ function loadName({ batch, request_rate_per_s: rate, offered_requests: offered, 
 const withError = (value, ci95) => (typeof value === "number"
   ? `${number(value, 3)}${ci95 ? ` (${interval(...ci95)})` : ""}` : "–");
 
-/** Rows of loads and runs, K that were not logged among them. */
+/** Rows of loads and runs, including K that were not logged. */
 function evidenceTable(loads) {
   const rows = loads.flatMap((load) => [
     ...(load.plain_ms
@@ -79,7 +79,7 @@ function evidenceTable(loads) {
     "TPOT, ms", "speedup, × (95 %)"], rows);
 }
 
-/** Ways to take the acceptance of a log along to the other tabs: its model, or its rates by position. */
+/** Links to the other tabs with the acceptance of a log: its model, or its rates by position. */
 function onwards({ marginal, model }) {
   const address = (tab, values) => `#${tab}&${new URLSearchParams(values)}`;
   const rates = { marginal: marginal.map(({ value }) => value.toFixed(4)).join(", ") };
@@ -106,7 +106,7 @@ function chainLayers(load) {
       points: bars.filter(([, from, to]) => to >= from) }].filter(({ points }) => points.length);
 }
 
-/** The tab. @param {Object} values @param {() => void} changed called when a control was changed */
+/** The tab. @param {Object} values @param {() => void} changed called after a change of a control */
 export function logTab(values, changed) {
   const said = element("h2", { class: "verdict", "aria-live": "polite" }, "Drop the logs of your server.");
   const more = element("p", { class: "lead" });
@@ -182,7 +182,7 @@ export function logTab(values, changed) {
     settingsText.textContent = exported[engineChoice.value] ?? "";
   }
 
-  /** Options that people set, without files. */
+  /** The options in use, without files. */
   const options = () => fieldsSet(LOG, values).flatMap((field) => [field.flag, String(values[field.name])]);
 
   function question() {
