@@ -16,6 +16,7 @@
 #include "core/check.hpp"
 #include "core/problems.hpp"
 #include "foredraft/errors.hpp"
+#include "foredraft/scenario.hpp"
 #include "scenario/drafters.hpp"
 #include "scenario/family.hpp"
 #include "scenario/methods.hpp"

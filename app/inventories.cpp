@@ -12,6 +12,7 @@
 #include "core/table.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "inputs/devices.hpp"
+#include "inputs/read_model.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/engines/engines.hpp"
 #include "latency/models/model_registry.hpp"
