@@ -26,11 +26,11 @@ class Methods(Answer):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method, by pair, temperature and falling speedup."""
+        """A row for each method, sorted by pair, temperature and descending speedup."""
         return list(self.document["rows"])
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row for each method, pair and temperature, estimates with their 95 % interval; of parameters a column each."""
+        """A row for each method, pair and temperature: estimates with 95 % intervals, and a column for each parameter."""
         import pandas
         return pandas.DataFrame([_flat(row) for row in self.rows])
 
@@ -73,7 +73,7 @@ def methods(methods: Iterable[str] | None = None,
             iterations: int = 50_000,
             seed: int = 1,
             threads: int = 0) -> Methods:
-    """What each method yields for pairs of models and one cost: speedup, loss, and how near to its bound.
+    """Compares methods for pairs of models and one cost: speedup, loss, and the bound of each method.
 
     methods: names or aliases, by default all that are compared; ``catalog("methods")`` says what each is. alpha:
     acceptance rate of the pair at temperature 1; vocabulary: its tokens; pool: its contexts. temperature: of both models.
